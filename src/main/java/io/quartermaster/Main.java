@@ -1,0 +1,14 @@
+package io.quartermaster;
+
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.annotations.QuarkusMain;
+
+/** The program. */
+@QuarkusMain
+public final class Main {
+    private Main() {}
+
+    public static void main(String... args) {
+        Quarkus.run(args);
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.quartermaster;
+
+import org.jspecify.annotations.NullMarked;
