@@ -1,0 +1,13 @@
+package io.quartermaster.engine;
+
+/** Why a running workload is told to stop. */
+public enum Cause {
+    /** Another group takes back what it is entitled to. */
+    RECLAIM,
+    /** Work of higher priority in the same group. */
+    PREEMPT,
+    /** It moves to a place that is kept for it, to close a gap. */
+    CONSOLIDATE,
+    /** Not by the scheduler: cancelled, timed out, or its node is being emptied. */
+    ASKED
+}

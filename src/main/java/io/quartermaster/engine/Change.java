@@ -1,0 +1,42 @@
+package io.quartermaster.engine;
+
+/**
+ * Something that is now so. Each is the full statement of a thing, so applying one twice changes nothing. Within one
+ * batch the order of changes of different things does not matter.
+ */
+public sealed interface Change {
+
+    record PoolSet(Pool pool) implements Change {}
+
+    /** Its nodes and the quotas on it go with it. */
+    record PoolRemoved(PoolId pool) implements Change {}
+
+    record NodeSet(Node node) implements Change {}
+
+    record NodeRemoved(NodeId node) implements Change {}
+
+    record QuotaSet(Quota quota) implements Change {}
+
+    record QuotaRemoved(QuotaPath path, Scope scope) implements Change {}
+
+    record ProfileSet(Profile profile) implements Change {}
+
+    record ProfileRemoved(ProfileId profile) implements Change {}
+
+    record WorkloadSet(Workload workload) implements Change {}
+
+    /** It is over; what it held is free. */
+    record WorkloadRemoved(WorkloadId workload) implements Change {}
+
+    /** Whether anything under a path may start. */
+    record StandingSet(QuotaPath path, Standing standing) implements Change {}
+
+    /** Why nothing under a path may start, or that it may. */
+    enum Standing {
+        GOOD,
+        /** The tenant is suspended. */
+        SUSPENDED,
+        /** The GPU-hours of the period are used up. */
+        BUDGET_USED_UP
+    }
+}

@@ -1,0 +1,72 @@
+package io.quartermaster.engine;
+
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * Nodes of like kind, or a plain count.
+ *
+ * @param profileOrder whose work goes first in this pool; profiles not named come after all that are
+ * @param topologyLevels names of the levels of its nodes' topology paths, the widest first
+ * @param open false outside the pool's hours: nothing starts, what runs goes on
+ */
+public record Pool(
+        PoolId id,
+        Capacity capacity,
+        Placement placement,
+        Sharing sharing,
+        List<ProfileId> profileOrder,
+        List<String> topologyLevels,
+        boolean open) {
+
+    public Pool {
+        profileOrder = List.copyOf(profileOrder);
+        topologyLevels = List.copyOf(topologyLevels);
+    }
+
+    /** A pool of nodes with the defaults: packed, GPUs shared within one tenant, open. */
+    public static Pool ofNodes(PoolId id) {
+        return new Pool(
+                id,
+                new Capacity.Nodes(OptionalLong.empty()),
+                Placement.PACK,
+                Sharing.TENANT,
+                List.of(),
+                List.of(),
+                true);
+    }
+
+    /** A pool that is only a number, such as a cloud quota or licences. */
+    public static Pool ofCount(PoolId id, long gpuMilli) {
+        return new Pool(id, new Capacity.Count(gpuMilli), Placement.PACK, Sharing.TENANT, List.of(), List.of(), true);
+    }
+
+    /** Where a pool's capacity comes from. */
+    public sealed interface Capacity {
+
+        /** Its nodes that are up; at most the cap, if there is one. */
+        record Nodes(OptionalLong maxGpuMilli) implements Capacity {}
+
+        /** A plain count. */
+        record Count(long gpuMilli) implements Capacity {
+            public Count {
+                if (gpuMilli < 0) {
+                    throw new IllegalArgumentException("a capacity is not negative: " + gpuMilli);
+                }
+            }
+        }
+    }
+
+    /** Fill nodes up, or keep them evenly empty. */
+    public enum Placement {
+        PACK,
+        SPREAD
+    }
+
+    /** Who may hold fractions of one GPU together. */
+    public enum Sharing {
+        TENANT,
+        ANY,
+        NONE
+    }
+}

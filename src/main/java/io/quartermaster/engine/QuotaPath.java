@@ -1,0 +1,73 @@
+package io.quartermaster.engine;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * A place in a quota tree: the tenant, then the segments of a group. Ordered by segment, so a parent comes before its
+ * children.
+ */
+public record QuotaPath(List<String> segments) implements Comparable<QuotaPath> {
+
+    public QuotaPath {
+        segments = List.copyOf(segments);
+        if (segments.isEmpty()) {
+            throw new IllegalArgumentException("a quota path begins with a tenant");
+        }
+        for (String segment : segments) {
+            if (segment.isEmpty()) {
+                throw new IllegalArgumentException("a quota path has no empty segment");
+            }
+        }
+    }
+
+    public static QuotaPath of(String... segments) {
+        return new QuotaPath(List.of(segments));
+    }
+
+    /** Reads the form {@code tenant/group/subgroup}. */
+    public static QuotaPath parse(String text) {
+        return new QuotaPath(List.of(text.split("/", -1)));
+    }
+
+    public String tenant() {
+        return segments.getFirst();
+    }
+
+    public String last() {
+        return segments.getLast();
+    }
+
+    /** The path itself and all above it, the tenant first. */
+    public List<QuotaPath> fromTenant() {
+        List<QuotaPath> paths = new ArrayList<>(segments.size());
+        for (int length = 1; length <= segments.size(); length++) {
+            paths.add(length == segments.size() ? this : new QuotaPath(segments.subList(0, length)));
+        }
+        return Collections.unmodifiableList(paths);
+    }
+
+    /** Whether the other path is this one or lies under it. */
+    public boolean covers(QuotaPath other) {
+        return other.segments.size() >= segments.size()
+                && other.segments.subList(0, segments.size()).equals(segments);
+    }
+
+    @Override
+    public int compareTo(QuotaPath other) {
+        int shorter = Math.min(segments.size(), other.segments.size());
+        for (int i = 0; i < shorter; i++) {
+            int order = segments.get(i).compareTo(other.segments.get(i));
+            if (order != 0) {
+                return order;
+            }
+        }
+        return Integer.compare(segments.size(), other.segments.size());
+    }
+
+    @Override
+    public String toString() {
+        return String.join("/", segments);
+    }
+}

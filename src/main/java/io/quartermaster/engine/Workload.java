@@ -1,0 +1,107 @@
+package io.quartermaster.engine;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * A unit of work as the engine sees it. Always stated in full: the newest statement replaces the one before.
+ *
+ * @param path the policy it was submitted under
+ * @param user who submitted it, for caps per user
+ * @param pools in order of preference
+ * @param priority higher goes first within its path
+ * @param dedicatedOnly runs only while its whole path stays within what is reserved
+ * @param submittedMillis when it was submitted
+ * @param sequence breaks ties among those submitted in one millisecond; unique
+ * @param maxRuntimeMillis what may be assumed as an upper bound of its running time
+ * @param held not to be started
+ * @param nomination the place kept for it, as a {@link Decision.Nominate} said and no {@link Decision.Denominate} took
+ *     back; also for one that is stopping because it moves there
+ */
+public record Workload(
+        WorkloadId id,
+        QuotaPath path,
+        Optional<String> user,
+        Optional<ProfileId> profile,
+        Shape shape,
+        List<PoolId> pools,
+        int priority,
+        boolean preemptible,
+        boolean dedicatedOnly,
+        long submittedMillis,
+        long sequence,
+        OptionalLong maxRuntimeMillis,
+        boolean held,
+        WorkloadState state,
+        Optional<Allocation> nomination) {
+
+    /** The priority of work that states none. */
+    public static final int DEFAULT_PRIORITY = 50;
+
+    public Workload {
+        pools = List.copyOf(pools);
+        if (pools.isEmpty()) {
+            throw new IllegalArgumentException("workload " + id + " names no pool");
+        }
+    }
+
+    /** A waiting, preemptible workload of default priority. */
+    public static Workload waiting(
+            WorkloadId id, QuotaPath path, Shape shape, List<PoolId> pools, long submittedMillis, long sequence) {
+        return new Workload(
+                id,
+                path,
+                Optional.empty(),
+                Optional.empty(),
+                shape,
+                pools,
+                DEFAULT_PRIORITY,
+                true,
+                false,
+                submittedMillis,
+                sequence,
+                OptionalLong.empty(),
+                false,
+                WorkloadState.waiting(),
+                Optional.empty());
+    }
+
+    public Workload withState(WorkloadState next) {
+        return new Workload(
+                id,
+                path,
+                user,
+                profile,
+                shape,
+                pools,
+                priority,
+                preemptible,
+                dedicatedOnly,
+                submittedMillis,
+                sequence,
+                maxRuntimeMillis,
+                held,
+                next,
+                nomination);
+    }
+
+    public Workload withNomination(Optional<Allocation> place) {
+        return new Workload(
+                id,
+                path,
+                user,
+                profile,
+                shape,
+                pools,
+                priority,
+                preemptible,
+                dedicatedOnly,
+                submittedMillis,
+                sequence,
+                maxRuntimeMillis,
+                held,
+                state,
+                place);
+    }
+}

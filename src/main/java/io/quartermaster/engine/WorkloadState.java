@@ -1,0 +1,48 @@
+package io.quartermaster.engine;
+
+import java.util.Collections;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/** What a workload is to the engine; one that is over is removed. */
+public sealed interface WorkloadState {
+
+    /**
+     * It holds nothing.
+     *
+     * @param atHead it was stopped against its will: it goes before others of its group and priority
+     */
+    record Waiting(boolean atHead) implements WorkloadState {}
+
+    /**
+     * It holds devices.
+     *
+     * @param startedMillis when the plan that bound them was made; the later started gives way first
+     */
+    record Holding(Allocation allocation, long startedMillis, Phase phase) implements WorkloadState {}
+
+    /** How far a workload that holds devices is. */
+    sealed interface Phase {
+
+        /** Bound, starting or running: all the same to the engine. */
+        record Running() implements Phase {}
+
+        /** Told to stop; keeps its devices until it is reported gone, at the latest a little after the deadline. */
+        record Stopping(Cause cause, long deadlineMillis) implements Phase {}
+
+        /** Some workers beyond the minimum were told to stop; the rest runs on. */
+        record Shrinking(Cause cause, SortedSet<Integer> workers, long deadlineMillis) implements Phase {
+            public Shrinking {
+                workers = Collections.unmodifiableSortedSet(new TreeSet<>(workers));
+            }
+        }
+    }
+
+    static WorkloadState waiting() {
+        return new Waiting(false);
+    }
+
+    static WorkloadState running(Allocation allocation, long startedMillis) {
+        return new Holding(allocation, startedMillis, new Phase.Running());
+    }
+}
