@@ -1,0 +1,104 @@
+package io.quartermaster.agent.protocol;
+
+import static io.quartermaster.agent.protocol.Protocol.check;
+
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one attempt should be. Everything but {@code desired} stays the same for the life of an attempt; the agent
+ * keeps what it was first told.
+ *
+ * @param attemptNumber of the workload, from 1
+ * @param command program and arguments; not read by a shell
+ * @param environment of the work, beside what the agent sets ({@code QM_*}, {@code CUDA_*}, which win)
+ * @param runUser OS user of the tenant on nodes that keep tenants apart by user
+ * @param checkpointFolder name of the folder that all attempts of the workload share, unique in the tenant
+ * @param abortCallback run before the work is told to stop; empty for none
+ * @param maxRuntimeMillis after which the agent stops the work by itself ({@link StopReason#TIMED_OUT})
+ * @param graceMillis from the request to stop to KILL, for the stops that the agent decides by itself
+ */
+public record AttemptOrder(
+        UUID attemptId,
+        UUID workloadId,
+        String tenant,
+        int attemptNumber,
+        List<String> command,
+        Map<String, String> environment,
+        List<DeviceShare> devices,
+        @Nullable String runUser,
+        String checkpointFolder,
+        List<String> abortCallback,
+        @Nullable Long maxRuntimeMillis,
+        long graceMillis,
+        Desired desired) {
+    public AttemptOrder {
+        Protocol.name("tenant", tenant);
+        Protocol.name("checkpointFolder", checkpointFolder);
+        if (runUser != null) {
+            Protocol.name("runUser", runUser);
+        }
+        check(attemptNumber >= 1, "attemptNumber must be at least 1, was %s", attemptNumber);
+        command = List.copyOf(command);
+        check(!command.isEmpty(), "command is empty");
+        abortCallback = List.copyOf(abortCallback);
+        check(
+                command.size() <= Protocol.MAX_ARGUMENTS && abortCallback.size() <= Protocol.MAX_ARGUMENTS,
+                "a command has at most %s arguments",
+                Protocol.MAX_ARGUMENTS);
+        environment = Collections.unmodifiableMap(new TreeMap<>(environment));
+        environment.keySet().forEach(Protocol::variable);
+        check(
+                noNul(command) && noNul(abortCallback) && noNul(environment.values()),
+                "the character NUL cannot be passed to a process");
+        devices = List.copyOf(devices);
+        check(devices.size() <= Protocol.MAX_DEVICES, "devices: at most %s", Protocol.MAX_DEVICES);
+        check(maxRuntimeMillis == null || maxRuntimeMillis > 0, "maxRuntimeMillis must be positive");
+        check(graceMillis >= 0, "graceMillis must not be negative, was %s", graceMillis);
+    }
+
+    private static boolean noNul(Iterable<String> values) {
+        for (String value : values) {
+            if (value.indexOf('\0') >= 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A device, or a part of it in thousandths, that the attempt holds. */
+    public record DeviceShare(int index, int gpuMilli) {
+        public DeviceShare {
+            check(index >= 0, "device index must not be negative, was %s", index);
+            check(gpuMilli >= 1 && gpuMilli <= 1_000, "gpuMilli must be from 1 to 1000, was %s", gpuMilli);
+        }
+    }
+
+    /** Whether the attempt should run. */
+    @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "kind")
+    @JsonSubTypes({
+        @JsonSubTypes.Type(value = Desired.Run.class, name = "RUN"),
+        @JsonSubTypes.Type(value = Desired.Stop.class, name = "STOP"),
+    })
+    public sealed interface Desired {
+        /** Start it unless it was started before, and let it run. */
+        record Run() implements Desired {}
+
+        /**
+         * End it. Asking again may change the reason and may shorten what is left of the grace, never lengthen it.
+         *
+         * @param graceMillis from when the agent hears of it until KILL
+         */
+        record Stop(StopReason reason, long graceMillis) implements Desired {
+            public Stop {
+                check(graceMillis >= 0, "graceMillis must not be negative, was %s", graceMillis);
+            }
+        }
+    }
+}

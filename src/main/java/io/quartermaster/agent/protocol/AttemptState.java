@@ -1,0 +1,53 @@
+package io.quartermaster.agent.protocol;
+
+import com.fasterxml.jackson.annotation.JsonSubTypes;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import org.jspecify.annotations.Nullable;
+
+/** Where an attempt is on its node. It only moves down this list, and {@link Ended} is final. */
+@JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "state")
+@JsonSubTypes({
+    @JsonSubTypes.Type(value = AttemptState.Starting.class, name = "STARTING"),
+    @JsonSubTypes.Type(value = AttemptState.Running.class, name = "RUNNING"),
+    @JsonSubTypes.Type(value = AttemptState.Stopping.class, name = "STOPPING"),
+    @JsonSubTypes.Type(value = AttemptState.Ended.class, name = "ENDED"),
+})
+public sealed interface AttemptState {
+
+    /** Recorded; its processes are not known to run yet. */
+    record Starting() implements AttemptState {}
+
+    /** Its processes run. */
+    record Running(long startedAtEpochMillis) implements AttemptState {}
+
+    /** It was asked to stop; its processes may still run. */
+    record Stopping(@Nullable Long startedAtEpochMillis, StopReason reason) implements AttemptState {}
+
+    /**
+     * Nothing of it runs any more, and it never will again.
+     *
+     * @param exitCode as a shell would give it (128 + signal), absent when the work was never started or its end was
+     *     not seen
+     * @param startedAtEpochMillis absent when it was never started
+     * @param detail for people; may be empty
+     */
+    record Ended(
+            Outcome outcome,
+            @Nullable Integer exitCode,
+            @Nullable Long startedAtEpochMillis,
+            long endedAtEpochMillis,
+            String detail)
+            implements AttemptState {}
+
+    /** How an attempt ended. */
+    enum Outcome {
+        SUCCEEDED,
+        FAILED,
+        OUT_OF_MEMORY,
+        PREEMPTED,
+        PAUSED,
+        CANCELLED,
+        TIMED_OUT,
+        LOST
+    }
+}

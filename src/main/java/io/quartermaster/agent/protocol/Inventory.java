@@ -1,0 +1,53 @@
+package io.quartermaster.agent.protocol;
+
+import static io.quartermaster.agent.protocol.Protocol.check;
+
+import java.util.List;
+
+/**
+ * What the node has.
+ *
+ * @param devices by index, ascending
+ * @param cpuMilli thousandths of a processor that the agent sees
+ * @param isolation how work of different tenants is kept apart here
+ * @param trustsTenants the operator said that tenants may meet on this node although {@code isolation} is {@link
+ *     Isolation#NONE}; for demonstrations
+ * @param simulated the devices are made up: work runs, but no GPU does
+ */
+public record Inventory(
+        List<Device> devices,
+        int cpuMilli,
+        long memoryMiB,
+        Isolation isolation,
+        boolean trustsTenants,
+        boolean simulated) {
+    public Inventory {
+        devices = List.copyOf(devices);
+        check(devices.size() <= Protocol.MAX_DEVICES, "devices: at most %s", Protocol.MAX_DEVICES);
+        check(cpuMilli >= 0, "cpuMilli must not be negative, was %s", cpuMilli);
+        check(memoryMiB >= 0, "memoryMiB must not be negative, was %s", memoryMiB);
+    }
+
+    /** How work is kept apart. A node with {@code NONE} may only be in a pool of one tenant. */
+    public enum Isolation {
+        CONTAINER,
+        OS_USER,
+        NONE
+    }
+
+    /**
+     * One GPU.
+     *
+     * @param index as the driver counts by PCI bus
+     * @param model as the driver names it, such as {@code NVIDIA H200}
+     * @param migEnabled the device is divided into MIG instances
+     */
+    public record Device(int index, String uuid, String model, long memoryMiB, boolean healthy, boolean migEnabled) {
+        public Device {
+            check(index >= 0, "device index must not be negative, was %s", index);
+            check(!uuid.isBlank(), "device %s has no uuid", index);
+            check(!model.isBlank(), "device %s has no model", index);
+            check(memoryMiB >= 0, "memoryMiB must not be negative, was %s", memoryMiB);
+        }
+    }
+}
