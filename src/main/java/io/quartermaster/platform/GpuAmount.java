@@ -1,0 +1,48 @@
+package io.quartermaster.platform;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.math.BigDecimal;
+
+/**
+ * An amount of GPUs, in thousandths; written in the API as a decimal in a string ({@code "0.25"}), so that no client reads it as a binary
+ * float.
+ */
+public record GpuAmount(long milli) implements Comparable<GpuAmount> {
+
+    /** A million GPUs: beyond any cell, and far from overflow when summed. */
+    public static final long MAX_MILLI = 1_000_000_000L;
+
+    public static final String ACCEPTED = "a decimal in a string with at most three places, from \"0\" to \"1000000\"";
+
+    public GpuAmount {
+        if (milli < 0 || milli > MAX_MILLI) {
+            throw new IllegalArgumentException("not an amount of GPUs: " + milli + " thousandths");
+        }
+    }
+
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+    public static GpuAmount parse(String text) {
+        try {
+            return new GpuAmount(new BigDecimal(text).movePointRight(3).longValueExact());
+        } catch (ArithmeticException | IllegalArgumentException e) {
+            throw new IllegalArgumentException("\"" + text + "\" is not " + ACCEPTED, e);
+        }
+    }
+
+    @JsonValue
+    public String decimal() {
+        BigDecimal value = BigDecimal.valueOf(milli, 3).stripTrailingZeros();
+        return value.scale() < 0 ? value.setScale(0).toPlainString() : value.toPlainString();
+    }
+
+    @Override
+    public int compareTo(GpuAmount other) {
+        return Long.compare(milli, other.milli);
+    }
+
+    @Override
+    public String toString() {
+        return decimal();
+    }
+}

@@ -1,0 +1,60 @@
+package io.quartermaster.platform;
+
+import jakarta.ws.rs.QueryParam;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which page of a list is wanted. A page token is bound to the list it was given for (tenant, route and filters), so one list's token
+ * is refused by another. A page size above the most is cut, a senseless one refused.
+ */
+public final class PageRequest {
+
+    public static final int DEFAULT_SIZE = 50;
+    public static final int MAX_SIZE = 500;
+
+    @QueryParam("pageSize")
+    @Nullable Integer pageSize;
+
+    @QueryParam("pageToken")
+    @Nullable String pageToken;
+
+    public int size() {
+        if (pageSize == null) {
+            return DEFAULT_SIZE;
+        }
+        if (pageSize < 1) {
+            throw ProblemException.invalid("pageSize", "a page holds at least one", "1 to " + MAX_SIZE);
+        }
+        return Math.min(pageSize, MAX_SIZE);
+    }
+
+    /** The key after which this page begins. {@code scope} must be the same text that made the token. */
+    public Optional<String> after(String scope) {
+        if (pageToken == null || pageToken.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            String text = new String(Base64.getUrlDecoder().decode(pageToken), StandardCharsets.UTF_8);
+            int cut = text.indexOf('\n');
+            if (cut > 0 && text.substring(0, cut).equals(fingerprint(scope))) {
+                return Optional.of(text.substring(cut + 1));
+            }
+        } catch (IllegalArgumentException e) {
+            // falls through to the refusal below
+        }
+        throw ProblemException.invalid(
+                "pageToken", "not a token of this list", "the nextPageToken of the page before, with the same filters");
+    }
+
+    static String token(String scope, String lastKey) {
+        byte[] text = (fingerprint(scope) + "\n" + lastKey).getBytes(StandardCharsets.UTF_8);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(text);
+    }
+
+    private static String fingerprint(String scope) {
+        return Fingerprint.of(scope).substring(0, 16);
+    }
+}

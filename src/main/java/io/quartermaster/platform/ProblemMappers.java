@@ -1,0 +1,154 @@
+package io.quartermaster.platform;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.exc.InvalidFormatException;
+import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import io.quarkus.security.AuthenticationFailedException;
+import io.quarkus.security.UnauthorizedException;
+import jakarta.validation.ConstraintViolationException;
+import jakarta.ws.rs.WebApplicationException;
+import jakarta.ws.rs.core.Response;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jboss.logging.Logger;
+import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
+import org.jspecify.annotations.Nullable;
+
+/** Turns every failure of a request into a problem document; what is our own fault is logged, and its cause is not told. */
+public final class ProblemMappers {
+
+    private static final Logger LOG = Logger.getLogger(ProblemMappers.class);
+
+    @ServerExceptionMapper
+    public Response problem(ProblemException e) {
+        return response(e.problem());
+    }
+
+    @ServerExceptionMapper
+    public Response json(JacksonException e) {
+        return response(read(e));
+    }
+
+    @ServerExceptionMapper
+    public Response validation(ConstraintViolationException e) {
+        List<Problem.Field> fields = e.getConstraintViolations().stream()
+                .map(v -> new Problem.Field(lastSteps(v.getPropertyPath().toString()), v.getMessage(), null))
+                .sorted((a, b) -> a.field().compareTo(b.field()))
+                .toList();
+        return response(Problem.of(400, "invalid-input", fields.size() + " fields are not accepted", fields));
+    }
+
+    @ServerExceptionMapper({UnauthorizedException.class, AuthenticationFailedException.class})
+    public Response unauthorized(Exception e) {
+        return Response.fromResponse(response(unauthenticated())).header("WWW-Authenticate", "Bearer").build();
+    }
+
+    @ServerExceptionMapper
+    public Response framework(WebApplicationException e) {
+        // Jackson's own refusals arrive wrapped: look for the cause that knows the field.
+        for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause instanceof JacksonException json) {
+                return response(read(json));
+            }
+            if (cause instanceof ProblemException problem) {
+                return response(problem.problem());
+            }
+        }
+        int status = e.getResponse().getStatus();
+        if (status == 404) {
+            return response(ProblemException.notFound().problem());
+        }
+        return response(Problem.of(status, code(status), detail(status, e.getMessage()), List.of()));
+    }
+
+    @ServerExceptionMapper
+    public Response anything(Throwable e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof ProblemException problem) {
+                return response(problem.problem());
+            }
+        }
+        LOG.error("a request failed", e);
+        return response(Problem.of(
+                500, "internal-error", "the service failed; nothing of this request was kept unless it says so", List.of()));
+    }
+
+    static Problem unauthenticated() {
+        return Problem.of(
+                401, "unauthenticated", "a valid bearer token of a realm known to this service is needed", List.of());
+    }
+
+    private static Problem read(JacksonException e) {
+        String field = e instanceof JsonMappingException mapping ? path(mapping) : "body";
+        return switch (e) {
+            case UnrecognizedPropertyException unknown ->
+                invalid(
+                        field,
+                        "there is no such field",
+                        unknown.getKnownPropertyIds().stream().map(String::valueOf).sorted().collect(Collectors.joining(", ")));
+            case InvalidFormatException format -> invalid(field, "\"" + format.getValue() + "\" is not accepted", accepted(format.getTargetType()));
+            case JsonMappingException mapping -> invalid(field, cause(mapping), null);
+            default -> invalid("body", "not a JSON document: " + e.getOriginalMessage(), "a JSON document");
+        };
+    }
+
+    private static Problem invalid(String field, String message, @Nullable String accepted) {
+        return Problem.of(
+                400, "invalid-input", field + ": " + message, List.of(new Problem.Field(field, message, accepted)));
+    }
+
+    private static String cause(JsonMappingException e) {
+        return e.getCause() instanceof IllegalArgumentException known && known.getMessage() != null
+                ? known.getMessage()
+                : String.valueOf(e.getOriginalMessage());
+    }
+
+    private static @Nullable String accepted(Class<?> type) {
+        if (!type.isEnum()) {
+            return null;
+        }
+        return List.of(type.getEnumConstants()).stream()
+                .map(constant -> ((Enum<?>) constant).name().toLowerCase(java.util.Locale.ROOT).replace('_', '-'))
+                .collect(Collectors.joining(", "));
+    }
+
+    private static String path(JsonMappingException e) {
+        StringBuilder path = new StringBuilder();
+        for (JsonMappingException.Reference step : e.getPath()) {
+            if (step.getFieldName() == null) {
+                path.append('[').append(step.getIndex()).append(']');
+            } else {
+                path.append(path.isEmpty() ? "" : ".").append(step.getFieldName());
+            }
+        }
+        return path.isEmpty() ? "body" : path.toString();
+    }
+
+    private static String lastSteps(String path) {
+        // method.parameter.field: the caller knows neither method nor parameter.
+        String[] steps = path.split("\\.", 3);
+        return steps.length == 3 ? steps[2] : path;
+    }
+
+    private static String code(int status) {
+        return switch (status) {
+            case 400 -> "invalid-input";
+            case 401 -> "unauthenticated";
+            case 403 -> "forbidden";
+            case 405 -> "method-not-allowed";
+            case 406 -> "not-acceptable";
+            case 413 -> "too-large";
+            case 415 -> "unsupported-media-type";
+            default -> status >= 500 ? "internal-error" : "refused";
+        };
+    }
+
+    private static String detail(int status, @Nullable String message) {
+        return message == null || status >= 500 ? code(status).replace('-', ' ') : message;
+    }
+
+    static Response response(Problem problem) {
+        return Response.status(problem.status()).type(Problem.MEDIA_TYPE).entity(problem).build();
+    }
+}

@@ -1,0 +1,45 @@
+package io.quartermaster.platform;
+
+import io.quarkus.reactive.datasource.ReactiveDataSource;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.Pool;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.function.Function;
+
+/**
+ * The door to PostgreSQL as the system role, which sees every tenant: for the leader, the closing of hours, issuer look-up and
+ * operators' lists. An architecture test names the classes that may use it; a request of a tenant never comes through here.
+ */
+@ApplicationScoped
+public class SystemDatabase {
+
+    private final Pool pool;
+
+    SystemDatabase(@ReactiveDataSource("system") Pool pool) {
+        this.pool = pool;
+    }
+
+    /** Runs the work in one transaction, committed when it succeeds. */
+    public <T> Uni<T> in(Function<SqlConnection, Uni<T>> work) {
+        return pool.withTransaction(work);
+    }
+
+    /** Runs the work in one transaction; a dry run does everything and then rolls back. */
+    public <T> Uni<T> in(WriteMode mode, Function<SqlConnection, Uni<T>> work) {
+        return switch (mode) {
+            case COMMIT -> pool.withTransaction(work);
+            case DRY_RUN ->
+                pool.withConnection(connection -> connection
+                        .begin()
+                        .chain(transaction -> work.apply(connection)
+                                .onItemOrFailure()
+                                .call(() -> transaction.rollback().onFailure().recoverWithNull())));
+        };
+    }
+
+    /** Runs single statements, each its own transaction. */
+    public <T> Uni<T> on(Function<SqlConnection, Uni<T>> work) {
+        return pool.withConnection(work);
+    }
+}

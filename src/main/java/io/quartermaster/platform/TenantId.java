@@ -1,0 +1,29 @@
+package io.quartermaster.platform;
+
+import java.util.regex.Pattern;
+
+/** The name of a tenant: also its realm, the first step of its quota paths and the hash tag of its Redis keys. Never reused. */
+public record TenantId(String value) implements Comparable<TenantId> {
+
+    private static final Pattern FORM = Pattern.compile("[a-z][a-z0-9-]{1,38}[a-z0-9]");
+
+    public TenantId {
+        if (!FORM.matcher(value).matches()) {
+            throw new IllegalArgumentException("not a tenant id: " + value);
+        }
+    }
+
+    public static boolean isValid(String value) {
+        return FORM.matcher(value).matches();
+    }
+
+    @Override
+    public int compareTo(TenantId other) {
+        return value.compareTo(other.value);
+    }
+
+    @Override
+    public String toString() {
+        return value;
+    }
+}

@@ -1,0 +1,74 @@
+package io.quartermaster.platform;
+
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.QueryParam;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.jspecify.annotations.Nullable;
+
+/** What every write of the API takes beside its body: {@code Idempotency-Key}, {@code If-Match} and {@code dryRun}. */
+public final class WriteParams {
+
+    static final int MAX_KEY_LENGTH = 255;
+    private static final Pattern ETAG = Pattern.compile("\"(\\d{1,18})\"");
+
+    @HeaderParam("Idempotency-Key")
+    @Parameter(description = "Sending the same request again with the same key gives the first answer and does nothing twice.")
+    @Nullable String idempotencyKey;
+
+    @HeaderParam("If-Match")
+    @Parameter(description = "The ETag the change is based on; updates need it.")
+    @Nullable String ifMatch;
+
+    @QueryParam("dryRun")
+    @Parameter(description = "true: all checks, no change.")
+    boolean dryRun;
+
+    public WriteMode mode() {
+        return dryRun ? WriteMode.DRY_RUN : WriteMode.COMMIT;
+    }
+
+    /** A dry run leaves nothing behind, so it neither stores nor replays an answer. */
+    Optional<String> key() {
+        if (idempotencyKey == null || dryRun) {
+            return Optional.empty();
+        }
+        if (idempotencyKey.isEmpty() || idempotencyKey.length() > MAX_KEY_LENGTH) {
+            throw ProblemException.invalid(
+                    "Idempotency-Key", "the key is empty or too long", "1 to " + MAX_KEY_LENGTH + " characters");
+        }
+        return Optional.of(idempotencyKey);
+    }
+
+    /** The version an update is based on: 428 when the header is absent, 400 when it is no ETag of ours. */
+    public long expectedVersion() {
+        return givenVersion().orElseThrow(() -> ProblemException.of(
+                428, "precondition-required", "an update names the version it is based on in If-Match: the ETag of a GET"));
+    }
+
+    public OptionalLong givenVersion() {
+        if (ifMatch == null) {
+            return OptionalLong.empty();
+        }
+        Matcher matcher = ETAG.matcher(ifMatch.strip());
+        if (!matcher.matches()) {
+            throw ProblemException.invalid("If-Match", "not an ETag of this service", "the ETag of a GET, such as \"3\"");
+        }
+        return OptionalLong.of(Long.parseLong(matcher.group(1)));
+    }
+
+    /** 412 when the thing has moved on since the caller read it. */
+    public void requireVersion(long current) {
+        if (expectedVersion() != current) {
+            throw ProblemException.of(
+                    412, "precondition-failed", "it was changed meanwhile: its ETag is now " + etag(current));
+        }
+    }
+
+    public static String etag(long version) {
+        return "\"" + version + "\"";
+    }
+}

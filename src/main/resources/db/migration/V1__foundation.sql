@@ -1,0 +1,501 @@
+-- The tables of Quartermaster. Three roles meet here: the owner (this script, nothing else), ${requestRole} (forced row-level
+-- security, one tenant per transaction through app.tenant) and ${systemRole} (the leader, closing, issuer look-up, operators' lists).
+-- Quantities: *_milli are thousandths of a GPU, *_ms milliseconds, *_mib mebibytes. Every tenant table begins its keys with tenant_id,
+-- foreign keys included, so that no row can point into another tenant.
+
+-- ---------------------------------------------------------------- the cell: what one leader plans
+
+create table cell (
+    id           text primary key,
+    epoch        bigint not null default 0,
+    leader       text,
+    lease_until  timestamptz not null default '-infinity',
+    stamp        timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
+    sequence     bigint not null default 0
+);
+comment on column cell.stamp is 'time of the last committed plan; never goes back; whole milliseconds';
+comment on column cell.sequence is 'number of the last usage event, feed entry or counter batch given out by a leader';
+insert into cell (id) values ('main');
+
+create table inbox (
+    id            bigint generated always as identity primary key,
+    cell_id       text not null default 'main' references cell,
+    tenant_id     text,
+    kind          text not null check (kind in ('tenant', 'pool', 'node', 'allotment', 'policy', 'queue', 'profile', 'workload', 'report')),
+    ref           text not null,
+    created_at    timestamptz not null default clock_timestamp(),
+    failures      int not null default 0,
+    set_aside_at  timestamptz,
+    set_aside_why text
+);
+create index inbox_next on inbox (cell_id, id) where set_aside_at is null;
+comment on table inbox is 'names what changed; the leader reads the thing itself, so a row applied twice changes nothing';
+
+-- ---------------------------------------------------------------- tenancy and access
+
+create table tenant (
+    id            text primary key check (id ~ '^[a-z][a-z0-9-]{1,38}[a-z0-9]$'),
+    display_name  text not null,
+    plan          text not null,
+    realm         text not null unique,
+    issuer        text not null unique,
+    state         text not null check (state in ('provisioning', 'active', 'suspended', 'failed', 'offboarding', 'deleted')),
+    created_at    timestamptz not null default clock_timestamp(),
+    updated_at    timestamptz not null default clock_timestamp(),
+    version       bigint not null default 0
+);
+
+create table operation (
+    id           uuid primary key,
+    tenant_id    text not null,
+    kind         text not null,
+    state        text not null check (state in ('pending', 'running', 'succeeded', 'failed')),
+    request      jsonb not null default '{}',
+    steps        jsonb not null default '[]',
+    error        jsonb,
+    attempts     int not null default 0,
+    not_before   timestamptz not null default clock_timestamp(),
+    owner        text,
+    owner_until  timestamptz not null default '-infinity',
+    created_at   timestamptz not null default clock_timestamp(),
+    updated_at   timestamptz not null default clock_timestamp()
+);
+create index operation_tenant on operation (tenant_id, id);
+create index operation_open on operation (not_before) where state in ('pending', 'running');
+
+create table idempotency (
+    tenant_id    text not null,
+    caller       text not null,
+    key          text not null check (length(key) between 1 and 255),
+    fingerprint  text not null,
+    status       int,
+    headers      jsonb,
+    body         text,
+    created_at   timestamptz not null default clock_timestamp(),
+    primary key (tenant_id, caller, key)
+);
+
+create table audit_entry (
+    tenant_id   text not null,
+    id          uuid not null,
+    at          timestamptz not null default clock_timestamp(),
+    actor       text not null,
+    actor_realm text not null,
+    action      text not null,
+    resource    text not null,
+    before      jsonb,
+    after       jsonb,
+    request_id  text,
+    format      int not null default 1,
+    seq         bigint,
+    prev_hash   bytea,
+    hash        bytea,
+    primary key (tenant_id, id)
+);
+create unique index audit_entry_chain on audit_entry (tenant_id, seq) where seq is not null;
+create index audit_entry_unsealed on audit_entry (tenant_id, id) where seq is null;
+
+-- ---------------------------------------------------------------- capacity (the operator's)
+
+create table cluster (
+    id          uuid primary key,
+    name        text not null check (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+    kind        text not null check (kind in ('agent', 'kubernetes', 'slurm', 'simulated', 'external')),
+    region      text not null,
+    created_at  timestamptz not null default clock_timestamp(),
+    version     bigint not null default 0,
+    retired_at  timestamptz
+);
+create unique index cluster_name on cluster (name) where retired_at is null;
+
+create table pool (
+    id              uuid primary key,
+    name            text not null check (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+    cell_id         text not null default 'main' references cell,
+    placement       text not null default 'pack' check (placement in ('pack', 'spread')),
+    share_gpus      text not null default 'tenant' check (share_gpus in ('tenant', 'any', 'none')),
+    capacity_milli  bigint check (capacity_milli >= 0),
+    elastic         boolean not null default false,
+    created_at      timestamptz not null default clock_timestamp(),
+    version         bigint not null default 0,
+    retired_at      timestamptz
+);
+create unique index pool_name on pool (name) where retired_at is null;
+comment on column pool.capacity_milli is 'a plain-count pool; null: what its nodes add up to';
+
+create table node (
+    id           uuid primary key,
+    name         text not null check (name ~ '^[a-z0-9][a-z0-9.-]{0,62}$'),
+    cluster_id   uuid not null references cluster,
+    pool_id      uuid not null references pool,
+    schedulable  boolean not null default true,
+    cpu_milli    bigint,
+    memory_mib   bigint,
+    labels       jsonb not null default '{}',
+    topology     text[] not null default '{}',
+    created_at   timestamptz not null default clock_timestamp(),
+    version      bigint not null default 0,
+    retired_at   timestamptz
+);
+create unique index node_name on node (name) where retired_at is null;
+create index node_pool on node (pool_id);
+
+create table gpu (
+    node_id       uuid not null references node,
+    device_index  int not null check (device_index >= 0),
+    uuid          text not null,
+    model         text not null,
+    memory_mib    bigint not null check (memory_mib > 0),
+    mig           boolean not null default false,
+    healthy       boolean not null default true,
+    primary key (node_id, device_index)
+);
+
+create table node_contact (
+    node_id        uuid primary key references node,
+    agent_version  text not null,
+    boot_id        text not null,
+    instance_id    text not null,
+    isolation      text not null check (isolation in ('container', 'os-user', 'none')),
+    last_heard     timestamptz not null,
+    lease_until    timestamptz not null,
+    lost_at        timestamptz
+);
+comment on column node_contact.lease_until is 'counted from when the service answered, with the margin; devices may be bound anew only after it';
+comment on column node_contact.lost_at is 'set by the leader when it gave the node up; cleared by the leader when the node is heard again';
+
+create table allotment (
+    tenant_id       text not null references tenant,
+    pool_id         uuid not null references pool,
+    reserved_milli  bigint not null default 0 check (reserved_milli >= 0),
+    limit_milli     bigint check (limit_milli >= 0),
+    weight          int check (weight >= 0),
+    lendable_milli  bigint check (lendable_milli >= 0),
+    rank            int not null default 0,
+    version         bigint not null default 0,
+    primary key (tenant_id, pool_id),
+    check (limit_milli is null or limit_milli >= reserved_milli),
+    check (lendable_milli is null or lendable_milli <= reserved_milli)
+);
+
+-- ---------------------------------------------------------------- governance (the tenant's)
+
+create table profile (
+    tenant_id       text not null references tenant,
+    id              uuid not null,
+    name            text not null check (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+    gpu_milli       bigint not null check (gpu_milli >= 0),
+    workers         int not null default 1 check (workers between 1 and 10000),
+    min_workers     int not null default 1 check (min_workers between 1 and workers),
+    cpu_milli       bigint not null default 0 check (cpu_milli >= 0),
+    memory_mib      bigint not null default 0 check (memory_mib >= 0),
+    node_labels     jsonb not null default '{}',
+    pool_ids        uuid[] not null,
+    max_runtime_ms  bigint check (max_runtime_ms > 0),
+    created_at      timestamptz not null default clock_timestamp(),
+    version         bigint not null default 0,
+    retired_at      timestamptz,
+    primary key (tenant_id, id)
+);
+create unique index profile_name on profile (tenant_id, name) where retired_at is null;
+
+create table policy (
+    tenant_id      text not null references tenant,
+    id             uuid not null,
+    name           text not null check (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
+    group_path     text not null check (group_path ~ '^(/[^/]+)+$'),
+    over_quota     boolean not null default true,
+    on_preemption  text not null default 'requeue' check (on_preemption in ('requeue', 'end', 'pause')),
+    grace_ms       bigint not null default 30000 check (grace_ms between 0 and 3600000),
+    user_limit_milli bigint check (user_limit_milli >= 0),
+    created_at     timestamptz not null default clock_timestamp(),
+    version        bigint not null default 0,
+    retired_at     timestamptz,
+    primary key (tenant_id, id)
+);
+create unique index policy_name on policy (tenant_id, name) where retired_at is null;
+create unique index policy_group on policy (tenant_id, group_path) where retired_at is null;
+
+create table policy_quota (
+    tenant_id       text not null,
+    policy_id       uuid not null,
+    pool_id         uuid references pool,
+    reserved_milli  bigint not null default 0 check (reserved_milli >= 0),
+    limit_milli     bigint check (limit_milli >= 0),
+    weight          int check (weight >= 0),
+    lendable_milli  bigint check (lendable_milli >= 0),
+    rank            int not null default 0,
+    unique nulls not distinct (tenant_id, policy_id, pool_id),
+    foreign key (tenant_id, policy_id) references policy,
+    check (limit_milli is null or limit_milli >= reserved_milli),
+    check (lendable_milli is null or lendable_milli <= reserved_milli)
+);
+comment on column policy_quota.pool_id is 'null: scope *, counted over all pools together';
+
+create table queue (
+    tenant_id        text not null references tenant,
+    id               uuid not null,
+    name             text not null check (name ~ '^[a-z0-9][a-z0-9-]{0,126}$'),
+    policy_id        uuid not null,
+    profile_id       uuid not null,
+    over_quota       boolean not null default true,
+    max_waiting      int not null default 10000 check (max_waiting between 0 and 1000000),
+    created_at       timestamptz not null default clock_timestamp(),
+    version          bigint not null default 0,
+    retired_at       timestamptz,
+    primary key (tenant_id, id),
+    foreign key (tenant_id, policy_id) references policy,
+    foreign key (tenant_id, profile_id) references profile
+);
+create unique index queue_name on queue (tenant_id, name) where retired_at is null;
+create unique index queue_pair on queue (tenant_id, policy_id, profile_id) where retired_at is null;
+
+create table access_rule (
+    tenant_id     text not null references tenant,
+    id            uuid not null,
+    queue_id      uuid not null,
+    subject_kind  text not null check (subject_kind in ('group', 'user', 'service-account', 'everyone')),
+    subject       text not null,
+    primary key (tenant_id, id),
+    unique (tenant_id, queue_id, subject_kind, subject),
+    foreign key (tenant_id, queue_id) references queue
+);
+
+-- ---------------------------------------------------------------- workloads
+
+create table workload (
+    tenant_id       text not null references tenant,
+    id              uuid not null,
+    seq             bigint generated always as identity,
+    name            text not null check (length(name) between 1 and 128),
+    type            text not null check (type in ('training', 'distributed-training', 'inference', 'workspace', 'service')),
+    queue_id        uuid not null,
+    policy_id       uuid not null,
+    profile_id      uuid not null,
+    submitted_by    text not null,
+    priority        int not null check (priority between 0 and 1000),
+    preemptible     boolean not null,
+    dedicated_only  boolean not null default false,
+    command         jsonb not null,
+    environment     jsonb not null default '{}',
+    abort_callback  jsonb,
+    max_runtime_ms  bigint check (max_runtime_ms > 0),
+    labels          jsonb not null default '{}',
+    submitted_at    timestamptz not null default clock_timestamp(),
+    -- wishes: what the API asks for
+    wish            text not null default 'run' check (wish in ('run', 'hold', 'cancel')),
+    -- below: written by the leader alone
+    state           text not null default 'waiting'
+        check (state in ('held', 'waiting', 'starting', 'running', 'stopping', 'paused', 'succeeded', 'failed', 'cancelled')),
+    attempts        int not null default 0,
+    at_head_since   timestamptz,
+    reason_code     text,
+    reason          jsonb,
+    started_at      timestamptz,
+    ended_at        timestamptz,
+    end_reason      text,
+    changed_at      timestamptz not null default clock_timestamp(),
+    primary key (tenant_id, id),
+    foreign key (tenant_id, queue_id) references queue
+);
+create unique index workload_seq on workload (seq);
+create index workload_live on workload (tenant_id, queue_id) where state not in ('succeeded', 'failed', 'cancelled');
+create index workload_list on workload (tenant_id, id desc);
+
+create table attempt (
+    tenant_id    text not null,
+    id           uuid not null,
+    workload_id  uuid not null,
+    number       int not null check (number > 0),
+    state        text not null check (state in ('bound', 'starting', 'running', 'stopping', 'ended')),
+    outcome      text check (outcome in ('succeeded', 'failed', 'out-of-memory', 'preempted', 'paused', 'cancelled', 'timed-out', 'lost')),
+    pool_id      uuid not null references pool,
+    gpu_milli    bigint not null check (gpu_milli >= 0),
+    bound_at     timestamptz not null,
+    started_at   timestamptz,
+    stopping_at  timestamptz,
+    stop_reason  text,
+    deadline_at  timestamptz,
+    ended_at     timestamptz,
+    exit_code    int,
+    message      text,
+    primary key (tenant_id, id),
+    unique (tenant_id, workload_id, number),
+    foreign key (tenant_id, workload_id) references workload,
+    check ((state = 'ended') = (outcome is not null)),
+    check ((state = 'ended') = (ended_at is not null))
+);
+create index attempt_live on attempt (tenant_id, workload_id) where state <> 'ended';
+comment on table attempt is 'an attempt holds one allocation from bound_at to ended_at; its devices are in allocation_device';
+
+create table allocation_device (
+    tenant_id     text not null,
+    attempt_id    uuid not null,
+    worker        int not null check (worker >= 0),
+    node_id       uuid references node,
+    device_index  int,
+    gpu_milli     bigint not null check (gpu_milli >= 0),
+    freed_at      timestamptz,
+    foreign key (tenant_id, attempt_id) references attempt,
+    unique nulls not distinct (tenant_id, attempt_id, worker, node_id, device_index)
+);
+create index allocation_device_held on allocation_device (node_id, device_index) where freed_at is null;
+-- The last line of defence against giving one whole GPU out twice: two live holders of a device may never both hold all of it.
+create unique index allocation_device_whole on allocation_device (node_id, device_index)
+    where freed_at is null and gpu_milli = 1000 and device_index is not null;
+
+create table nomination (
+    tenant_id     text not null,
+    workload_id   uuid not null,
+    pool_id       uuid not null references pool,
+    body          jsonb not null,
+    nominated_at  timestamptz not null,
+    primary key (tenant_id, workload_id),
+    foreign key (tenant_id, workload_id) references workload
+);
+
+create table report (
+    tenant_id    text not null,
+    attempt_id   uuid not null,
+    node_id      uuid not null references node,
+    state        text not null check (state in ('starting', 'running', 'stopping', 'ended')),
+    outcome      text,
+    exit_code    int,
+    message      text,
+    started_at   timestamptz,
+    ended_at     timestamptz,
+    log_tail     text,
+    log_bytes    bigint not null default 0,
+    reported_at  timestamptz not null,
+    primary key (tenant_id, attempt_id, node_id),
+    foreign key (tenant_id, attempt_id) references attempt
+);
+comment on table report is 'what executors say; the leader reads it and writes the attempt';
+
+create table preemption (
+    tenant_id     text not null,
+    id            uuid not null,
+    workload_id   uuid not null,
+    attempt_id    uuid not null,
+    cause         text not null check (cause in ('reclaim', 'preempt', 'consolidate')),
+    for_workload  uuid,
+    receipt       jsonb not null,
+    format        int not null default 1,
+    at            timestamptz not null,
+    primary key (tenant_id, id),
+    foreign key (tenant_id, workload_id) references workload
+);
+comment on column preemption.for_workload is 'the successor, when it is of the same tenant; else null: other tenants are never named';
+
+create table feed (
+    tenant_id  text not null,
+    seq        bigint not null,
+    kind       text not null,
+    ref        text not null,
+    body       jsonb not null,
+    at         timestamptz not null,
+    primary key (tenant_id, seq)
+);
+comment on table feed is 'what live views stream: written by the leader in the plan commit, in the order of seq';
+
+-- ---------------------------------------------------------------- usage
+
+create table usage_event (
+    seq            bigint primary key,
+    cell_id        text not null references cell,
+    tenant_id      text not null,
+    at_ms          bigint not null,
+    kind           text not null check (kind in ('allocated', 'phase', 'freed', 'tenant-reserved', 'policy-reserved', 'unmet')),
+    pool_id        uuid not null references pool,
+    allocation_id  uuid,
+    policy_id      uuid,
+    gpu_milli      bigint,
+    phase          text,
+    since_ms       bigint,
+    marks          jsonb,
+    format         int not null default 1
+);
+create index usage_event_tenant on usage_event (tenant_id, seq);
+comment on table usage_event is 'the ledger''s only input; append-only, seq is the order of commit';
+
+create table closed_hour (
+    tenant_id   text not null references tenant,
+    hour_ms     bigint not null,
+    through_seq bigint not null,
+    state       jsonb not null,
+    format      int not null default 1,
+    records     bigint not null,
+    last_hash   bytea not null,
+    closed_at   timestamptz not null,
+    primary key (tenant_id, hour_ms)
+);
+comment on column closed_hour.hour_ms is 'end of the closed hour, milliseconds since the epoch; state is the book at that instant';
+
+create table segment (
+    tenant_id      text not null references tenant,
+    seq            bigint not null,
+    id             uuid not null,
+    hour_ms        bigint not null,
+    pool_id        uuid not null references pool,
+    class          text not null check (class in ('reserved', 'on-demand', 'reserved-idle', 'reserved-unmet')),
+    standing       text check (standing in ('within', 'over-quota')),
+    phase          text check (phase in ('starting', 'running', 'stopping', 'out-of-contact')),
+    preemptible    boolean,
+    allocation_id  uuid,
+    workload_id    uuid,
+    policy_id      uuid,
+    profile_id     uuid,
+    queue_id       uuid,
+    group_path     text,
+    submitted_by   text,
+    gpu_milli      bigint not null check (gpu_milli > 0),
+    from_ms        bigint not null,
+    to_ms          bigint not null check (to_ms > from_ms),
+    format         int not null default 1,
+    prev_hash      bytea not null,
+    hash           bytea not null,
+    primary key (tenant_id, seq),
+    unique (tenant_id, id)
+);
+create index segment_hour on segment (tenant_id, hour_ms);
+comment on table segment is 'closed usage: append-only, hash-chained per tenant by seq';
+
+-- ---------------------------------------------------------------- rights
+
+grant usage on schema public to ${requestRole}, ${systemRole};
+
+do $$
+declare t text;
+begin
+    foreach t in array array['inbox', 'tenant', 'operation', 'idempotency', 'audit_entry', 'allotment', 'profile', 'policy', 'policy_quota', 'queue',
+        'access_rule', 'workload', 'attempt', 'allocation_device', 'nomination', 'report', 'preemption', 'feed', 'usage_event', 'closed_hour', 'segment']
+    loop
+        execute format('alter table %I enable row level security', t);
+        execute format('alter table %I force row level security', t);
+        execute format('create policy %I on %I to ${requestRole} using (%s = current_setting(''app.tenant'', true)) with check (%s = current_setting(''app.tenant'', true))',
+            t || '_tenant', t, case t when 'tenant' then 'id' else 'tenant_id' end, case t when 'tenant' then 'id' else 'tenant_id' end);
+        execute format('create policy %I on %I to ${systemRole} using (true) with check (true)', t || '_system', t);
+    end loop;
+end $$;
+
+-- A tenant sees the pools it has an allotment in, and what of clusters and nodes that takes; writing them is the operator's.
+alter table pool enable row level security;
+alter table pool force row level security;
+create policy pool_tenant on pool for select to ${requestRole}
+    using (exists (select 1 from allotment a where a.pool_id = pool.id and a.tenant_id = current_setting('app.tenant', true)));
+create policy pool_system on pool to ${systemRole} using (true) with check (true);
+
+grant select on tenant, operation, idempotency, allotment, profile, policy, policy_quota, queue, access_rule, workload, attempt, allocation_device,
+    nomination, report, preemption, feed, usage_event, closed_hour, segment, audit_entry, pool to ${requestRole};
+grant insert on inbox, idempotency, audit_entry, allotment, profile, policy, policy_quota, queue, access_rule, operation to ${requestRole};
+grant update on allotment, profile, policy, policy_quota, queue, access_rule, idempotency to ${requestRole};
+grant delete on allotment, policy_quota, access_rule, idempotency to ${requestRole};
+-- The API writes wishes; the leader alone writes states. The database holds it to that.
+grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, dedicated_only, command, environment,
+    abort_callback, max_runtime_ms, labels, submitted_at, wish, state) on workload to ${requestRole};
+grant update (wish, priority, labels) on workload to ${requestRole};
+
+grant select, insert, update, delete on all tables in schema public to ${systemRole};
+-- Books are append-only for everybody but their owner.
+revoke update, delete on usage_event, segment, closed_hour from ${systemRole};
+revoke all on flyway_schema_history from ${systemRole};
