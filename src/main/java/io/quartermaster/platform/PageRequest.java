@@ -16,10 +16,12 @@ public final class PageRequest {
     public static final int MAX_SIZE = 500;
 
     @QueryParam("pageSize")
-    @Nullable Integer pageSize;
+    @Nullable
+    Integer pageSize;
 
     @QueryParam("pageToken")
-    @Nullable String pageToken;
+    @Nullable
+    String pageToken;
 
     public int size() {
         if (pageSize == null) {

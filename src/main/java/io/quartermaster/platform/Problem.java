@@ -22,7 +22,8 @@ public record Problem(
 
     /** One field that was not accepted. {@code field} is a path such as {@code quotas[0].reserved}, or a header or query parameter. */
     @JsonInclude(JsonInclude.Include.NON_NULL)
-    public record Field(String field, String message, @Nullable String accepted) {}
+    public record Field(
+            String field, String message, @Nullable String accepted) {}
 
     public Problem {
         errors = List.copyOf(errors);

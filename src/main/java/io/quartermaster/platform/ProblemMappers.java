@@ -41,7 +41,9 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper({UnauthorizedException.class, AuthenticationFailedException.class})
     public Response unauthorized(Exception e) {
-        return Response.fromResponse(response(unauthenticated())).header("WWW-Authenticate", "Bearer").build();
+        return Response.fromResponse(response(unauthenticated()))
+                .header("WWW-Authenticate", "Bearer")
+                .build();
     }
 
     @ServerExceptionMapper
@@ -71,7 +73,10 @@ public final class ProblemMappers {
         }
         LOG.error("a request failed", e);
         return response(Problem.of(
-                500, "internal-error", "the service failed; nothing of this request was kept unless it says so", List.of()));
+                500,
+                "internal-error",
+                "the service failed; nothing of this request was kept unless it says so",
+                List.of()));
     }
 
     static Problem unauthenticated() {
@@ -86,8 +91,12 @@ public final class ProblemMappers {
                 invalid(
                         field,
                         "there is no such field",
-                        unknown.getKnownPropertyIds().stream().map(String::valueOf).sorted().collect(Collectors.joining(", ")));
-            case InvalidFormatException format -> invalid(field, "\"" + format.getValue() + "\" is not accepted", accepted(format.getTargetType()));
+                        unknown.getKnownPropertyIds().stream()
+                                .map(String::valueOf)
+                                .sorted()
+                                .collect(Collectors.joining(", ")));
+            case InvalidFormatException format ->
+                invalid(field, "\"" + format.getValue() + "\" is not accepted", accepted(format.getTargetType()));
             case JsonMappingException mapping -> invalid(field, cause(mapping), null);
             default -> invalid("body", "not a JSON document: " + e.getOriginalMessage(), "a JSON document");
         };
@@ -109,7 +118,10 @@ public final class ProblemMappers {
             return null;
         }
         return List.of(type.getEnumConstants()).stream()
-                .map(constant -> ((Enum<?>) constant).name().toLowerCase(java.util.Locale.ROOT).replace('_', '-'))
+                .map(constant -> ((Enum<?>) constant)
+                        .name()
+                        .toLowerCase(java.util.Locale.ROOT)
+                        .replace('_', '-'))
                 .collect(Collectors.joining(", "));
     }
 
@@ -149,6 +161,9 @@ public final class ProblemMappers {
     }
 
     static Response response(Problem problem) {
-        return Response.status(problem.status()).type(Problem.MEDIA_TYPE).entity(problem).build();
+        return Response.status(problem.status())
+                .type(Problem.MEDIA_TYPE)
+                .entity(problem)
+                .build();
     }
 }

@@ -30,11 +30,9 @@ public class SystemDatabase {
         return switch (mode) {
             case COMMIT -> pool.withTransaction(work);
             case DRY_RUN ->
-                pool.withConnection(connection -> connection
-                        .begin()
-                        .chain(transaction -> work.apply(connection)
-                                .onItemOrFailure()
-                                .call(() -> transaction.rollback().onFailure().recoverWithNull())));
+                pool.withConnection(connection -> connection.begin().chain(transaction -> work.apply(connection)
+                        .onItemOrFailure()
+                        .call(() -> transaction.rollback().onFailure().recoverWithNull())));
         };
     }
 

@@ -16,12 +16,16 @@ public final class WriteParams {
     private static final Pattern ETAG = Pattern.compile("\"(\\d{1,18})\"");
 
     @HeaderParam("Idempotency-Key")
-    @Parameter(description = "Sending the same request again with the same key gives the first answer and does nothing twice.")
-    @Nullable String idempotencyKey;
+    @Parameter(
+            description =
+                    "Sending the same request again with the same key gives the first answer and does nothing twice.")
+    @Nullable
+    String idempotencyKey;
 
     @HeaderParam("If-Match")
     @Parameter(description = "The ETag the change is based on; updates need it.")
-    @Nullable String ifMatch;
+    @Nullable
+    String ifMatch;
 
     @QueryParam("dryRun")
     @Parameter(description = "true: all checks, no change.")
@@ -45,8 +49,11 @@ public final class WriteParams {
 
     /** The version an update is based on: 428 when the header is absent, 400 when it is no ETag of ours. */
     public long expectedVersion() {
-        return givenVersion().orElseThrow(() -> ProblemException.of(
-                428, "precondition-required", "an update names the version it is based on in If-Match: the ETag of a GET"));
+        return givenVersion()
+                .orElseThrow(() -> ProblemException.of(
+                        428,
+                        "precondition-required",
+                        "an update names the version it is based on in If-Match: the ETag of a GET"));
     }
 
     public OptionalLong givenVersion() {
@@ -55,7 +62,8 @@ public final class WriteParams {
         }
         Matcher matcher = ETAG.matcher(ifMatch.strip());
         if (!matcher.matches()) {
-            throw ProblemException.invalid("If-Match", "not an ETag of this service", "the ETag of a GET, such as \"3\"");
+            throw ProblemException.invalid(
+                    "If-Match", "not an ETag of this service", "the ETag of a GET, such as \"3\"");
         }
         return OptionalLong.of(Long.parseLong(matcher.group(1)));
     }

@@ -51,7 +51,9 @@ public class Writes {
                         tenant,
                         params.mode(),
                         session -> once(session, tenant, subject, key, fingerprint(uri, params, request), work));
-        return reply.call(done -> params.mode() == WriteMode.COMMIT ? wakeups.leader() : Uni.createFrom().voidItem())
+        return reply.call(done -> params.mode() == WriteMode.COMMIT
+                        ? wakeups.leader()
+                        : Uni.createFrom().voidItem())
                 .map(Writes::response);
     }
 
@@ -74,8 +76,7 @@ public class Writes {
                         : work.apply(session).call(done -> keep(session, tenant, subject, key, done)));
     }
 
-    private Uni<Reply> replay(
-            Mutiny.Session session, TenantId tenant, String subject, String key, String fingerprint) {
+    private Uni<Reply> replay(Mutiny.Session session, TenantId tenant, String subject, String key, String fingerprint) {
         return session.createNativeQuery(
                         "select fingerprint, status, cast(headers as text), body from idempotency where tenant_id = :tenant and caller = :caller and key = :key",
                         Object[].class)
@@ -93,16 +94,15 @@ public class Writes {
     }
 
     private Uni<Integer> keep(Mutiny.Session session, TenantId tenant, String subject, String key, Reply reply) {
-        return session.flush()
-                .chain(() -> session.createNativeQuery(
-                                "update idempotency set status = :status, headers = cast(:headers as jsonb), body = :body where tenant_id = :tenant and caller = :caller and key = :key")
-                        .setParameter("status", reply.status())
-                        .setParameter("headers", write(reply.headers()))
-                        .setParameter("body", write(reply.body()))
-                        .setParameter("tenant", tenant.value())
-                        .setParameter("caller", subject)
-                        .setParameter("key", key)
-                        .executeUpdate());
+        return session.flush().chain(() -> session.createNativeQuery(
+                        "update idempotency set status = :status, headers = cast(:headers as jsonb), body = :body where tenant_id = :tenant and caller = :caller and key = :key")
+                .setParameter("status", reply.status())
+                .setParameter("headers", write(reply.headers()))
+                .setParameter("body", write(reply.body()))
+                .setParameter("tenant", tenant.value())
+                .setParameter("caller", subject)
+                .setParameter("key", key)
+                .executeUpdate());
     }
 
     private String fingerprint(UriInfo uri, WriteParams params, @Nullable Object request) {
@@ -139,6 +139,8 @@ public class Writes {
         reply.headers().forEach(builder::header);
         return reply.body() == null
                 ? builder.build()
-                : builder.type(MediaType.APPLICATION_JSON_TYPE).entity(reply.body()).build();
+                : builder.type(MediaType.APPLICATION_JSON_TYPE)
+                        .entity(reply.body())
+                        .build();
     }
 }
