@@ -1,0 +1,114 @@
+package io.quartermaster.ledger;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * A stretch of time, {@code [fromMillis, toMillis)}, in which an amount of one class was held or reserved and none of
+ * its marks changed. Cut at every full hour (UTC). As long as it can be, otherwise: two segments of the same allocation,
+ * class and standing that touch inside an hour differ in amount or phase.
+ *
+ * @param held what held it; absent exactly where no allocation does (reserved-idle, reserved-unmet)
+ * @param gpuMilli thousandths of a GPU, never 0
+ */
+public record Segment(
+        TenantId tenant,
+        PoolId pool,
+        UsageClass usageClass,
+        Optional<Held> held,
+        long gpuMilli,
+        long fromMillis,
+        long toMillis) {
+
+    /** The version of {@link #canonicalText}; a change of its lines takes a new one. */
+    public static final int FORMAT = 1;
+
+    /** By time, then by what the id is made of; no two segments of a ledger compare equal. */
+    public static final Comparator<Segment> ORDER = Comparator.comparingLong(Segment::fromMillis)
+            .thenComparing(Segment::tenant)
+            .thenComparing(Segment::pool)
+            .thenComparing(Segment::usageClass)
+            .thenComparing(s -> s.held().map(h -> h.standing().name()).orElse(""))
+            .thenComparing(s -> s.held().map(h -> h.allocation().value()).orElse(""));
+
+    /** The allocation that held a segment, and what is known of it during the segment. */
+    public record Held(AllocationId allocation, Standing standing, Phase phase, Marks marks) {}
+
+    public Segment {
+        if (usageClass.isHeld() != held.isPresent()) {
+            throw new IllegalArgumentException(usageClass + (held.isPresent() ? " is not held" : " must be held"));
+        }
+        if (gpuMilli <= 0 || fromMillis < 0 || fromMillis >= toMillis) {
+            throw new IllegalArgumentException(
+                    "not a segment: gpuMilli " + gpuMilli + " in [" + fromMillis + ", " + toMillis + ")");
+        }
+    }
+
+    /** Amount times length, in thousandths of a GPU times milliseconds. */
+    public long gpuMilliMillis() {
+        return Math.multiplyExact(gpuMilli, toMillis - fromMillis);
+    }
+
+    /**
+     * A name-based id: the same usage has the same id however often it is computed or sent. The end and the amount are
+     * not part of the name, so that a segment still growing keeps its id; an allocation has at most one segment of a
+     * class and standing at an instant, so the rest names it fully. It is the SHA-256 of the name cut to a UUID of
+     * version 8 (RFC 9562, section 5.8).
+     */
+    public UUID id() {
+        StringBuilder name = new StringBuilder("segment");
+        line(name, "tenant", tenant.value());
+        line(name, "pool", pool.value());
+        line(name, "class", usageClass.name());
+        line(name, "from", Long.toString(fromMillis));
+        held.ifPresent(h -> {
+            line(name, "allocation", h.allocation().value());
+            line(name, "standing", h.standing().name());
+        });
+        ByteBuffer hash = ByteBuffer.wrap(Sha256.of(name.toString().getBytes(StandardCharsets.UTF_8)));
+        long high = (hash.getLong() & 0xffffffffffff0fffL) | 0x8000L;
+        long low = (hash.getLong() & 0x3fffffffffffffffL) | 0x8000000000000000L;
+        return new UUID(high, low);
+    }
+
+    /**
+     * The text that is hashed: one {@code key=value} line per field, always in this order, with backslash and line ends
+     * escaped, so that two different segments never have the same text.
+     */
+    public String canonicalText() {
+        StringBuilder text = new StringBuilder("segment");
+        line(text, "id", id().toString());
+        line(text, "tenant", tenant.value());
+        line(text, "pool", pool.value());
+        line(text, "class", usageClass.name());
+        line(text, "gpuMilli", Long.toString(gpuMilli));
+        line(text, "from", Long.toString(fromMillis));
+        line(text, "to", Long.toString(toMillis));
+        held.ifPresent(h -> {
+            line(text, "allocation", h.allocation().value());
+            line(text, "standing", h.standing().name());
+            line(text, "phase", h.phase().name());
+            Marks marks = h.marks();
+            line(text, "policy", marks.policy().value());
+            line(text, "group", marks.group());
+            line(text, "profile", marks.profile());
+            line(text, "queue", marks.queue());
+            line(text, "workload", marks.workload());
+            line(text, "attempt", marks.attempt());
+            line(text, "user", marks.user());
+            line(text, "cluster", marks.cluster());
+            line(text, "preemptible", Boolean.toString(marks.preemptible()));
+        });
+        return text.toString();
+    }
+
+    private static void line(StringBuilder text, String key, String value) {
+        text.append('\n')
+                .append(key)
+                .append('=')
+                .append(value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r"));
+    }
+}

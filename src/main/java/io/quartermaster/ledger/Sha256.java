@@ -1,0 +1,17 @@
+package io.quartermaster.ledger;
+
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/** SHA-256 (FIPS 180-4), which every Java platform must have. */
+final class Sha256 {
+    private Sha256() {}
+
+    static byte[] of(byte[] bytes) {
+        try {
+            return MessageDigest.getInstance("SHA-256").digest(bytes);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("a Java platform without SHA-256", e);
+        }
+    }
+}
