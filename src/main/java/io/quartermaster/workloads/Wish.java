@@ -1,0 +1,27 @@
+package io.quartermaster.workloads;
+
+import java.util.Locale;
+
+/**
+ * What the API asks for a workload; the leader makes it so. A wish to hold stops nothing that runs: it takes effect when the workload
+ * would wait next. A wish to cancel is final.
+ */
+public enum Wish {
+    RUN,
+    HOLD,
+    CANCEL;
+
+    /** As the database writes it. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    public static Wish of(String word) {
+        for (Wish wish : values()) {
+            if (wish.word().equals(word)) {
+                return wish;
+            }
+        }
+        throw new IllegalArgumentException("no wish for a workload: " + word);
+    }
+}

@@ -1,0 +1,205 @@
+package io.quartermaster.workloads;
+
+/**
+ * Where a workload is. Each state offers only the states that may follow; only the leader of the cell takes these steps.
+ *
+ * <pre>
+ *   held <-> waiting -> starting -> running -> stopping
+ *                 ^         |          |          |
+ *                 +---------+----------+----------+   after preempted or lost (held, if that was wished meanwhile)
+ *                           +----------+----------+-> paused -> starting
+ *                           +----------+----------+-> succeeded, failed, cancelled
+ * </pre>
+ */
+public sealed interface WorkloadState {
+
+    /** As the API and the database write it. */
+    String word();
+
+    /** One that holds no devices. */
+    sealed interface WithoutAttempt extends WorkloadState {}
+
+    /** One whose attempt holds devices. Its state follows the attempt's. */
+    sealed interface WithAttempt extends WorkloadState {
+
+        /** What becomes of it when its attempt has ended. */
+        default WithoutAttempt ended(AttemptOutcome outcome, Wish wish, AfterPreemption afterPreemption) {
+            return switch (outcome) {
+                case SUCCEEDED -> new Succeeded();
+                case FAILED, OUT_OF_MEMORY, TIMED_OUT -> new Failed();
+                case CANCELLED -> new Cancelled();
+                case PAUSED -> wish == Wish.CANCEL ? new Cancelled() : new Paused();
+                case LOST -> again(wish);
+                case PREEMPTED ->
+                    switch (afterPreemption) {
+                        case REQUEUE -> again(wish);
+                        case END -> wish == Wish.CANCEL ? new Cancelled() : new Failed();
+                    };
+            };
+        }
+
+        private static WithoutAttempt again(Wish wish) {
+            return switch (wish) {
+                case RUN -> new Waiting();
+                case HOLD -> new Held();
+                case CANCEL -> new Cancelled();
+            };
+        }
+    }
+
+    /** One that will never change again. */
+    sealed interface Over extends WithoutAttempt {}
+
+    /** Whether the policy lets a preempted workload try again. */
+    enum AfterPreemption {
+        REQUEUE,
+        END
+    }
+
+    /** Not to be started until it is released. */
+    record Held() implements WithoutAttempt {
+        public Waiting release() {
+            return new Waiting();
+        }
+
+        public Cancelled cancel() {
+            return new Cancelled();
+        }
+
+        @Override
+        public String word() {
+            return "held";
+        }
+    }
+
+    /** Wants to start. */
+    record Waiting() implements WithoutAttempt {
+        public Held hold() {
+            return new Held();
+        }
+
+        public Starting bind() {
+            return new Starting();
+        }
+
+        public Cancelled cancel() {
+            return new Cancelled();
+        }
+
+        @Override
+        public String word() {
+            return "waiting";
+        }
+    }
+
+    /** Its devices are bound; its processes are not known to run yet. */
+    record Starting() implements WithAttempt {
+        public Running run() {
+            return new Running();
+        }
+
+        public Stopping stop() {
+            return new Stopping();
+        }
+
+        @Override
+        public String word() {
+            return "starting";
+        }
+    }
+
+    /** Its processes run. */
+    record Running() implements WithAttempt {
+        public Stopping stop() {
+            return new Stopping();
+        }
+
+        @Override
+        public String word() {
+            return "running";
+        }
+    }
+
+    /** Told to stop; keeps its devices until it is gone. */
+    record Stopping() implements WithAttempt {
+        @Override
+        public String word() {
+            return "stopping";
+        }
+    }
+
+    /** Its devices are free, its processes stay. */
+    record Paused() implements WithoutAttempt {
+        public Starting bind() {
+            return new Starting();
+        }
+
+        public Cancelled cancel() {
+            return new Cancelled();
+        }
+
+        @Override
+        public String word() {
+            return "paused";
+        }
+    }
+
+    /** Over: it did what it was submitted for. */
+    record Succeeded() implements Over {
+        @Override
+        public String word() {
+            return "succeeded";
+        }
+    }
+
+    /** Over: it failed, ran out of time, or was preempted where the policy ends what is preempted. */
+    record Failed() implements Over {
+        @Override
+        public String word() {
+            return "failed";
+        }
+    }
+
+    /** Over: as its submitter or an admin wished. */
+    record Cancelled() implements Over {
+        @Override
+        public String word() {
+            return "cancelled";
+        }
+    }
+
+    /** The state a submission begins in. */
+    static WithoutAttempt submitted(Wish wish) {
+        return switch (wish) {
+            case RUN -> new Waiting();
+            case HOLD -> new Held();
+            case CANCEL -> throw new IllegalArgumentException("nothing is submitted cancelled");
+        };
+    }
+
+    /** The state of a workload whose attempt holds devices. */
+    static WithAttempt with(AttemptState.Live attempt) {
+        return switch (attempt) {
+            case AttemptState.Bound bound -> new Starting();
+            case AttemptState.Starting starting -> new Starting();
+            case AttemptState.Running running -> new Running();
+            case AttemptState.Stopping stopping -> new Stopping();
+        };
+    }
+
+    /** Reads the column {@code state}. */
+    static WorkloadState of(String word) {
+        return switch (word) {
+            case "held" -> new Held();
+            case "waiting" -> new Waiting();
+            case "starting" -> new Starting();
+            case "running" -> new Running();
+            case "stopping" -> new Stopping();
+            case "paused" -> new Paused();
+            case "succeeded" -> new Succeeded();
+            case "failed" -> new Failed();
+            case "cancelled" -> new Cancelled();
+            default -> throw new IllegalArgumentException("no state of a workload: " + word);
+        };
+    }
+}

@@ -1,0 +1,138 @@
+package io.quartermaster.workloads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quartermaster.workloads.WorkloadState.AfterPreemption;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+class LifecycleTest {
+
+    private static final List<String> WORKLOAD_WORDS =
+            List.of("held", "waiting", "starting", "running", "stopping", "paused", "succeeded", "failed", "cancelled");
+
+    @Test
+    void everyWordOfAWorkloadReadsBackAsItself() {
+        assertThat(WORKLOAD_WORDS)
+                .allSatisfy(word -> assertThat(WorkloadState.of(word).word()).isEqualTo(word));
+        assertThat(leaves(WorkloadState.class)).hasSameSizeAs(WORKLOAD_WORDS);
+    }
+
+    @Test
+    void everyWordOfAnAttemptReadsBackAsItself() {
+        assertThat(List.of("bound", "starting", "running", "stopping")).allSatisfy(word -> assertThat(
+                        AttemptState.of(word, Optional.empty()).word())
+                .isEqualTo(word));
+        assertThat(Arrays.asList(AttemptOutcome.values())).allSatisfy(outcome -> {
+            assertThat(AttemptOutcome.of(outcome.word())).isEqualTo(outcome);
+            assertThat(AttemptState.of("ended", Optional.of(outcome))).isEqualTo(new AttemptState.Ended(outcome));
+        });
+    }
+
+    @Test
+    void anAttemptHasAnOutcomeWhenItEndedAndOnlyThen() {
+        assertThatThrownBy(() -> AttemptState.of("ended", Optional.empty()))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> AttemptState.of("running", Optional.of(AttemptOutcome.FAILED)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void statesOfAWorkloadOfferOnlyTheLegalSteps() {
+        assertThat(offered(WorkloadState.class))
+                .isEqualTo(new TreeMap<>(Map.of(
+                        "Held", "Cancelled Waiting",
+                        "Waiting", "Cancelled Held Starting",
+                        "Starting", "Running Stopping WithoutAttempt",
+                        "Running", "Stopping WithoutAttempt",
+                        "Stopping", "WithoutAttempt",
+                        "Paused", "Cancelled Starting",
+                        "Succeeded", "",
+                        "Failed", "",
+                        "Cancelled", "")));
+    }
+
+    @Test
+    void statesOfAnAttemptOfferOnlyTheLegalSteps() {
+        assertThat(offered(AttemptState.class))
+                .isEqualTo(new TreeMap<>(Map.of(
+                        "Bound", "Ended Running Starting Stopping",
+                        "Starting", "Ended Running Stopping",
+                        "Running", "Ended Stopping",
+                        "Stopping", "Ended",
+                        "Ended", "")));
+    }
+
+    @Test
+    void whatIsPreemptedOrLostWaitsAgainUnlessWishedOtherwise() {
+        WorkloadState.WithAttempt stopping = new WorkloadState.Stopping();
+        for (AttemptOutcome outcome : List.of(AttemptOutcome.PREEMPTED, AttemptOutcome.LOST)) {
+            assertThat(stopping.ended(outcome, Wish.RUN, AfterPreemption.REQUEUE))
+                    .isEqualTo(new WorkloadState.Waiting());
+            assertThat(stopping.ended(outcome, Wish.HOLD, AfterPreemption.REQUEUE))
+                    .isEqualTo(new WorkloadState.Held());
+            assertThat(stopping.ended(outcome, Wish.CANCEL, AfterPreemption.REQUEUE))
+                    .isEqualTo(new WorkloadState.Cancelled());
+        }
+    }
+
+    @Test
+    void aPolicyMayEndWhatIsPreemptedButNotWhatIsLost() {
+        WorkloadState.WithAttempt running = new WorkloadState.Running();
+        assertThat(running.ended(AttemptOutcome.PREEMPTED, Wish.RUN, AfterPreemption.END))
+                .isEqualTo(new WorkloadState.Failed());
+        assertThat(running.ended(AttemptOutcome.LOST, Wish.RUN, AfterPreemption.END))
+                .isEqualTo(new WorkloadState.Waiting());
+    }
+
+    @Test
+    void itsOwnEndDecidesWhateverWasWished() {
+        WorkloadState.WithAttempt stopping = new WorkloadState.Stopping();
+        for (Wish wish : Wish.values()) {
+            assertThat(stopping.ended(AttemptOutcome.SUCCEEDED, wish, AfterPreemption.REQUEUE))
+                    .isEqualTo(new WorkloadState.Succeeded());
+            assertThat(stopping.ended(AttemptOutcome.OUT_OF_MEMORY, wish, AfterPreemption.REQUEUE))
+                    .isEqualTo(new WorkloadState.Failed());
+        }
+    }
+
+    @Test
+    void aServiceRunsWithoutGpusOnly() {
+        assertThat(WorkloadType.SERVICE.fits(0)).isTrue();
+        assertThat(WorkloadType.SERVICE.fits(250)).isFalse();
+        assertThat(WorkloadType.TRAINING.fits(8000)).isTrue();
+    }
+
+    /** Per state the types of the states its own steps lead to, in alphabetical order. */
+    private static Map<String, String> offered(Class<?> states) {
+        Map<String, String> steps = new TreeMap<>();
+        for (Class<?> state : leaves(states)) {
+            steps.put(
+                    state.getSimpleName(),
+                    Arrays.stream(state.getMethods())
+                            .map(Method::getReturnType)
+                            .filter(states::isAssignableFrom)
+                            .map(Class::getSimpleName)
+                            .collect(Collectors.toCollection(TreeSet::new))
+                            .stream()
+                            .collect(Collectors.joining(" ")));
+        }
+        return steps;
+    }
+
+    private static Set<Class<?>> leaves(Class<?> type) {
+        Class<?>[] permitted = type.getPermittedSubclasses();
+        return permitted == null
+                ? Set.of(type)
+                : Arrays.stream(permitted).flatMap(p -> leaves(p).stream()).collect(Collectors.toSet());
+    }
+}
