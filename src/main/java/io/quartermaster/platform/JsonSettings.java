@@ -1,0 +1,61 @@
+package io.quartermaster.platform;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.databind.AnnotationIntrospector;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.EnumNamingStrategy;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.cfg.MapperConfig;
+import com.fasterxml.jackson.databind.introspect.AnnotatedClass;
+import com.fasterxml.jackson.databind.introspect.NopAnnotationIntrospector;
+import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
+import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
+import io.quarkus.jackson.ObjectMapperCustomizer;
+import jakarta.inject.Singleton;
+
+/**
+ * The one way JSON is read and written: camelCase fields, kebab-case words for enums, times and durations as ISO-8601 text, absent
+ * instead of null. What a reader does not know it refuses, so that a misspelt field is never silently ignored.
+ */
+@Singleton
+public class JsonSettings implements ObjectMapperCustomizer {
+
+    /** For programs that run without the service, such as the agent and the commands. */
+    public static ObjectMapper newMapper() {
+        ObjectMapper mapper = new ObjectMapper();
+        mapper.registerModules(new JavaTimeModule(), new Jdk8Module());
+        apply(mapper);
+        return mapper;
+    }
+
+    @Override
+    public void customize(ObjectMapper mapper) {
+        apply(mapper);
+    }
+
+    private static void apply(ObjectMapper mapper) {
+        mapper.enable(
+                DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
+                DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES,
+                DeserializationFeature.FAIL_ON_NUMBERS_FOR_ENUMS,
+                DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY,
+                DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+        mapper.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT);
+        mapper.disable(
+                SerializationFeature.WRITE_DATES_AS_TIMESTAMPS, SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS);
+        mapper.setDefaultPropertyInclusion(JsonInclude.Include.NON_NULL);
+        mapper.setAnnotationIntrospector(AnnotationIntrospector.pair(
+                mapper.getSerializationConfig().getAnnotationIntrospector(), new EnumWords()));
+    }
+
+    /** Asked after the annotations, so an enum may still say otherwise. */
+    private static final class EnumWords extends NopAnnotationIntrospector {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Object findEnumNamingStrategy(MapperConfig<?> config, AnnotatedClass type) {
+            return (EnumNamingStrategy) Words::of;
+        }
+    }
+}
