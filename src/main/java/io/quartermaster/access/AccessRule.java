@@ -1,0 +1,115 @@
+package io.quartermaster.access;
+
+import java.util.Locale;
+import java.util.Optional;
+
+/** Who may submit to a queue. A queue without rules admits nobody. */
+public sealed interface AccessRule {
+
+    /** The kinds of subject, as the API and the table write them. */
+    enum Kind {
+        GROUP,
+        USER,
+        SERVICE_ACCOUNT,
+        EVERYONE;
+
+        public String word() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+
+        public static Optional<Kind> of(String word) {
+            for (Kind kind : values()) {
+                if (kind.word().equals(word)) {
+                    return Optional.of(kind);
+                }
+            }
+            return Optional.empty();
+        }
+    }
+
+    boolean admits(Caller caller);
+
+    Kind kind();
+
+    /** As stored: a group path, a username, a client id, or {@code *}. */
+    String subject();
+
+    /** The members of the group and of its subgroups, people and service accounts. */
+    record ForGroup(GroupPath group) implements AccessRule {
+        @Override
+        public boolean admits(Caller caller) {
+            return caller.groups().stream().anyMatch(group::contains);
+        }
+
+        @Override
+        public Kind kind() {
+            return Kind.GROUP;
+        }
+
+        @Override
+        public String subject() {
+            return group.value();
+        }
+    }
+
+    record ForUser(String username) implements AccessRule {
+        @Override
+        public boolean admits(Caller caller) {
+            return !caller.isServiceAccount() && caller.username().equals(username);
+        }
+
+        @Override
+        public Kind kind() {
+            return Kind.USER;
+        }
+
+        @Override
+        public String subject() {
+            return username;
+        }
+    }
+
+    record ForServiceAccount(String clientId) implements AccessRule {
+        @Override
+        public boolean admits(Caller caller) {
+            return caller.clientId().filter(clientId::equals).isPresent();
+        }
+
+        @Override
+        public Kind kind() {
+            return Kind.SERVICE_ACCOUNT;
+        }
+
+        @Override
+        public String subject() {
+            return clientId;
+        }
+    }
+
+    /** Everyone of the tenant. */
+    record ForEveryone() implements AccessRule {
+        @Override
+        public boolean admits(Caller caller) {
+            return caller.realm() instanceof Realm.Tenant;
+        }
+
+        @Override
+        public Kind kind() {
+            return Kind.EVERYONE;
+        }
+
+        @Override
+        public String subject() {
+            return "*";
+        }
+    }
+
+    static AccessRule of(Kind kind, String subject) {
+        return switch (kind) {
+            case GROUP -> new ForGroup(new GroupPath(subject));
+            case USER -> new ForUser(subject);
+            case SERVICE_ACCOUNT -> new ForServiceAccount(subject);
+            case EVERYONE -> new ForEveryone();
+        };
+    }
+}

@@ -1,0 +1,16 @@
+package io.quartermaster.access;
+
+import java.util.List;
+
+/** The access rules of one queue. Rules only open: nothing in them can shut out whom another admits. */
+public record AccessRules(List<AccessRule> rules) {
+
+    public AccessRules {
+        rules = List.copyOf(rules);
+    }
+
+    /** Whether the caller may submit: it needs the permission to submit at all, and one rule of the queue that admits it. */
+    public boolean maySubmit(Caller caller) {
+        return caller.may(Permission.WORKLOADS_SUBMIT) && rules.stream().anyMatch(rule -> rule.admits(caller));
+    }
+}

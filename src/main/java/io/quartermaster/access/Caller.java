@@ -1,0 +1,65 @@
+package io.quartermaster.access;
+
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Who makes this request, as a verified token says.
+ *
+ * @param subject the realm's unchanging id of the user or service account
+ * @param username unique within the realm; {@code service-account-<client>} for a service account, a name no person can take
+ * @param groups full paths, as the realm has them
+ * @param clientId of a service account; empty for a person
+ * @param node the node whose agent this is; only in the operator's realm
+ * @param requestId under which this request is found again in the audit log and the traces
+ */
+public record Caller(
+        Realm realm,
+        String subject,
+        String username,
+        Set<Role> roles,
+        Set<GroupPath> groups,
+        Optional<String> clientId,
+        Optional<String> node,
+        String requestId) {
+
+    public Caller {
+        for (Role role : roles) {
+            if (!role.belongsTo(realm)) {
+                throw new IllegalArgumentException(role.word() + " is no role of realm " + realm.word());
+            }
+        }
+        if (node.isPresent() && !(realm instanceof Realm.Operator)) {
+            throw new IllegalArgumentException("agents are the operator's");
+        }
+        roles = roles.isEmpty() ? Set.of() : Set.copyOf(EnumSet.copyOf(roles));
+        groups = Set.copyOf(groups);
+    }
+
+    public boolean isServiceAccount() {
+        return clientId.isPresent();
+    }
+
+    /** Whether any role grants it, perhaps only within groups: then {@link #may(Permission, GroupPath)} has the last word. */
+    public boolean may(Permission permission) {
+        return roles.stream().anyMatch(role -> role.permissions().contains(permission));
+    }
+
+    /** Whether some role grants it for everything of the tenant. */
+    public boolean mayEverywhere(Permission permission) {
+        return roles.stream()
+                .anyMatch(role -> !role.boundToGroups() && role.permissions().contains(permission));
+    }
+
+    /** Whether it is granted for this group: by a role of the whole tenant, or by one bound to a group that contains it. */
+    public boolean may(Permission permission, GroupPath group) {
+        return mayEverywhere(permission) || may(permission) && groups.stream().anyMatch(mine -> mine.contains(group));
+    }
+
+    /** The groups to which a right that is bound to groups reaches, sorted. */
+    public Set<GroupPath> groupsInOrder() {
+        return new TreeSet<>(groups);
+    }
+}

@@ -1,0 +1,68 @@
+package io.quartermaster.access;
+
+import io.quartermaster.platform.ProblemException;
+
+/**
+ * Decides whether a caller passes to a route. What a caller must not know of is answered as if it did not exist; only inside its own part
+ * of the API is a caller told which permission it lacks.
+ */
+final class Gate {
+
+    sealed interface Verdict {
+        record Pass() implements Verdict {}
+
+        /** 404, the same as for what does not exist. */
+        record Unseen() implements Verdict {}
+
+        /** 403. */
+        record Lacks(Permission permission) implements Verdict {}
+
+        /** 403: the route states no permission; nobody may use it. */
+        record Unguarded() implements Verdict {}
+    }
+
+    private Gate() {}
+
+    static Verdict decide(Caller caller, Route route) {
+        if (!sees(caller, route)) {
+            return new Verdict.Unseen();
+        }
+        if (route.needs().isEmpty()) {
+            return new Verdict.Unguarded();
+        }
+        Permission needed = route.needs().get();
+        return caller.may(needed) ? new Verdict.Pass() : new Verdict.Lacks(needed);
+    }
+
+    private static boolean sees(Caller caller, Route route) {
+        return switch (route.area()) {
+            case Route.Area.OfTenant area -> seesTenant(caller, area, route);
+            case Route.Area.OfOperator area -> caller.realm() instanceof Realm.Operator;
+            case Route.Area.OfNode area ->
+                caller.node().filter(area.node()::equals).isPresent();
+            case Route.Area.Common area -> true;
+        };
+    }
+
+    /** The operator's people and machines see tenants only as far as a right of theirs reaches. */
+    private static boolean seesTenant(Caller caller, Route.Area.OfTenant area, Route route) {
+        return switch (caller.realm()) {
+            case Realm.Tenant own -> own.id().value().equals(area.tenant());
+            case Realm.Operator operator ->
+                area.known() && route.needs().filter(caller::may).isPresent();
+        };
+    }
+
+    /** Ends the request unless it may pass. */
+    static void enforce(Caller caller, Route route) {
+        switch (decide(caller, route)) {
+            case Verdict.Pass pass -> {}
+            case Verdict.Unseen unseen -> throw ProblemException.notFound();
+            case Verdict.Lacks lacks ->
+                throw ProblemException.forbidden(
+                        "this needs the permission " + lacks.permission().word());
+            case Verdict.Unguarded unguarded ->
+                throw ProblemException.forbidden("this route states no permission, so nobody may use it");
+        }
+    }
+}

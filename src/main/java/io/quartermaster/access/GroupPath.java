@@ -1,0 +1,39 @@
+package io.quartermaster.access;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.regex.Pattern;
+
+/** A user group of a tenant, from the top: {@code /research/nlp}. A group contains itself and its subgroups. */
+public record GroupPath(String value) implements Comparable<GroupPath> {
+
+    public static final int MAX_LENGTH = 512;
+    private static final Pattern FORM = Pattern.compile("(/[^/]+)+");
+
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+    public GroupPath {
+        if (!isValid(value)) {
+            throw new IllegalArgumentException("not a group path such as /research/nlp: " + value);
+        }
+    }
+
+    public static boolean isValid(String value) {
+        return value.length() <= MAX_LENGTH && FORM.matcher(value).matches();
+    }
+
+    /** Compares whole steps: {@code /research} contains {@code /research/nlp}, not {@code /research-2}. */
+    public boolean contains(GroupPath other) {
+        return other.value.equals(value) || other.value.startsWith(value + "/");
+    }
+
+    @Override
+    public int compareTo(GroupPath other) {
+        return value.compareTo(other.value);
+    }
+
+    @JsonValue
+    @Override
+    public String toString() {
+        return value;
+    }
+}

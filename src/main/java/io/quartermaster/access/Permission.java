@@ -1,0 +1,57 @@
+package io.quartermaster.access;
+
+/** A right to do something to a kind of thing, written {@code resource:verb} in tokens' problems, the contract and the docs. */
+public enum Permission {
+    TENANTS_READ("tenants:read"),
+    TENANTS_WRITE("tenants:write"),
+    GROUPS_READ("groups:read"),
+    GROUPS_WRITE("groups:write"),
+    CLUSTERS_READ("clusters:read"),
+    CLUSTERS_WRITE("clusters:write"),
+    NODES_READ("nodes:read"),
+    NODES_WRITE("nodes:write"),
+    /** To issue the credential with which a node's agent speaks. */
+    NODES_CREDENTIAL("nodes:credential"),
+    POOLS_READ("pools:read"),
+    POOLS_WRITE("pools:write"),
+    ALLOTMENTS_READ("allotments:read"),
+    ALLOTMENTS_WRITE("allotments:write"),
+    PROFILES_READ("profiles:read"),
+    PROFILES_WRITE("profiles:write"),
+    POLICIES_READ("policies:read"),
+    POLICIES_WRITE("policies:write"),
+    QUEUES_READ("queues:read"),
+    QUEUES_WRITE("queues:write"),
+    ACCESS_RULES_READ("access-rules:read"),
+    ACCESS_RULES_WRITE("access-rules:write"),
+    /** To submit to queues; the queue's access rule must allow it as well. */
+    WORKLOADS_SUBMIT("workloads:submit"),
+    WORKLOADS_READ("workloads:read"),
+    /** To cancel, hold and release one's own work. */
+    WORKLOADS_CANCEL("workloads:cancel"),
+    WORKLOADS_HOLD("workloads:hold"),
+    /** To do the same to the work of others. */
+    WORKLOADS_MANAGE("workloads:manage"),
+    USAGE_READ("usage:read"),
+    AUDIT_READ("audit:read"),
+    OPERATIONS_READ("operations:read"),
+    /** To check the equations of the ledger on the stored data. */
+    LEDGER_AUDIT("ledger:audit"),
+    /** To read what should run on a node, and to report what does. */
+    AGENTS_SYNC("agents:sync");
+
+    private final String word;
+
+    Permission(String word) {
+        this.word = word;
+    }
+
+    public String word() {
+        return word;
+    }
+
+    @Override
+    public String toString() {
+        return word;
+    }
+}

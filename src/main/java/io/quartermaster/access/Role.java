@@ -1,0 +1,93 @@
+package io.quartermaster.access;
+
+import static io.quartermaster.access.Permission.*;
+
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A set of permissions that a realm grants under a name. A name counts only in the kind of realm it belongs to: a tenant's admin can
+ * make a realm role called {@code operator}, and it means nothing.
+ */
+public enum Role {
+    OPERATOR("operator", Home.OPERATOR_REALM, EnumSet.complementOf(EnumSet.of(AGENTS_SYNC, WORKLOADS_SUBMIT))),
+    AGENT("agent", Home.OPERATOR_REALM, EnumSet.of(AGENTS_SYNC)),
+    TENANT_ADMIN("tenant-admin", Home.TENANT_REALM, Sets.TENANT_ADMIN),
+    /** A tenant admin's rights over policies and work, for the groups it is in and their subgroups. */
+    GROUP_ADMIN("group-admin", Home.TENANT_REALM, Sets.GROUP_ADMIN),
+    MEMBER("member", Home.TENANT_REALM, Sets.MEMBER),
+    VIEWER("viewer", Home.TENANT_REALM, Sets.VIEWER),
+    BILLING_READER("billing-reader", Home.ANY_REALM, EnumSet.of(TENANTS_READ, USAGE_READ));
+
+    private enum Home {
+        OPERATOR_REALM,
+        TENANT_REALM,
+        ANY_REALM
+    }
+
+    private static final class Sets {
+        private static final Set<Permission> VIEWER = EnumSet.of(
+                TENANTS_READ,
+                GROUPS_READ,
+                POOLS_READ,
+                ALLOTMENTS_READ,
+                PROFILES_READ,
+                POLICIES_READ,
+                QUEUES_READ,
+                WORKLOADS_READ,
+                USAGE_READ);
+        private static final Set<Permission> MEMBER = plus(VIEWER, WORKLOADS_SUBMIT, WORKLOADS_CANCEL, WORKLOADS_HOLD);
+        private static final Set<Permission> GROUP_ADMIN =
+                plus(MEMBER, POLICIES_WRITE, QUEUES_WRITE, ACCESS_RULES_READ, ACCESS_RULES_WRITE, WORKLOADS_MANAGE);
+        private static final Set<Permission> TENANT_ADMIN =
+                plus(GROUP_ADMIN, PROFILES_WRITE, GROUPS_WRITE, AUDIT_READ, OPERATIONS_READ, LEDGER_AUDIT);
+
+        private static Set<Permission> plus(Set<Permission> some, Permission... more) {
+            EnumSet<Permission> all = EnumSet.copyOf(some);
+            all.addAll(Set.of(more));
+            return all;
+        }
+    }
+
+    private final String word;
+    private final Home home;
+    private final Set<Permission> permissions;
+
+    Role(String word, Home home, Set<Permission> permissions) {
+        this.word = word;
+        this.home = home;
+        this.permissions = Set.copyOf(permissions);
+    }
+
+    public String word() {
+        return word;
+    }
+
+    public Set<Permission> permissions() {
+        return permissions;
+    }
+
+    /** Whether what this role writes must lie in the subtree of a group of the caller's. */
+    public boolean boundToGroups() {
+        return this == GROUP_ADMIN;
+    }
+
+    /** The role a realm grants under this name; empty for names that mean nothing there. */
+    public static Optional<Role> of(Realm realm, String name) {
+        for (Role role : values()) {
+            if (role.word.equals(name) && role.belongsTo(realm)) {
+                return Optional.of(role);
+            }
+        }
+        return Optional.empty();
+    }
+
+    public boolean belongsTo(Realm realm) {
+        return switch (home) {
+            case ANY_REALM -> true;
+            case OPERATOR_REALM -> realm instanceof Realm.Operator;
+            case TENANT_REALM -> realm instanceof Realm.Tenant;
+        };
+    }
+}

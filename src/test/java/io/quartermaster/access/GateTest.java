@@ -1,0 +1,143 @@
+package io.quartermaster.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quartermaster.platform.TenantId;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class GateTest {
+
+    private static final Realm ACME = new Realm.Tenant(new TenantId("acme"));
+    private static final Realm OPERATOR = new Realm.Operator();
+
+    @Test
+    void tenantPassesToItsOwnPart() {
+        assertThat(decide(tenantCaller(Role.MEMBER), tenantRoute("acme", Permission.QUEUES_READ)))
+                .isEqualTo(new Gate.Verdict.Pass());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Permission.class)
+    void otherTenantsAreNotThereWhateverTheRouteNeeds(Permission needed) {
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), tenantRoute("globex", needed)))
+                .isEqualTo(new Gate.Verdict.Unseen());
+    }
+
+    @Test
+    void tenantIdsAreComparedExactly() {
+        for (String almost : new String[] {"ACME", "acme ", "acme/", "acm", "acme2", ""}) {
+            assertThat(decide(tenantCaller(Role.TENANT_ADMIN), tenantRoute(almost, Permission.QUEUES_READ)))
+                    .as(almost)
+                    .isEqualTo(new Gate.Verdict.Unseen());
+        }
+    }
+
+    @Test
+    void lackingAPermissionInsideOnesOwnPartNamesIt() {
+        assertThat(decide(tenantCaller(Role.MEMBER), tenantRoute("acme", Permission.POLICIES_WRITE)))
+                .isEqualTo(new Gate.Verdict.Lacks(Permission.POLICIES_WRITE));
+    }
+
+    @Test
+    void operatorSeesTenantsThatExist() {
+        Caller operator = caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty());
+
+        assertThat(decide(operator, tenantRoute("acme", Permission.POLICIES_READ)))
+                .isEqualTo(new Gate.Verdict.Pass());
+        assertThat(decide(operator, unknownTenantRoute("nobody", Permission.POLICIES_READ)))
+                .isEqualTo(new Gate.Verdict.Unseen());
+    }
+
+    @Test
+    void operatorDoesNotSubmitForTenants() {
+        assertThat(decide(
+                        caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()),
+                        tenantRoute("acme", Permission.WORKLOADS_SUBMIT)))
+                .isEqualTo(new Gate.Verdict.Unseen());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Permission.class)
+    void agentSeesNoTenant(Permission needed) {
+        Caller agent = caller(OPERATOR, Set.of(Role.AGENT), Optional.of("n1"));
+
+        Gate.Verdict verdict = decide(agent, tenantRoute("acme", needed));
+
+        assertThat(verdict instanceof Gate.Verdict.Pass).isEqualTo(needed == Permission.AGENTS_SYNC);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Permission.class)
+    void operatorsPartIsNotThereForTenants(Permission needed) {
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), new Route(new Route.Area.OfOperator(), Optional.of(needed))))
+                .isEqualTo(new Gate.Verdict.Unseen());
+    }
+
+    @Test
+    void nodeIsSeenByItsOwnAgentOnly() {
+        Route route = new Route(new Route.Area.OfNode("n1"), Optional.of(Permission.AGENTS_SYNC));
+
+        assertThat(decide(caller(OPERATOR, Set.of(Role.AGENT), Optional.of("n1")), route))
+                .isEqualTo(new Gate.Verdict.Pass());
+        assertThat(decide(caller(OPERATOR, Set.of(Role.AGENT), Optional.of("n2")), route))
+                .isEqualTo(new Gate.Verdict.Unseen());
+        assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), route))
+                .isEqualTo(new Gate.Verdict.Unseen());
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), route)).isEqualTo(new Gate.Verdict.Unseen());
+    }
+
+    @Test
+    void routeWithoutAPermissionIsRefusedToEverybody() {
+        Route bare = new Route(new Route.Area.Common(), Optional.empty());
+
+        assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), bare))
+                .isEqualTo(new Gate.Verdict.Unguarded());
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), bare)).isEqualTo(new Gate.Verdict.Unguarded());
+    }
+
+    @Test
+    void operatorsRolesMeanNothingInATenantsRealm() {
+        assertThat(Role.of(ACME, "operator")).isEmpty();
+        assertThat(Role.of(ACME, "agent")).isEmpty();
+        assertThat(Role.of(OPERATOR, "tenant-admin")).isEmpty();
+        assertThat(Role.of(ACME, "tenant-admin")).contains(Role.TENANT_ADMIN);
+        assertThatThrownBy(() -> caller(ACME, Set.of(Role.OPERATOR), Optional.empty()))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> caller(ACME, Set.of(Role.MEMBER), Optional.of("n1")))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void callerWithoutRolesMayNothing() {
+        Caller nobody = caller(ACME, Set.of(), Optional.empty());
+
+        for (Permission permission : Permission.values()) {
+            assertThat(nobody.may(permission)).as(permission.word()).isFalse();
+        }
+    }
+
+    private static Gate.Verdict decide(Caller caller, Route route) {
+        return Gate.decide(caller, route);
+    }
+
+    private static Route tenantRoute(String tenant, Permission needed) {
+        return new Route(new Route.Area.OfTenant(tenant, true), Optional.of(needed));
+    }
+
+    private static Route unknownTenantRoute(String tenant, Permission needed) {
+        return new Route(new Route.Area.OfTenant(tenant, false), Optional.of(needed));
+    }
+
+    private static Caller tenantCaller(Role role) {
+        return caller(ACME, Set.of(role), Optional.empty());
+    }
+
+    private static Caller caller(Realm realm, Set<Role> roles, Optional<String> node) {
+        return new Caller(realm, "s-1", "someone", roles, Set.of(), Optional.empty(), node, "r-1");
+    }
+}
