@@ -1,0 +1,49 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.engine.Scope;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * What a tenant admin grants a group.
+ *
+ * @param quotas at most one per pool, and at most one over all pools
+ * @param overQuota whether the group may run anything beyond what is reserved for it
+ * @param graceMillis how long preempted work keeps its devices after it was told
+ * @param userLimitGpuMilli what one user of the group may hold at once; absent = no bound of its own
+ */
+public record Policy(
+        UUID id,
+        String name,
+        GroupPath group,
+        List<PolicyQuota> quotas,
+        boolean overQuota,
+        OnPreemption onPreemption,
+        long graceMillis,
+        OptionalLong userLimitGpuMilli) {
+
+    public static final long DEFAULT_GRACE_MILLIS = 30_000;
+    public static final long MAX_GRACE_MILLIS = 3_600_000;
+
+    public Policy {
+        quotas = List.copyOf(quotas);
+        Set<Object> scopes = new HashSet<>();
+        for (PolicyQuota quota : quotas) {
+            if (!scopes.add(quota.scope())) {
+                throw new IllegalArgumentException("policy " + name + " has two quotas for " + quota.scope());
+            }
+        }
+        if (graceMillis < 0 || graceMillis > MAX_GRACE_MILLIS) {
+            throw new IllegalArgumentException("grace is 0 to " + MAX_GRACE_MILLIS + " ms: " + graceMillis);
+        }
+    }
+
+    public Optional<PolicyQuota> quotaFor(Scope scope) {
+        return quotas.stream().filter(quota -> quota.scope().equals(scope)).findFirst();
+    }
+}
