@@ -47,6 +47,20 @@ public record Segment(
         }
     }
 
+    static Segment held(
+            TenantId tenant, PoolId pool, UsageClass usageClass, Held held, long gpuMilli, long from, long to) {
+        return new Segment(tenant, pool, usageClass, Optional.of(held), gpuMilli, from, to);
+    }
+
+    static Segment notHeld(TenantId tenant, PoolId pool, UsageClass usageClass, long gpuMilli, long from, long to) {
+        return new Segment(tenant, pool, usageClass, Optional.empty(), gpuMilli, from, to);
+    }
+
+    /** The same stretch between other instants. */
+    Segment between(long from, long to) {
+        return new Segment(tenant, pool, usageClass, held, gpuMilli, from, to);
+    }
+
     /** Amount times length, in thousandths of a GPU times milliseconds. */
     public long gpuMilliMillis() {
         return Math.multiplyExact(gpuMilli, toMillis - fromMillis);

@@ -11,6 +11,9 @@ package io.quartermaster.ledger;
  * fits the stream is the answer of {@link Book#apply}.
  */
 public sealed interface UsageEvent {
+    /** A billion GPUs: more than anybody has, and little enough that an hour of it fits a {@code long}. */
+    long MAX_GPU_MILLI = 1_000_000_000_000L;
+
     long atMillis();
 
     long seq();
@@ -23,8 +26,9 @@ public sealed interface UsageEvent {
             implements UsageEvent {
         public Allocated {
             requireStamp(atMillis, seq);
-            if (gpuMilli <= 0) {
-                throw new IllegalArgumentException("an allocation holds something, not gpuMilli " + gpuMilli);
+            requireLevel(gpuMilli);
+            if (gpuMilli == 0) {
+                throw new IllegalArgumentException("an allocation holds something, not gpuMilli 0");
             }
         }
     }
@@ -92,8 +96,8 @@ public sealed interface UsageEvent {
     }
 
     private static void requireLevel(long gpuMilli) {
-        if (gpuMilli < 0) {
-            throw new IllegalArgumentException("a level must not be negative, gpuMilli " + gpuMilli);
+        if (gpuMilli < 0 || gpuMilli > MAX_GPU_MILLI) {
+            throw new IllegalArgumentException("gpuMilli " + gpuMilli + " is not in 0 .. " + MAX_GPU_MILLI);
         }
     }
 }

@@ -1,0 +1,205 @@
+package io.quartermaster.ledger;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+
+/**
+ * The book of one tenant: takes its usage events in order and gives out segments, for all its pools.
+ *
+ * <p>Segments are given out when an hour closes, once and for ever ({@link #close}); until then they are only looked at
+ * ({@link #open}), because a lost node's last word may still change a phase in the open time. Events later than an hour's
+ * end may be taken before that hour is closed, and must be where they reach back into it.
+ *
+ * <p>An event costs O(log n) for n live allocations, and O(log n) for each one whose fill it changes. Not thread-safe:
+ * a book belongs to whoever made it.
+ */
+public final class Book {
+    private static final Outcome TAKEN = new Outcome.Taken();
+
+    private final TenantId tenant;
+    private final long hourMillis;
+    private final TreeMap<PoolId, PoolAccount> accounts = new TreeMap<>();
+    private final TreeMap<AllocationId, Holding> holdings = new TreeMap<>();
+    private long closedUntilMillis;
+    private long lastAtMillis;
+    private long lastSeq;
+
+    private Book(BookState state) {
+        tenant = state.tenant();
+        hourMillis = state.hourMillis();
+        closedUntilMillis = state.closedUntilMillis();
+        lastAtMillis = state.atMillis();
+        lastSeq = state.seq();
+    }
+
+    /** A book without entries that closes by the hour. */
+    public static Book empty(TenantId tenant) {
+        return empty(tenant, BookState.HOUR_MILLIS);
+    }
+
+    /** A book without entries whose hour has another length, for histories counted tick by tick. */
+    public static Book empty(TenantId tenant, long hourMillis) {
+        return new Book(BookState.empty(tenant, hourMillis));
+    }
+
+    /**
+     * The book that gave this state.
+     *
+     * @throws IllegalArgumentException if the state contradicts itself, which no book's state does: it was changed
+     */
+    public static Book resume(BookState state) {
+        Book book = new Book(state);
+        for (BookState.PoolState pool : state.pools()) {
+            PoolAccount account = BookStates.account(pool);
+            book.accounts.put(pool.pool(), account);
+            account.holdings().forEach(holding -> book.holdings.put(holding.allocation, holding));
+        }
+        return book;
+    }
+
+    public BookState state() {
+        return new BookState(
+                BookState.FORMAT,
+                tenant,
+                hourMillis,
+                closedUntilMillis,
+                lastAtMillis,
+                lastSeq,
+                accounts.values().stream().map(BookStates::state).toList());
+    }
+
+    /** Takes the next event of the stream, or refuses it and changes nothing. */
+    public Outcome apply(UsageEvent event) {
+        if (!event.tenant().equals(tenant)) {
+            return new Outcome.OtherTenant(event, tenant);
+        }
+        if (event.atMillis() < lastAtMillis || (event.atMillis() == lastAtMillis && event.seq() <= lastSeq)) {
+            return new Outcome.NotLater(event, lastAtMillis, lastSeq);
+        }
+        if (event.atMillis() < closedUntilMillis) {
+            return new Outcome.HourClosed(event, event.atMillis(), closedUntilMillis);
+        }
+        Outcome outcome = take(event);
+        if (outcome instanceof Outcome.Taken) {
+            lastAtMillis = event.atMillis();
+            lastSeq = event.seq();
+        }
+        return outcome;
+    }
+
+    private Outcome take(UsageEvent event) {
+        return switch (event) {
+            case UsageEvent.Allocated allocated -> allocate(allocated);
+            case UsageEvent.PhaseChanged changed -> changePhase(changed);
+            case UsageEvent.Freed freed -> free(freed);
+            case UsageEvent.TenantReserved reserved -> {
+                account(reserved.pool()).reserveForTenant(reserved.atMillis(), reserved.gpuMilli());
+                yield TAKEN;
+            }
+            case UsageEvent.PolicyReserved reserved -> {
+                account(reserved.pool()).reserveForPolicy(reserved.atMillis(), reserved.policy(), reserved.gpuMilli());
+                yield TAKEN;
+            }
+            case UsageEvent.Unmet unmet -> {
+                account(unmet.pool()).unmet(unmet.atMillis(), unmet.gpuMilli());
+                yield TAKEN;
+            }
+        };
+    }
+
+    private Outcome allocate(UsageEvent.Allocated event) {
+        if (holdings.containsKey(event.allocation())) {
+            return new Outcome.DuplicateAllocation(event, event.allocation());
+        }
+        Holding holding =
+                new Holding(event.allocation(), event.pool(), event.gpuMilli(), event.atMillis(), event.marks());
+        holding.phases.set(event.atMillis(), Phase.STARTING);
+        holdings.put(event.allocation(), holding);
+        account(event.pool()).allocate(event.atMillis(), holding);
+        return TAKEN;
+    }
+
+    private Outcome changePhase(UsageEvent.PhaseChanged event) {
+        Holding holding = holdings.get(event.allocation());
+        if (holding == null || !holding.isLive()) {
+            return new Outcome.UnknownAllocation(event, event.allocation());
+        }
+        long sinceMillis = Math.max(event.sinceMillis(), holding.startMillis);
+        if (sinceMillis < closedUntilMillis) {
+            return new Outcome.HourClosed(event, sinceMillis, closedUntilMillis);
+        }
+        holding.phases.set(sinceMillis, event.phase());
+        return TAKEN;
+    }
+
+    private Outcome free(UsageEvent.Freed event) {
+        Holding holding = holdings.get(event.allocation());
+        if (holding == null || !holding.isLive()) {
+            return new Outcome.UnknownAllocation(event, event.allocation());
+        }
+        if (account(holding.pool).free(event.atMillis(), closedUntilMillis, holding)) {
+            holdings.remove(holding.allocation);
+        }
+        return TAKEN;
+    }
+
+    private PoolAccount account(PoolId pool) {
+        return accounts.computeIfAbsent(pool, PoolAccount::new);
+    }
+
+    /**
+     * Closes all hours up to {@code hourEndMillis} and gives out their segments, in {@link Segment#ORDER}; what still
+     * runs is cut there. The caller knows that nothing will be said of that time any more; whatever is, is refused.
+     *
+     * @throws IllegalArgumentException if that is not the end of an hour still open
+     */
+    public List<Segment> close(long hourEndMillis) {
+        if (hourEndMillis % hourMillis != 0 || hourEndMillis <= closedUntilMillis) {
+            throw new IllegalArgumentException(
+                    "not the end of an hour after " + closedUntilMillis + ": " + hourEndMillis);
+        }
+        List<Segment> closed = open(hourEndMillis);
+        closedUntilMillis = hourEndMillis;
+        List<AllocationId> gone = new ArrayList<>();
+        accounts.values().forEach(account -> account.dropBefore(hourEndMillis, gone));
+        accounts.values().removeIf(PoolAccount::isEmpty);
+        gone.forEach(holdings::remove);
+        return closed;
+    }
+
+    /**
+     * The segments since the last closed hour as they look at {@code nowMillis}, in {@link Segment#ORDER}; what still
+     * runs is cut there. Changes nothing.
+     */
+    public List<Segment> open(long nowMillis) {
+        List<Segment> segments = new ArrayList<>();
+        for (PoolAccount account : accounts.values()) {
+            account.segments(tenant, nowMillis, segment -> cutAtHours(segment, segments));
+        }
+        segments.sort(Segment.ORDER);
+        return List.copyOf(segments);
+    }
+
+    private void cutAtHours(Segment segment, List<Segment> cut) {
+        long from = segment.fromMillis();
+        while (from < segment.toMillis()) {
+            long to = Math.min(segment.toMillis(), from - from % hourMillis + hourMillis);
+            cut.add(segment.between(from, to));
+            from = to;
+        }
+    }
+
+    public TenantId tenant() {
+        return tenant;
+    }
+
+    public long hourMillis() {
+        return hourMillis;
+    }
+
+    /** Segments before this instant are final. */
+    public long closedUntilMillis() {
+        return closedUntilMillis;
+    }
+}

@@ -1,0 +1,98 @@
+package io.quartermaster.ledger;
+
+import java.util.Comparator;
+import java.util.function.Consumer;
+
+/**
+ * An allocation in an open book: what it is, and how its fill and its phase went since the last closed hour. The two are
+ * kept apart because they change for different reasons, and a phase can be back-dated: joining them when segments are
+ * asked for makes that exact.
+ */
+final class Holding implements Comparable<Holding> {
+    static final long NOT_FREED = Long.MAX_VALUE;
+
+    /** The order in which allocations fill what is reserved. */
+    private static final Comparator<Holding> ORDER =
+            Comparator.<Holding>comparingLong(h -> h.startMillis).thenComparing(h -> h.allocation);
+
+    /** How much of an allocation is reserved and how much is within its policy; each counts from its first thousandth. */
+    record Fill(long reservedGpuMilli, long withinGpuMilli) {}
+
+    private record Cell(long gpuMilli, Phase phase) {}
+
+    final AllocationId allocation;
+    final PoolId pool;
+    final long gpuMilli;
+    final long startMillis;
+    final Marks marks;
+    final Timeline<Fill> fills = new Timeline<>();
+    final Timeline<Phase> phases = new Timeline<>();
+    private long freedMillis = NOT_FREED;
+
+    Holding(AllocationId allocation, PoolId pool, long gpuMilli, long startMillis, Marks marks) {
+        this.allocation = allocation;
+        this.pool = pool;
+        this.gpuMilli = gpuMilli;
+        this.startMillis = startMillis;
+        this.marks = marks;
+    }
+
+    boolean isLive() {
+        return freedMillis == NOT_FREED;
+    }
+
+    long freedMillis() {
+        return freedMillis;
+    }
+
+    void free(long atMillis) {
+        freedMillis = atMillis;
+    }
+
+    /**
+     * The segments before {@code untilMillis}, not yet cut at hours. The first r thousandths are reserved and the first w
+     * within, so the thousandths up to min(r, w) are both, those from max(r, w) on neither, and those between are
+     * reserved or within: at most three of the four pairs at an instant.
+     */
+    void segments(TenantId tenant, long untilMillis, Consumer<Segment> taker) {
+        long end = Math.min(untilMillis, freedMillis);
+        for (UsageClass usageClass : UsageClass.values()) {
+            if (usageClass.isHeld()) {
+                for (Standing standing : Standing.values()) {
+                    Timeline.merge(fills, phases, (fill, phase) -> new Cell(slice(fill, usageClass, standing), phase))
+                            .forEachUntil(end, (from, to, cell) -> {
+                                if (cell.gpuMilli() > 0) {
+                                    var held = new Segment.Held(allocation, standing, cell.phase(), marks);
+                                    taker.accept(
+                                            Segment.held(tenant, pool, usageClass, held, cell.gpuMilli(), from, to));
+                                }
+                            });
+                }
+            }
+        }
+    }
+
+    private long slice(Fill fill, UsageClass usageClass, Standing standing) {
+        long first = usageClass == UsageClass.RESERVED ? 0 : fill.reservedGpuMilli();
+        long end = usageClass == UsageClass.RESERVED ? fill.reservedGpuMilli() : gpuMilli;
+        return switch (standing) {
+            case WITHIN -> Math.max(0, Math.min(end, fill.withinGpuMilli()) - first);
+            case OVER_QUOTA -> Math.max(0, end - Math.max(first, fill.withinGpuMilli()));
+        };
+    }
+
+    @Override
+    public int compareTo(Holding other) {
+        return ORDER.compare(this, other);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+        return allocation.hashCode();
+    }
+}

@@ -1,0 +1,108 @@
+package io.quartermaster.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Properties of {@link Book} over random histories. {@code -Dqm.seed} and {@code -Dqm.histories} choose which. */
+class BookPropertiesTest {
+    private static final long SEED = Long.getLong("qm.seed", System.nanoTime());
+    private static final int HISTORIES = Integer.getInteger("qm.histories", 4_000);
+
+    static {
+        System.out.println("BookPropertiesTest: -Dqm.seed=" + SEED + " -Dqm.histories=" + HISTORIES);
+    }
+
+    /** What a book gave out at each close, and what is open in it at the end. */
+    private record Run(List<Segment> segments, BookState state) {}
+
+    @Test
+    void everySegmentIsTheOneCountedTickByTick() {
+        forEachHistory((history, seed) -> {
+            List<Segment> counted = merged(new TickModel(history.events(), RandomHistory.TICKS).segments());
+
+            Run run = run(history, false);
+
+            assertThat(run.segments()).as("seed %d", seed).isEqualTo(counted);
+        });
+    }
+
+    @Test
+    void aBookResumedFromItsStateAfterEveryStepGoesOnAsIfNothingHappened() {
+        forEachHistory((history, seed) ->
+                assertThat(run(history, true)).as("seed %d", seed).isEqualTo(run(history, false)));
+    }
+
+    @Test
+    void whenAnHourIsClosedDoesNotChangeItsSegments() {
+        forEachHistory((history, seed) -> {
+            Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
+            for (UsageEvent event : history.events()) {
+                assertThat(book.apply(event)).as("seed %d", seed).isInstanceOf(Outcome.Taken.class);
+            }
+
+            assertThat(book.open(RandomHistory.TICKS))
+                    .as("seed %d", seed)
+                    .isEqualTo(run(history, false).segments());
+        });
+    }
+
+    @Test
+    void anEventDeliveredAgainIsRefusedAndChangesNothing() {
+        forEachHistory((history, seed) -> {
+            Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
+            List<UsageEvent> taken = new ArrayList<>();
+            for (UsageEvent event : history.events()) {
+                book.apply(event);
+                taken.add(event);
+                BookState before = book.state();
+                UsageEvent again = taken.get((int) (seed & 0xffff) % taken.size());
+
+                assertThat(book.apply(again)).as("seed %d", seed).isInstanceOf(Outcome.NotLater.class);
+                assertThat(book.state()).as("seed %d", seed).isEqualTo(before);
+            }
+        });
+    }
+
+    @Test
+    void idsAreUniqueAndTheSameOnEveryRun() {
+        forEachHistory((history, seed) -> {
+            List<Segment> segments = run(history, false).segments();
+
+            assertThat(segments.stream().map(Segment::id)).as("seed %d", seed).doesNotHaveDuplicates();
+        });
+    }
+
+    private static Run run(RandomHistory history, boolean resumeEachStep) {
+        Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
+        List<Segment> segments = new ArrayList<>();
+        for (RandomHistory.Step step : history.steps) {
+            switch (step) {
+                case RandomHistory.Step.Take(UsageEvent event) ->
+                    assertThat(book.apply(event)).isInstanceOf(Outcome.Taken.class);
+                case RandomHistory.Step.Close(long hourEndMillis) -> segments.addAll(book.close(hourEndMillis));
+            }
+            if (resumeEachStep) {
+                book = Book.resume(book.state());
+            }
+        }
+        segments.addAll(book.open(RandomHistory.TICKS));
+        return new Run(merged(segments), book.state());
+    }
+
+    private static List<Segment> merged(List<Segment> segments) {
+        return segments.stream().sorted(Segment.ORDER).toList();
+    }
+
+    private interface Property {
+        void holds(RandomHistory history, long seed);
+    }
+
+    private static void forEachHistory(Property property) {
+        for (int i = 0; i < HISTORIES; i++) {
+            property.holds(new RandomHistory(SEED + i), SEED + i);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package io.quartermaster.ledger;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * A random, true history of one tenant over a few ticks: small amounts, few pools and policies, many events of the same
+ * stamp, lives of length 0, lost nodes, and the hours closed on the way, some of them late.
+ */
+final class RandomHistory {
+    static final TenantId TENANT = new TenantId("tenant-a");
+    static final int HOUR = 10;
+    static final int TICKS = 60;
+    static final List<PoolId> POOLS = List.of(new PoolId("h100"), new PoolId("l40"));
+    static final List<PolicyId> POLICIES =
+            List.of(new PolicyId("policy-1"), new PolicyId("policy-2"), new PolicyId("policy-3"));
+
+    /** What is done to a book: an event is taken, or hours are closed. */
+    sealed interface Step {
+        record Take(UsageEvent event) implements Step {}
+
+        record Close(long hourEndMillis) implements Step {}
+    }
+
+    private record Live(AllocationId id, long startMillis) {}
+
+    final List<Step> steps = new ArrayList<>();
+
+    private final Random random;
+    private final List<Live> live = new ArrayList<>();
+    private long atMillis;
+    private long seq;
+    private long closedUntilMillis;
+    private int allocations;
+
+    RandomHistory(long seed) {
+        random = new Random(seed);
+        int events = 1 + random.nextInt(60);
+        for (int i = 0; i < events; i++) {
+            long next = random.nextInt(3) == 0 ? atMillis + random.nextInt(8) : atMillis;
+            atMillis = Math.min(next, TICKS);
+            maybeClose();
+            steps.add(new Step.Take(event()));
+        }
+    }
+
+    List<UsageEvent> events() {
+        List<UsageEvent> events = new ArrayList<>();
+        for (Step step : steps) {
+            if (step instanceof Step.Take(UsageEvent event)) {
+                events.add(event);
+            }
+        }
+        return events;
+    }
+
+    private void maybeClose() {
+        long lastEnd = atMillis - atMillis % HOUR;
+        if (lastEnd > closedUntilMillis && random.nextInt(4) == 0) {
+            long hours = (lastEnd - closedUntilMillis) / HOUR;
+            closedUntilMillis += HOUR * (1 + random.nextLong(hours));
+            steps.add(new Step.Close(closedUntilMillis));
+        }
+    }
+
+    private UsageEvent event() {
+        seq += 1 + random.nextInt(3);
+        int kind = random.nextInt(10);
+        if (kind < 4 || (live.isEmpty() && kind < 7)) {
+            return allocated();
+        }
+        if (kind == 4) {
+            Live gone = live.remove(random.nextInt(live.size()));
+            return new UsageEvent.Freed(atMillis, seq, TENANT, gone.id());
+        }
+        if (kind < 7) {
+            return phaseChanged();
+        }
+        if (kind == 7) {
+            return new UsageEvent.PolicyReserved(atMillis, seq, TENANT, pick(POLICIES), pick(POOLS), random.nextInt(9));
+        }
+        if (kind == 8) {
+            return new UsageEvent.TenantReserved(atMillis, seq, TENANT, pick(POOLS), random.nextInt(14));
+        }
+        return new UsageEvent.Unmet(atMillis, seq, TENANT, pick(POOLS), random.nextInt(3));
+    }
+
+    private UsageEvent allocated() {
+        allocations++;
+        // Ids in no order of time, so that the order of (start, id) is not the order of arrival.
+        AllocationId id = new AllocationId("allocation-" + random.nextInt(90) + "-" + allocations);
+        live.add(new Live(id, atMillis));
+        Marks marks = marks(pick(POLICIES), "job-" + random.nextInt(5));
+        return new UsageEvent.Allocated(atMillis, seq, TENANT, id, pick(POOLS), 1 + random.nextInt(6), marks);
+    }
+
+    private UsageEvent phaseChanged() {
+        Live holder = pick(live);
+        Phase phase = pick(List.of(Phase.values()));
+        if (phase != Phase.OUT_OF_CONTACT) {
+            return new UsageEvent.PhaseChanged(atMillis, seq, TENANT, holder.id(), phase);
+        }
+        // The last word may be older than the allocation; it may not be in closed time the allocation has a part in.
+        long earliest = holder.startMillis() >= closedUntilMillis ? 0 : closedUntilMillis;
+        long since = earliest + random.nextLong(atMillis - earliest + 1);
+        return new UsageEvent.PhaseChanged(atMillis, seq, TENANT, holder.id(), phase, since);
+    }
+
+    private <T> T pick(List<T> list) {
+        return list.get(random.nextInt(list.size()));
+    }
+
+    static Marks marks(PolicyId policy, String workload) {
+        String group = "/research/" + policy.value();
+        return new Marks(policy, group, "train", "train-" + policy, workload, workload + "-1", "ada", "c1", true);
+    }
+}
