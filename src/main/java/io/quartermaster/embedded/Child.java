@@ -1,0 +1,179 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jboss.logging.Logger;
+
+/**
+ * A program that runs beside the service and outlives its sudden death. Its pid file says which process it is (pid and start time, since
+ * pids are used again) and how it was started; the next start takes it over when it would start it just so, and replaces it otherwise.
+ *
+ * <p>It runs in a session of its own where the system can do that, so that Ctrl-C at the terminal reaches only the service, which then
+ * ends its children in the right order.
+ */
+final class Child {
+
+    private static final Logger LOG = Logger.getLogger(Child.class);
+
+    /** How far two readings of one process's start time may lie apart when the system's clock was set meanwhile. */
+    private static final long START_TOLERANCE_MILLIS = 5_000;
+
+    private static final Duration KILL_PATIENCE = Duration.ofSeconds(5);
+
+    private final String title;
+    private final ProcessHandle process;
+    private final Path pidFile;
+
+    private Child(String title, ProcessHandle process, Path pidFile) {
+        this.title = title;
+        this.process = process;
+        this.pidFile = pidFile;
+    }
+
+    /**
+     * What to start.
+     *
+     * @param fingerprint what must be equal for a running process to be taken over, beside the command
+     */
+    record Spec(
+            String title,
+            List<String> command,
+            Map<String, String> environment,
+            Path folder,
+            Path log,
+            Path pidFile,
+            String fingerprint) {
+        Spec {
+            command = List.copyOf(command);
+            environment = Map.copyOf(environment);
+        }
+
+        private String identity() {
+            return Integer.toHexString(List.of(command, fingerprint).hashCode());
+        }
+    }
+
+    /** The process of an earlier start that still runs and was started just so. */
+    static Optional<Child> adopt(Spec spec) {
+        return recorded(spec.pidFile())
+                .filter(record -> record.identity().equals(spec.identity()))
+                .map(record -> new Child(spec.title(), record.process(), spec.pidFile()));
+    }
+
+    /** Ends the process of an earlier start, if there is one, whatever it was started with. */
+    static void endRecorded(String title, Path pidFile, StopSignal signal, Duration patience) {
+        recorded(pidFile).ifPresent(record -> {
+            LOG.infof(
+                    "Ending %s left over from an earlier run (pid %d)",
+                    title, record.process().pid());
+            new Child(title, record.process(), pidFile).stop(signal, patience);
+        });
+    }
+
+    static Child start(Spec spec) {
+        List<String> command = new ArrayList<>(Sessions.prefix());
+        command.addAll(spec.command());
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(spec.folder().toFile())
+                .redirectInput(ProcessBuilder.Redirect.from(Sessions.nothing()))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(spec.log().toFile()));
+        builder.environment().putAll(spec.environment());
+        try {
+            ProcessHandle process = builder.start().toHandle();
+            record(spec, process);
+            return new Child(spec.title(), process, spec.pidFile());
+        } catch (IOException e) {
+            throw new StartFailure("Cannot start " + spec.title() + ": " + e.getMessage(), e);
+        }
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    CompletableFuture<ProcessHandle> onExit() {
+        return process.onExit();
+    }
+
+    /** Asks it to end, waits, then kills it. The pid file goes when the process is gone. */
+    void stop(StopSignal signal, Duration patience) {
+        signal.send(process);
+        if (!gone(patience)) {
+            LOG.warnf("%s (pid %d) did not end within %d s; killing it", title, process.pid(), patience.toSeconds());
+            process.destroyForcibly();
+            if (!gone(KILL_PATIENCE)) {
+                LOG.errorf("%s (pid %d) cannot be ended", title, process.pid());
+                return;
+            }
+        }
+        try {
+            Files.deleteIfExists(pidFile);
+        } catch (IOException e) {
+            LOG.debugf(e, "Cannot remove %s", pidFile);
+        }
+    }
+
+    private boolean gone(Duration patience) {
+        try {
+            process.onExit().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            return true;
+        } catch (TimeoutException stillThere) {
+            return !process.isAlive();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return !process.isAlive();
+        }
+    }
+
+    private record Recorded(ProcessHandle process, String identity) {}
+
+    private static void record(Spec spec, ProcessHandle process) throws IOException {
+        String line = process.pid() + " " + startMillis(process) + " " + spec.identity() + "\n";
+        Path next = spec.pidFile().resolveSibling(spec.pidFile().getFileName() + ".next");
+        Files.writeString(next, line, StandardCharsets.UTF_8);
+        Files.move(next, spec.pidFile(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static Optional<Recorded> recorded(Path pidFile) {
+        String[] words;
+        try {
+            words = Files.readString(pidFile, StandardCharsets.UTF_8).strip().split(" ");
+        } catch (IOException none) {
+            return Optional.empty();
+        }
+        if (words.length != 3 || !words[0].matches("\\d{1,18}") || !words[1].matches("-?\\d{1,18}")) {
+            return Optional.empty();
+        }
+        long started = Long.parseLong(words[1]);
+        return ProcessHandle.of(Long.parseLong(words[0]))
+                .filter(ProcessHandle::isAlive)
+                .filter(process -> Math.abs(startMillis(process) - started) <= START_TOLERANCE_MILLIS)
+                .map(process -> new Recorded(process, words[2]));
+    }
+
+    private static long startMillis(ProcessHandle process) {
+        return process.info()
+                .startInstant()
+                .map(java.time.Instant::toEpochMilli)
+                .orElse(-1L);
+    }
+}

@@ -1,0 +1,71 @@
+package io.quartermaster.embedded;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+
+/**
+ * The roles and databases that Quartermaster needs, made when they are missing. The deploy folder says the same for a database from
+ * outside.
+ */
+final class DatabaseRoles {
+
+    static final String OWNER = "qm_owner";
+    static final String REQUEST = "qm_request";
+    static final String SYSTEM = "qm_system";
+    static final String KEYCLOAK = "keycloak";
+    static final String DATABASE = "quartermaster";
+
+    private final Secrets secrets;
+
+    DatabaseRoles(Secrets secrets) {
+        this.secrets = secrets;
+    }
+
+    String password(String role) {
+        return secrets.password("postgres." + role);
+    }
+
+    void create(EmbeddedPostgres postgres) {
+        try (Connection connection = postgres.connect("postgres");
+                Statement statement = connection.createStatement()) {
+            for (String role : List.of(OWNER, REQUEST, SYSTEM, KEYCLOAK)) {
+                if (!exists(connection, "select 1 from pg_roles where rolname = ?", role)) {
+                    statement.execute("create role " + role
+                            + " login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password '"
+                            + password(role) + "'");
+                }
+            }
+            // No request and no plan may hold its locks for ever, whatever the client forgets.
+            for (String role : List.of(REQUEST, SYSTEM)) {
+                statement.execute("alter role " + role + " set idle_in_transaction_session_timeout = '60s'");
+                statement.execute("alter role " + role + " set statement_timeout = '60s'");
+            }
+            createDatabase(connection, statement, DATABASE, OWNER);
+            statement.execute("grant connect on database " + DATABASE + " to " + REQUEST + ", " + SYSTEM);
+            createDatabase(connection, statement, KEYCLOAK, KEYCLOAK);
+        } catch (SQLException e) {
+            throw new StartFailure("PostgreSQL refused to make roles and databases: " + e.getMessage(), e);
+        }
+    }
+
+    private static void createDatabase(Connection connection, Statement statement, String name, String owner)
+            throws SQLException {
+        if (!exists(connection, "select 1 from pg_database where datname = ?", name)) {
+            statement.execute("create database " + name + " owner " + owner);
+            statement.execute("revoke all on database " + name + " from public");
+        }
+    }
+
+    private static boolean exists(Connection connection, String query, String name) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(query)) {
+            statement.setString(1, name);
+            try (ResultSet rows = statement.executeQuery()) {
+                return rows.next();
+            }
+        }
+    }
+}

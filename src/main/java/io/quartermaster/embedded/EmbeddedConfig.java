@@ -1,0 +1,41 @@
+package io.quartermaster.embedded;
+
+import java.nio.file.Path;
+import java.util.Set;
+
+/**
+ * What to start and where.
+ *
+ * @param parts what the service uses from here; PostgreSQL is also started when only Keycloak needs it
+ * @param keycloakHome the unpacked Keycloak distribution, which is prepared in place once
+ */
+public record EmbeddedConfig(
+        DataFolder folder,
+        Path keycloakHome,
+        Set<Part> parts,
+        int postgresPort,
+        int redisPort,
+        int keycloakPort,
+        Progress progress) {
+
+    public EmbeddedConfig {
+        parts = Set.copyOf(parts);
+        requirePort(postgresPort);
+        requirePort(redisPort);
+        requirePort(keycloakPort);
+    }
+
+    private static void requirePort(int port) {
+        if (port < 1 || port > 65_535) {
+            throw new StartFailure("There is no port " + port + "; a port is between 1 and 65535.");
+        }
+    }
+
+    int port(Part part) {
+        return switch (part) {
+            case POSTGRES -> postgresPort;
+            case REDIS -> redisPort;
+            case KEYCLOAK -> keycloakPort;
+        };
+    }
+}

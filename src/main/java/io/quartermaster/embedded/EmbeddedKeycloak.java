@@ -1,0 +1,151 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Keycloak on loopback, its database in the embedded PostgreSQL. */
+public final class EmbeddedKeycloak implements AutoCloseable {
+
+    static final String ADMIN = "admin";
+    static final String ADMIN_SECRET = "keycloak.admin";
+
+    /** A first start makes its schema, which takes a minute on a busy machine. */
+    private static final Duration START_PATIENCE = Duration.ofMinutes(5);
+
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
+    private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(2);
+
+    private final Child child;
+
+    private EmbeddedKeycloak(Child child) {
+        this.child = child;
+    }
+
+    static EmbeddedKeycloak start(EmbeddedConfig config, Secrets secrets) {
+        DataFolder folder = config.folder();
+        int port = config.keycloakPort();
+        Path log = folder.log("keycloak");
+        Child.Spec spec = spec(config, secrets);
+        Optional<Child> running = Child.adopt(spec);
+        Child child;
+        if (running.isPresent()) {
+            child = running.get();
+        } else {
+            endLeftover(folder);
+            Ports.requireFree(port, Part.KEYCLOAK.title(), Part.KEYCLOAK.portSettings());
+            new KeycloakFolder(config.keycloakHome()).prepare(config.progress(), log);
+            child = Child.start(spec);
+        }
+        EmbeddedKeycloak keycloak = new EmbeddedKeycloak(child);
+        try {
+            keycloak.awaitReady(port, log);
+            return keycloak;
+        } catch (RuntimeException e) {
+            keycloak.close();
+            throw e;
+        }
+    }
+
+    /** The one address to use: tokens name the address they were asked at as their issuer. */
+    static String url(int port) {
+        return "http://127.0.0.1:" + port;
+    }
+
+    /** Ends what a killed service left running in that folder. */
+    static void endLeftover(DataFolder folder) {
+        Child.endRecorded(Part.KEYCLOAK.title(), folder.pidFile(Part.KEYCLOAK), StopSignal.TERMINATE, STOP_PATIENCE);
+    }
+
+    Child child() {
+        return child;
+    }
+
+    @Override
+    public void close() {
+        child.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+    }
+
+    private static Child.Spec spec(EmbeddedConfig config, Secrets secrets) {
+        DataFolder folder = config.folder();
+        List<String> command = List.of(
+                "/bin/sh",
+                config.keycloakHome().resolve("bin/kc.sh").toString(),
+                "start",
+                "--optimized",
+                "--http-enabled=true",
+                "--http-host=127.0.0.1",
+                "--http-port=" + config.keycloakPort(),
+                "--hostname=" + url(config.keycloakPort()),
+                "--cache=local",
+                "--db-pool-initial-size=1",
+                "--db-pool-min-size=1",
+                "--db-pool-max-size=20",
+                "--log-level=info");
+        Map<String, String> environment = Map.of(
+                "JAVA_HOME",
+                System.getProperty("java.home"),
+                "KC_DB_URL",
+                "jdbc:postgresql://127.0.0.1:" + config.postgresPort() + "/" + DatabaseRoles.KEYCLOAK,
+                "KC_DB_USERNAME",
+                DatabaseRoles.KEYCLOAK,
+                "KC_DB_PASSWORD",
+                new DatabaseRoles(secrets).password(DatabaseRoles.KEYCLOAK),
+                "KC_BOOTSTRAP_ADMIN_USERNAME",
+                ADMIN,
+                "KC_BOOTSTRAP_ADMIN_PASSWORD",
+                secrets.password(ADMIN_SECRET),
+                // A realm per tenant and some logins: a small heap and the quick compiler start sooner and are enough.
+                "JAVA_OPTS_KC_HEAP",
+                "-Xms64m -Xmx320m",
+                "JAVA_OPTS_APPEND",
+                "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+        return new Child.Spec(
+                Part.KEYCLOAK.title(),
+                command,
+                environment,
+                folder.path(),
+                folder.log("keycloak"),
+                folder.pidFile(Part.KEYCLOAK),
+                KeycloakFolder.OPTIONS.toString() + config.postgresPort());
+    }
+
+    private void awaitReady(int port, Path log) {
+        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        URI realm = URI.create(url(port) + "/realms/master");
+        try (HttpClient client =
+                HttpClient.newBuilder().connectTimeout(ANSWER_PATIENCE).build()) {
+            while (System.nanoTime() < end && child.isAlive()) {
+                if (answers(client, realm)) {
+                    return;
+                }
+                Thread.sleep(100);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        throw new StartFailure(
+                "Keycloak " + (child.isAlive() ? "does not answer" : "ended while starting") + "; see " + log + ".");
+    }
+
+    private static boolean answers(HttpClient client, URI realm) throws InterruptedException {
+        try {
+            return client.send(
+                                    HttpRequest.newBuilder(realm)
+                                            .timeout(ANSWER_PATIENCE)
+                                            .build(),
+                                    HttpResponse.BodyHandlers.discarding())
+                            .statusCode()
+                    == 200;
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * PostgreSQL 18 on loopback, with everything on disk that was acknowledged. Passwords are checked (SCRAM) also on loopback: other users
+ * of the machine are no friends.
+ */
+public final class EmbeddedPostgres implements AutoCloseable {
+
+    private static final String SUPERUSER = "postgres";
+
+    /** Recovery after a crash replays the log first, which can take a while on a slow disk. */
+    private static final Duration START_PATIENCE = Duration.ofMinutes(2);
+
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration INIT_PATIENCE = Duration.ofMinutes(2);
+
+    private final int port;
+    private final Secrets secrets;
+    private final Child child;
+
+    private EmbeddedPostgres(int port, Secrets secrets, Child child) {
+        this.port = port;
+        this.secrets = secrets;
+        this.child = child;
+    }
+
+    static EmbeddedPostgres start(DataFolder folder, Secrets secrets, int port) {
+        Path home = Programs.postgres(folder.resolve("bin"));
+        Path root = folder.resolve("postgres");
+        Unprivileged unprivileged = Unprivileged.choose();
+        Child.Spec spec = spec(folder, home, root, unprivileged, port);
+        Optional<Child> running = Child.adopt(spec);
+        Child child;
+        if (running.isPresent()) {
+            child = running.get();
+        } else {
+            endLeftover(folder);
+            Ports.requireFree(port, Part.POSTGRES.title(), Part.POSTGRES.portSettings());
+            initialise(home, root, unprivileged, secrets, folder.log("postgres"));
+            child = Child.start(spec);
+        }
+        EmbeddedPostgres postgres = new EmbeddedPostgres(port, secrets, child);
+        try {
+            postgres.awaitReady(folder.log("postgres"));
+            new DatabaseRoles(secrets).create(postgres);
+            return postgres;
+        } catch (RuntimeException e) {
+            postgres.close();
+            throw e;
+        }
+    }
+
+    /** A connection of the superuser, for making roles and databases only. */
+    Connection connect(String database) throws SQLException {
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setServerNames(new String[] {"127.0.0.1"});
+        source.setPortNumbers(new int[] {port});
+        source.setDatabaseName(database);
+        source.setUser(SUPERUSER);
+        source.setPassword(secrets.password("postgres.superuser"));
+        source.setConnectTimeout(5);
+        return source.getConnection();
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** Ends what a killed service left running in that folder. */
+    static void endLeftover(DataFolder folder) {
+        Child.endRecorded(Part.POSTGRES.title(), folder.pidFile(Part.POSTGRES), StopSignal.INTERRUPT, STOP_PATIENCE);
+    }
+
+    Child child() {
+        return child;
+    }
+
+    @Override
+    public void close() {
+        child.stop(StopSignal.INTERRUPT, STOP_PATIENCE);
+    }
+
+    private static Child.Spec spec(DataFolder folder, Path home, Path root, Unprivileged unprivileged, int port) {
+        List<String> command = new ArrayList<>(unprivileged.prefix());
+        command.addAll(List.of(
+                home.resolve("bin/postgres").toString(),
+                "-D",
+                root.resolve("data").toString()));
+        // 16 + 8 connections of the service, Keycloak's 20, migrations, and room for a look from outside.
+        for (String setting : List.of(
+                "port=" + port,
+                "listen_addresses=127.0.0.1",
+                "unix_socket_directories=",
+                "max_connections=80",
+                "shared_buffers=128MB",
+                "fsync=on",
+                "full_page_writes=on",
+                "synchronous_commit=on",
+                "password_encryption=scram-sha-256",
+                "timezone=UTC",
+                "log_timezone=UTC",
+                "log_line_prefix=%m [%p] %u@%d ")) {
+            command.addAll(List.of("-c", setting));
+        }
+        return new Child.Spec(
+                Part.POSTGRES.title(),
+                command,
+                Map.of("LC_ALL", "C"),
+                root,
+                folder.log("postgres"),
+                folder.pidFile(Part.POSTGRES),
+                "1");
+    }
+
+    /** Makes the data folder beside its place and moves it there when it is whole, so that a crash leaves nothing half made. */
+    private static void initialise(Path home, Path root, Unprivileged unprivileged, Secrets secrets, Path log) {
+        Path data = root.resolve("data");
+        Path next = root.resolve("data.next");
+        Path passwordFile = root.resolve("password");
+        try {
+            DataFolder.createPrivate(root);
+            if (Files.isDirectory(data)) {
+                return;
+            }
+            DataFolder.deleteTree(next);
+            Files.writeString(passwordFile, secrets.password("postgres.superuser") + "\n");
+            unprivileged.give(root);
+            List<String> command = new ArrayList<>(unprivileged.prefix());
+            command.addAll(List.of(
+                    home.resolve("bin/initdb").toString(),
+                    "--pgdata=" + next,
+                    "--username=" + SUPERUSER,
+                    "--pwfile=" + passwordFile,
+                    "--auth=scram-sha-256",
+                    "--encoding=UTF8",
+                    // The same order of texts on every system, whatever locales it has.
+                    "--locale-provider=builtin",
+                    "--builtin-locale=C.UTF-8",
+                    "--locale=C"));
+            run(command, root, log);
+            Files.move(next, data, StandardCopyOption.ATOMIC_MOVE);
+        } catch (IOException e) {
+            throw new StartFailure("Cannot make the database in " + root + ": " + e.getMessage(), e);
+        } finally {
+            try {
+                Files.deleteIfExists(passwordFile);
+            } catch (IOException ignored) {
+                // It lies in a private folder, and the same password lies beside it.
+            }
+        }
+    }
+
+    private static void run(List<String> command, Path folder, Path log) throws IOException {
+        Process process = new ProcessBuilder(command)
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+        try {
+            if (!process.waitFor(INIT_PATIENCE.toMillis(), TimeUnit.MILLISECONDS) || process.exitValue() != 0) {
+                process.destroyForcibly();
+                throw new StartFailure("PostgreSQL could not make its data folder; see " + log + ".");
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+            throw new StartFailure("Interrupted while PostgreSQL made its data folder.", e);
+        }
+    }
+
+    private void awaitReady(Path log) {
+        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        SQLException last = null;
+        while (System.nanoTime() < end && child.isAlive()) {
+            try (Connection connection = connect("postgres")) {
+                if (connection.isValid(5)) {
+                    return;
+                }
+            } catch (SQLException notYet) {
+                last = notYet;
+            }
+            try {
+                Thread.sleep(25);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new StartFailure("Interrupted while PostgreSQL started.", e);
+            }
+        }
+        String why = child.isAlive() ? "does not answer" : "ended while starting";
+        throw new StartFailure(
+                "PostgreSQL " + why + (last == null ? "" : " (" + last.getMessage() + ")") + "; see " + log + ".",
+                last);
+    }
+}

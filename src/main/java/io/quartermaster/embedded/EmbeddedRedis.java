@@ -1,0 +1,138 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Redis on loopback with a password and an append-only file. What it holds can be rebuilt, so the file is synced once a second. */
+public final class EmbeddedRedis implements AutoCloseable {
+
+    private static final Duration START_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
+    private static final int ANSWER_MILLIS = 1_000;
+
+    private final int port;
+    private final String password;
+    private final Child child;
+
+    private EmbeddedRedis(int port, String password, Child child) {
+        this.port = port;
+        this.password = password;
+        this.child = child;
+    }
+
+    static EmbeddedRedis start(DataFolder folder, Secrets secrets, int port) {
+        Path server = Programs.redisServer(folder.resolve("bin"));
+        Path root = folder.resolve("redis");
+        Path log = folder.log("redis");
+        String password = secrets.password("redis");
+        String settings = settings(root, port, password);
+        Path settingsFile = root.resolve("redis.conf");
+        Child.Spec spec = new Child.Spec(
+                Part.REDIS.title(),
+                List.of(server.toString(), settingsFile.toString()),
+                Map.of(),
+                root,
+                log,
+                folder.pidFile(Part.REDIS),
+                settings);
+        Optional<Child> running = Child.adopt(spec);
+        Child child;
+        if (running.isPresent()) {
+            child = running.get();
+        } else {
+            endLeftover(folder);
+            Ports.requireFree(port, Part.REDIS.title(), Part.REDIS.portSettings());
+            try {
+                DataFolder.createPrivate(root);
+                Files.writeString(settingsFile, settings);
+            } catch (IOException e) {
+                throw new StartFailure("Cannot write " + settingsFile + ": " + e.getMessage(), e);
+            }
+            child = Child.start(spec);
+        }
+        EmbeddedRedis redis = new EmbeddedRedis(port, password, child);
+        try {
+            redis.awaitReady(log);
+            return redis;
+        } catch (RuntimeException e) {
+            redis.close();
+            throw e;
+        }
+    }
+
+    /** Address with the password, as the Redis client takes it. */
+    String url() {
+        return "redis://:" + password + "@127.0.0.1:" + port;
+    }
+
+    /** Ends what a killed service left running in that folder. */
+    static void endLeftover(DataFolder folder) {
+        Child.endRecorded(Part.REDIS.title(), folder.pidFile(Part.REDIS), StopSignal.TERMINATE, STOP_PATIENCE);
+    }
+
+    Child child() {
+        return child;
+    }
+
+    @Override
+    public void close() {
+        child.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+    }
+
+    /** In a file and not in the command, where everybody could read the password. */
+    private static String settings(Path root, int port, String password) {
+        return """
+                bind 127.0.0.1
+                port %d
+                requirepass %s
+                dir "%s"
+                appendonly yes
+                appendfsync everysec
+                save ""
+                maxmemory 256mb
+                maxmemory-policy noeviction
+                daemonize no
+                """.formatted(port, password, root);
+    }
+
+    private void awaitReady(Path log) {
+        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        try {
+            while (System.nanoTime() < end && child.isAlive()) {
+                if (answers()) {
+                    return;
+                }
+                Thread.sleep(20);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        throw new StartFailure(
+                "Redis " + (child.isAlive() ? "does not answer" : "ended while starting") + "; see " + log + ".");
+    }
+
+    /** False too while it still loads its file. */
+    private boolean answers() {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MILLIS);
+            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.getOutputStream().write(("AUTH " + password + "\r\nPING\r\n").getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().flush();
+            String expected = "+OK\r\n+PONG\r\n";
+            InputStream in = socket.getInputStream();
+            return new String(in.readNBytes(expected.length()), StandardCharsets.US_ASCII).equals(expected);
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The unpacked Keycloak distribution, which the build lays out. Keycloak is itself built once for the options below; then every start is
+ * quick. The marker names the options, so that a change of them builds again.
+ */
+final class KeycloakFolder {
+
+    static final List<String> OPTIONS = List.of(
+            "--db=postgres", "--features-disabled=kerberos", "--health-enabled=false", "--metrics-enabled=false");
+
+    private static final long BUILD_MINUTES = 10;
+
+    private final Path home;
+
+    KeycloakFolder(Path home) {
+        this.home = home;
+    }
+
+    /** Builds it unless that was done; starts that meet here wait for each other. */
+    void prepare(Progress progress, Path log) {
+        if (!Files.isRegularFile(home.resolve("bin/kc.sh"))) {
+            throw new StartFailure("Keycloak is not in " + home
+                    + ". Build the program again (./mvnw package), or give a Keycloak with QM_KEYCLOAK_URL.");
+        }
+        Path marker = home.resolve("quartermaster.prepared");
+        try (FileChannel channel = FileChannel.open(
+                        home.resolve("quartermaster.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            if (lock.isValid()
+                    && Files.exists(marker)
+                    && Files.readString(marker).equals(OPTIONS.toString())) {
+                return;
+            }
+            Progress.Step step = progress.begin("Keycloak's own build, once");
+            build(log);
+            Files.writeString(marker, OPTIONS.toString());
+            step.done("prepared");
+        } catch (IOException e) {
+            throw new StartFailure("Cannot prepare Keycloak in " + home + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void build(Path log) throws IOException {
+        List<String> command =
+                new ArrayList<>(List.of("/bin/sh", home.resolve("bin/kc.sh").toString(), "build"));
+        command.addAll(OPTIONS);
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(home.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+        builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        Process process = builder.start();
+        try {
+            if (!process.waitFor(BUILD_MINUTES, TimeUnit.MINUTES) || process.exitValue() != 0) {
+                throw new StartFailure("Keycloak could not be prepared; see " + log + ".");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StartFailure("Interrupted while Keycloak was prepared.", e);
+        } finally {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package io.quartermaster.testing;
+
+import io.quarkus.test.common.QuarkusTestResource;
+import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedConfig;
+import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.embedded.Part;
+import io.quartermaster.embedded.Ports;
+import io.quartermaster.embedded.Progress;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Map;
+import java.util.Properties;
+import java.util.stream.Collectors;
+
+/**
+ * Real PostgreSQL, Redis and Keycloak for every {@code @QuarkusTest} of this module, on random ports and empty data, with the settings of
+ * production. They start once per test JVM and end with it; Keycloak comes up behind the service, so a test that needs it calls
+ * {@link Identity#await} first.
+ *
+ * <p>{@code -Dqm.test.identity=false} leaves Keycloak out, for quick turns on something that needs no token.
+ */
+@QuarkusTestResource(EmbeddedServicesResource.class)
+public final class EmbeddedServicesResource implements QuarkusTestResourceLifecycleManager {
+
+    /** Tests with another profile load this class again; only the JVM's own properties are common to all of them. */
+    private static final String SHARED = "quartermaster.testing.shared.";
+
+    @Override
+    public Map<String, String> start() {
+        Properties common = System.getProperties();
+        synchronized (common) {
+            if (shared(common).isEmpty()) {
+                startServices().forEach((key, value) -> common.setProperty(SHARED + key, value));
+            }
+            return shared(common);
+        }
+    }
+
+    private static Map<String, String> shared(Properties common) {
+        return common.stringPropertyNames().stream()
+                .filter(name -> name.startsWith(SHARED))
+                .collect(Collectors.toMap(name -> name.substring(SHARED.length()), common::getProperty));
+    }
+
+    /** They serve the next test class too; the hook below ends them. */
+    @Override
+    public void stop() {}
+
+    private static Map<String, String> startServices() {
+        TestFolder folder = TestFolder.claim(Path.of("target"));
+        EnumSet<Part> parts = EnumSet.allOf(Part.class);
+        if (!Boolean.parseBoolean(System.getProperty("qm.test.identity", "true"))) {
+            parts.remove(Part.KEYCLOAK);
+        }
+        EmbeddedServices services = EmbeddedServices.start(new EmbeddedConfig(
+                DataFolder.open(folder.data()),
+                Path.of("target", "keycloak").toAbsolutePath(),
+                parts,
+                Ports.anyFree(),
+                Ports.anyFree(),
+                Ports.anyFree(),
+                Progress.silent()));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            services.close();
+            folder.release();
+        }));
+        return services.properties();
+    }
+}

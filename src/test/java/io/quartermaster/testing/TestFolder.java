@@ -1,0 +1,66 @@
+package io.quartermaster.testing;
+
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedServices;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * A data folder of one test JVM. Names are used again, so that a run which finds processes of a killed one ends them; runs side by side
+ * get different ones.
+ */
+record TestFolder(Path data, FileChannel channel) {
+
+    private static final int SIDE_BY_SIDE = 8;
+
+    static TestFolder claim(Path target) {
+        try {
+            for (int i = 0; i < SIDE_BY_SIDE; i++) {
+                Path data = target.resolve("it-services-" + i).toAbsolutePath();
+                FileChannel channel = FileChannel.open(
+                        target.resolve("it-services-" + i + ".lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE);
+                if (locked(channel)) {
+                    empty(new DataFolder(data));
+                    return new TestFolder(data, channel);
+                }
+                channel.close();
+            }
+            throw new IllegalStateException("More than " + SIDE_BY_SIDE + " test runs side by side");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    void release() {
+        try {
+            empty(new DataFolder(data));
+            channel.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static boolean locked(FileChannel channel) throws IOException {
+        try {
+            FileLock lock = channel.tryLock();
+            return lock != null && lock.isValid();
+        } catch (OverlappingFileLockException byThisJvm) {
+            return false;
+        }
+    }
+
+    private static void empty(DataFolder folder) {
+        if (Files.isDirectory(folder.path()) && folder.isOurs()) {
+            EmbeddedServices.endLeftovers(folder);
+            folder.empty();
+        }
+    }
+}
