@@ -33,7 +33,7 @@ public sealed interface WorkloadState {
                 case PREEMPTED ->
                     switch (afterPreemption) {
                         case REQUEUE -> again(wish);
-                        case END -> wish == Wish.CANCEL ? new Cancelled() : new Failed();
+                        case END -> new Cancelled();
                     };
             };
         }
@@ -152,7 +152,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Over: it failed, ran out of time, or was preempted where the policy ends what is preempted. */
+    /** Over: it failed, or ran for its maximum run time. */
     record Failed() implements Over {
         @Override
         public String word() {
@@ -160,7 +160,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Over: as its submitter or an admin wished. */
+    /** Over: as its submitter or an admin wished, or preempted where the policy ends what is preempted. */
     record Cancelled() implements Over {
         @Override
         public String word() {

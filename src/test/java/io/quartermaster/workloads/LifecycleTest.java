@@ -89,7 +89,7 @@ class LifecycleTest {
     void aPolicyMayEndWhatIsPreemptedButNotWhatIsLost() {
         WorkloadState.WithAttempt running = new WorkloadState.Running();
         assertThat(running.ended(AttemptOutcome.PREEMPTED, Wish.RUN, AfterPreemption.END))
-                .isEqualTo(new WorkloadState.Failed());
+                .isEqualTo(new WorkloadState.Cancelled());
         assertThat(running.ended(AttemptOutcome.LOST, Wish.RUN, AfterPreemption.END))
                 .isEqualTo(new WorkloadState.Waiting());
     }

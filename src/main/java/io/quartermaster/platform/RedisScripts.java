@@ -1,0 +1,111 @@
+package io.quartermaster.platform;
+
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.redis.client.RedisAPI;
+import io.vertx.mutiny.redis.client.Response;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+
+/**
+ * Runs Lua scripts in Redis, each one round trip. When Redis does not answer in time, it is left alone for a moment: calls then fail at
+ * once with {@link RedisAway}, so that requests take their slower way without each waiting for a time-out; one call in each such moment
+ * tries again.
+ */
+@ApplicationScoped
+public class RedisScripts {
+
+    /** How long one call may take. A healthy Redis answers in well under a millisecond. */
+    static final Duration PATIENCE = Duration.ofMillis(100);
+    /** How long Redis is left alone after a failure. */
+    static final Duration REST = Duration.ofSeconds(1);
+
+    private static final Logger LOG = Logger.getLogger(RedisScripts.class);
+
+    private final RedisAPI redis;
+    private final LongSupplier nanos;
+    /** Zero while Redis is well; else the time until which it is left alone. */
+    private final AtomicLong restUntil = new AtomicLong();
+
+    RedisScripts(RedisAPI redis) {
+        this(redis, System::nanoTime);
+    }
+
+    RedisScripts(RedisAPI redis, LongSupplier nanos) {
+        this.redis = redis;
+        this.nanos = nanos;
+    }
+
+    /** For programs and tests without the service. */
+    public static RedisScripts on(RedisAPI redis) {
+        return new RedisScripts(redis);
+    }
+
+    /** Redis did not answer, or not in time. Whether the script ran is not known. */
+    public static final class RedisAway extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        RedisAway(String message) {
+            super(message, null, false, false);
+        }
+    }
+
+    public Uni<Response> run(RedisScript script, List<String> keys, List<String> arguments) {
+        return Uni.createFrom().deferred(() -> guarded(call(script, keys, arguments)));
+    }
+
+    /** A plain command, under the same guard. */
+    public Uni<Response> hgetall(String key) {
+        return Uni.createFrom().deferred(() -> guarded(redis.hgetall(key)));
+    }
+
+    private Uni<Response> call(RedisScript script, List<String> keys, List<String> arguments) {
+        List<String> words = new ArrayList<>(2 + keys.size() + arguments.size());
+        words.add(script.sha1());
+        words.add(Integer.toString(keys.size()));
+        words.addAll(keys);
+        words.addAll(arguments);
+        return redis.evalsha(words)
+                .onFailure(e -> String.valueOf(e.getMessage()).startsWith("NOSCRIPT"))
+                .recoverWithUni(() -> {
+                    words.set(0, script.source());
+                    return redis.eval(words);
+                });
+    }
+
+    private Uni<Response> guarded(Uni<Response> call) {
+        long until = restUntil.get();
+        long now = nanos.getAsLong();
+        if (until != 0 && (now - until < 0 || !restUntil.compareAndSet(until, later(now)))) {
+            return Uni.createFrom().failure(new RedisAway("Redis is left alone for a moment"));
+        }
+        return call.ifNoItem()
+                .after(PATIENCE)
+                .fail()
+                .invoke(this::well)
+                .onFailure()
+                .transform(this::away);
+    }
+
+    private void well() {
+        if (restUntil.getAndSet(0) != 0) {
+            LOG.info("Redis answers again");
+        }
+    }
+
+    private RedisAway away(Throwable cause) {
+        if (restUntil.getAndSet(later(nanos.getAsLong())) == 0) {
+            LOG.warnf("Redis does not answer (%s); going on without it", cause);
+        }
+        return new RedisAway(String.valueOf(cause.getMessage()));
+    }
+
+    private static long later(long nanos) {
+        long until = nanos + REST.toNanos();
+        return until == 0 ? 1 : until;
+    }
+}
