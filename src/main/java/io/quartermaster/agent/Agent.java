@@ -1,0 +1,277 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.AttemptFolder.Lease;
+import io.quartermaster.agent.AttemptFolder.StopRequest;
+import io.quartermaster.agent.Call.Result;
+import io.quartermaster.agent.Decision.Action;
+import io.quartermaster.agent.ServiceClient.Answer;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.Inventory;
+import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.StopReason;
+import io.quartermaster.agent.protocol.SyncReply;
+import io.quartermaster.agent.protocol.SyncRequest;
+import java.io.IOException;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The agent of one node: a loop that says what is, hears what should be, and makes it so.
+ *
+ * <p>There is at most one call out. The service may hold it open until something changes there; when something changes
+ * here meanwhile, the call is given up and a new one made that asks for an answer at once, and such a call is never
+ * given up, so that a busy node still renews its lease. When calls fail, work goes on and the calls come at growing,
+ * scattered distances; what ends the work then is its supervisors' watch over the lease, not this loop.
+ *
+ * <p>Closing the agent leaves its work running, as killing it does, unless {@link AgentConfig#stopsWorkOnClose}.
+ * Threads: one for the loop, one per call, one that looks at devices.
+ */
+public final class Agent implements AutoCloseable {
+    private static final String VERSION = "0.1.0";
+    private static final long CLOSING_GRACE_MILLIS = 5_000;
+    private static final long LAST_CALL_MILLIS = 3_000;
+
+    private final AgentConfig config;
+    private final StateFolder state;
+    private final Attempts attempts;
+    private final Machine machine;
+    private final ServiceClient service;
+    private final Reports reports = new Reports();
+    private final BootClock clock = BootClock.system();
+    private final UUID instanceId = UUID.randomUUID();
+    private final Thread loop;
+    private volatile boolean closing;
+
+    private @Nullable Call call;
+    private long sequence;
+    private long appliedRevision;
+    private long leaseMillis;
+    private SortedMap<UUID, AttemptState> toldStates = new TreeMap<>();
+    private @Nullable Inventory toldInventory;
+    private int failures;
+    private long nextCallMillis;
+    private String lastComplaint = "";
+
+    private Agent(AgentConfig config, StateFolder state, Launcher launcher) throws IOException {
+        this.config = config;
+        this.state = state;
+        AgentConfig.Pace pace = config.pace();
+        WorkEnvironment works = new WorkEnvironment(state, launcher, pace.outputLimitBytes(), pace.tickMillis());
+        this.attempts = new Attempts(state, works, launcher, config.log());
+        this.machine = new Machine(config);
+        this.service = new ServiceClient(config);
+        this.loop = Thread.ofPlatform().name("agent " + config.node()).unstarted(this::run);
+    }
+
+    /**
+     * Takes over what runs in the state folder and begins to call the service, which need not be there yet.
+     *
+     * @throws IOException with a message for the operator when this machine or folder cannot be used
+     */
+    public static Agent start(AgentConfig config) throws IOException {
+        Launcher launcher = Launcher.forMachine(config.isolation());
+        StateFolder state = StateFolder.open(config.stateFolder());
+        try {
+            Agent agent = new Agent(config, state, launcher);
+            agent.loop.start();
+            return agent;
+        } catch (IOException | RuntimeException e) {
+            state.close();
+            throw e;
+        }
+    }
+
+    /** Waits until the agent is closed. */
+    void join() throws InterruptedException {
+        loop.join();
+    }
+
+    @Override
+    public void close() throws IOException {
+        closing = true;
+        try {
+            loop.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        machine.close();
+        service.close();
+        state.close();
+    }
+
+    private void run() {
+        try {
+            while (!closing) {
+                try {
+                    turn();
+                } catch (IOException | RuntimeException e) {
+                    complain("trouble on this node: " + e);
+                    TimeUnit.MILLISECONDS.sleep(config.pace().minBackoffMillis());
+                }
+            }
+            finish();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (IOException e) {
+            complain("trouble while closing: " + e);
+        }
+    }
+
+    private void turn() throws IOException, InterruptedException {
+        SortedMap<UUID, AttemptState> states = attempts.observe();
+        Call out = call;
+        if (out == null) {
+            if (clock.millis() >= nextCallMillis) {
+                call = send(states, waitMillis(states));
+            } else {
+                TimeUnit.MILLISECONDS.sleep(config.pace().tickMillis());
+            }
+        } else if (out.request().waitMillis() > 0 && isNews(out, states)) {
+            out.giveUp();
+            call = send(states, 0);
+        } else {
+            Result result = out.resultWithin(config.pace().tickMillis()).orElse(null);
+            if (result != null) {
+                call = null;
+                take(out, result);
+            }
+        }
+    }
+
+    private boolean isNews(Call out, SortedMap<UUID, AttemptState> states) throws IOException {
+        return !states.equals(out.states())
+                || !machine.inventory().equals(out.request().inventory())
+                || (out.isOlderThan(config.pace().logMillis()) && reports.outputHasGrown(states.keySet(), attempts));
+    }
+
+    /** None until the service has heard what is; then so short that three calls fit into the lease. */
+    private long waitMillis(SortedMap<UUID, AttemptState> states) {
+        boolean told = states.equals(toldStates) && machine.inventory().equals(toldInventory);
+        return told ? Math.min(Math.min(config.pace().maxWaitMillis(), Protocol.MAX_WAIT_MILLIS), leaseMillis / 3) : 0;
+    }
+
+    private Call send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {
+        SyncRequest request = new SyncRequest(
+                Protocol.FORMAT_VERSION,
+                VERSION,
+                clock.bootId(),
+                instanceId,
+                ++sequence,
+                appliedRevision,
+                waitMillis,
+                machine.inventory(),
+                reports.of(states, attempts));
+        return new Call(service, clock, request, states);
+    }
+
+    private void take(Call answered, Result result) {
+        String failure =
+                switch (result) {
+                    case Result.Answered(Answer answer) -> apply(answered, answer);
+                    case Result.Failed(String message) -> message;
+                };
+        if (failure.isEmpty()) {
+            if (failures > 0) {
+                config.log().accept("in contact with the service again");
+            }
+            failures = 0;
+            lastComplaint = "";
+            nextCallMillis = 0;
+        } else {
+            complain(failure);
+            nextCallMillis = clock.millis() + backoffMillis();
+            failures++;
+        }
+    }
+
+    /** Doubles with each failure up to a limit, less up to a half at random, so that not all nodes call at once. */
+    private long backoffMillis() {
+        AgentConfig.Pace pace = config.pace();
+        long full = Math.min(pace.maxBackoffMillis(), pace.minBackoffMillis() << Math.min(failures, 20));
+        return full - ThreadLocalRandom.current().nextLong(full / 2 + 1);
+    }
+
+    private String apply(Call answered, Answer answer) {
+        SyncReply reply = answer.reply();
+        try {
+            SortedMap<UUID, AttemptState> states = attempts.observe();
+            boolean idle = states.values().stream().allMatch(Ended.class::isInstance);
+            if (reply.revision() < appliedRevision && !idle) {
+                return "the service answers with revision %d, older than %d"
+                        .formatted(reply.revision(), appliedRevision);
+            }
+            long until = answer.sentAtMillis() + reply.leaseMillis();
+            long now = clock.millis();
+            if (now >= until) {
+                return "the answer came after the lease it grants";
+            }
+            reports.answered(answered.request().attempts());
+            toldStates = answered.states();
+            toldInventory = answered.request().inventory();
+            leaseMillis = reply.leaseMillis();
+            Lease lease = new Lease(clock.bootId(), until, reply.leaseMillis());
+            attempts.renew(lease);
+            String failure = carryOut(Decision.decide(reply.attempts(), reply.forget(), attempts.locals(), now), lease);
+            if (failure.isEmpty()) {
+                appliedRevision = reply.revision();
+            }
+            return failure;
+        } catch (IOException e) {
+            return "cannot carry out revision %d: %s".formatted(reply.revision(), e);
+        }
+    }
+
+    /** One attempt that cannot be dealt with must not keep the others waiting. */
+    private String carryOut(List<Action> actions, Lease lease) {
+        String failure = "";
+        for (Action action : actions) {
+            try {
+                attempts.carryOut(action, lease);
+            } catch (IOException e) {
+                failure = "cannot carry out %s: %s".formatted(action.getClass().getSimpleName(), e);
+            }
+        }
+        return failure;
+    }
+
+    /** The same trouble is said once, not at every turn. */
+    private void complain(String complaint) {
+        if (!complaint.equals(lastComplaint)) {
+            config.log().accept(complaint);
+            lastComplaint = complaint;
+        }
+    }
+
+    private void finish() throws IOException, InterruptedException {
+        Call out = call;
+        if (out != null) {
+            out.giveUp();
+        }
+        if (!config.stopsWorkOnClose()) {
+            return;
+        }
+        long deadline = clock.millis() + CLOSING_GRACE_MILLIS;
+        StopRequest stop = new StopRequest(StopReason.GIVEN_UP, CLOSING_GRACE_MILLIS, deadline);
+        for (var entry : attempts.observe().entrySet()) {
+            if (!(entry.getValue() instanceof Ended)) {
+                attempts.stop(entry.getKey(), stop);
+            }
+        }
+        SortedMap<UUID, AttemptState> states = attempts.observe();
+        while (!states.values().stream().allMatch(Ended.class::isInstance)
+                && clock.millis() < deadline + CLOSING_GRACE_MILLIS) {
+            TimeUnit.MILLISECONDS.sleep(config.pace().tickMillis());
+            states = attempts.observe();
+        }
+        Call last = send(states, 0);
+        if (last.resultWithin(LAST_CALL_MILLIS).isEmpty()) {
+            last.giveUp();
+        }
+    }
+}

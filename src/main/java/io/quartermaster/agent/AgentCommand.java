@@ -1,0 +1,234 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.AgentConfig.Credentials;
+import io.quartermaster.agent.AgentConfig.Devices;
+import io.quartermaster.agent.AgentConfig.Pace;
+import io.quartermaster.agent.protocol.Inventory.Isolation;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code qm agent}: reads the options, runs the agent until the process is told to end. */
+@Command(
+        name = "agent",
+        mixinStandardHelpOptions = true,
+        version = "Quartermaster agent 0.1.0",
+        sortOptions = false,
+        description = {
+            "Runs work on this node as the service says.",
+            "Work goes on while the agent is restarted, and ends when the service was not heard for the length of the"
+                    + " node's lease."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:ended because it was told to",
+            "1:this machine or the state folder cannot be used; the message says why",
+            "2:an option is missing or wrong"
+        })
+public final class AgentCommand implements Callable<Integer> {
+    private static final String SECRET_VARIABLE = "QM_AGENT_SECRET";
+    private static final int CANNOT_START = 1;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--server",
+            required = true,
+            paramLabel = "URL",
+            description = "Address of the service, such as https://qm.example.org")
+    private URI server;
+
+    @Option(names = "--node", required = true, paramLabel = "NAME", description = "Name of this node, as registered")
+    private String node;
+
+    @Option(
+            names = "--token-url",
+            required = true,
+            paramLabel = "URL",
+            description = "Token endpoint of the operator's realm")
+    private URI tokenUrl;
+
+    @Option(names = "--client-id", required = true, paramLabel = "ID", description = "This node's client")
+    private String clientId;
+
+    @Option(
+            names = "--client-secret-file",
+            paramLabel = "FILE",
+            description = "File with the client's secret. Default: the variable " + SECRET_VARIABLE)
+    private @Nullable Path clientSecretFile;
+
+    @Option(
+            names = "--state-dir",
+            required = true,
+            paramLabel = "DIR",
+            description = "Folder of the agent's own, on a local disk that outlives a boot")
+    private Path stateDir;
+
+    @Option(
+            names = "--isolation",
+            defaultValue = "os-user",
+            paramLabel = "os-user|none",
+            description = {
+                "How tenants are kept apart: each as a user of the operating system (needs root), or not at all, and"
+                        + " then the node can only be in a pool of one tenant. Default: ${DEFAULT-VALUE}"
+            })
+    private String isolation;
+
+    @Option(
+            names = "--trust-tenants",
+            description = "With --isolation none: let tenants share this node all the same. For demonstrations")
+    private boolean trustTenants;
+
+    @Option(
+            names = "--stop-work-on-exit",
+            description = "End all work when the agent is told to end, instead of leaving it to the next agent")
+    private boolean stopWorkOnExit;
+
+    @Option(
+            names = "--simulated-gpus",
+            paramLabel = "N",
+            description = "Offer N GPUs that do not exist, instead of those of the machine")
+    private @Nullable Integer simulatedGpus;
+
+    @Option(
+            names = "--simulated-model",
+            defaultValue = "H100",
+            paramLabel = "NAME",
+            description = "Their model. Default: ${DEFAULT-VALUE}")
+    private String simulatedModel;
+
+    @Option(
+            names = "--simulated-memory",
+            defaultValue = "80GiB",
+            paramLabel = "SIZE",
+            description = "Their memory, in MiB or GiB. Default: ${DEFAULT-VALUE}")
+    private String simulatedMemory;
+
+    /** Set by picocli before {@link #call}. */
+    @SuppressWarnings("NullAway.Init")
+    public AgentCommand() {}
+
+    public static void main(String... arguments) {
+        System.exit(new CommandLine(new AgentCommand()).execute(arguments));
+    }
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter err = spec.commandLine().getErr();
+        try {
+            Agent agent = Agent.start(config(out));
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> close(agent)));
+            log(out, "agent of node %s, service %s".formatted(node, server));
+            agent.join();
+            return 0;
+        } catch (IOException e) {
+            err.println("qm agent: " + e.getMessage());
+            return CANNOT_START;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return 0;
+        }
+    }
+
+    private static void close(Agent agent) {
+        try {
+            agent.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void log(PrintWriter out, String line) {
+        out.println(Instant.now().truncatedTo(ChronoUnit.MILLIS) + " " + line);
+        out.flush();
+    }
+
+    AgentConfig config(PrintWriter out) throws IOException {
+        Isolation wanted = isolationWanted();
+        if (trustTenants && wanted != Isolation.NONE) {
+            throw wrong("--trust-tenants only goes with --isolation none");
+        }
+        try {
+            return new AgentConfig(
+                    web("--server", server),
+                    node,
+                    new Credentials(web("--token-url", tokenUrl), clientId, secret()),
+                    stateDir,
+                    devices(),
+                    wanted,
+                    trustTenants,
+                    stopWorkOnExit,
+                    Pace.USUAL,
+                    line -> log(out, line));
+        } catch (IllegalArgumentException e) {
+            throw wrong(e.getMessage());
+        }
+    }
+
+    private Isolation isolationWanted() {
+        return switch (isolation) {
+            case "os-user" -> Isolation.OS_USER;
+            case "none" -> Isolation.NONE;
+            default -> throw wrong("--isolation is os-user or none, not '%s'".formatted(isolation));
+        };
+    }
+
+    private Devices devices() {
+        Integer count = simulatedGpus;
+        if (count == null) {
+            return new Devices.Real();
+        }
+        if (count < 0 || count > 256) {
+            throw wrong("--simulated-gpus is from 0 to 256");
+        }
+        return new Devices.Simulated(count, simulatedModel, memoryMiB(simulatedMemory));
+    }
+
+    static long memoryMiB(String size) {
+        String text = size.strip().toLowerCase(Locale.ROOT);
+        if (text.matches("\\d{1,7}gib")) {
+            return Long.parseLong(text.substring(0, text.length() - 3)) * 1_024;
+        }
+        if (text.matches("\\d{1,9}mib")) {
+            return Long.parseLong(text.substring(0, text.length() - 3));
+        }
+        throw new IllegalArgumentException("'%s' is not a size such as 80GiB or 81920MiB".formatted(size));
+    }
+
+    private URI web(String option, URI address) {
+        String scheme = address.getScheme();
+        if (address.getHost() == null || !("http".equals(scheme) || "https".equals(scheme))) {
+            throw wrong("%s is an address that begins with http:// or https://, not '%s'".formatted(option, address));
+        }
+        return address;
+    }
+
+    /** Never an option's value: every user of the machine can read those. */
+    private String secret() throws IOException {
+        String secret = clientSecretFile != null ? Files.readString(clientSecretFile) : System.getenv(SECRET_VARIABLE);
+        if (secret == null || secret.isBlank()) {
+            throw wrong("the client's secret is missing: --client-secret-file or " + SECRET_VARIABLE);
+        }
+        return secret.strip();
+    }
+
+    private ParameterException wrong(@Nullable String message) {
+        return new ParameterException(spec.commandLine(), String.valueOf(message));
+    }
+}

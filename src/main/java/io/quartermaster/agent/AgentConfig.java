@@ -1,0 +1,71 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.Protocol;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.function.Consumer;
+
+/**
+ * How one agent is run.
+ *
+ * @param server base address of the service, without {@code /v1}
+ * @param trustsTenants see {@link io.quartermaster.agent.protocol.Inventory}
+ * @param stopsWorkOnClose whether work ends with the agent, for a node that exists only while a person looks at it.
+ *     Otherwise work goes on under its supervisors until the lease ends
+ * @param log takes one line for people at a time
+ */
+public record AgentConfig(
+        URI server,
+        String node,
+        Credentials credentials,
+        Path stateFolder,
+        Devices devices,
+        Isolation isolation,
+        boolean trustsTenants,
+        boolean stopsWorkOnClose,
+        Pace pace,
+        Consumer<String> log) {
+    public AgentConfig {
+        Protocol.name("node", node);
+    }
+
+    /** Of this node's client in the operator's realm. */
+    public record Credentials(URI tokenEndpoint, String clientId, String clientSecret) {
+        @Override
+        public String toString() {
+            return clientId + " at " + tokenEndpoint;
+        }
+    }
+
+    /** Which devices the node offers. */
+    public sealed interface Devices {
+        /** What the driver shows. */
+        record Real() implements Devices {}
+
+        /** As many as named, made up. */
+        record Simulated(int count, String model, long memoryMiB) implements Devices {}
+    }
+
+    /**
+     * How quick and how patient the agent is.
+     *
+     * @param tickMillis how often it and the supervisors look at what runs
+     * @param maxWaitMillis the longest it lets the service hold a call; a third of the lease if that is less
+     * @param logMillis how often growing output is reported
+     * @param minBackoffMillis wait after a first failed call; doubled with each further one
+     * @param maxBackoffMillis the longest such wait
+     * @param deviceMillis how often the driver is asked
+     * @param outputLimitBytes kept of each attempt's output
+     */
+    public record Pace(
+            long tickMillis,
+            long maxWaitMillis,
+            long logMillis,
+            long minBackoffMillis,
+            long maxBackoffMillis,
+            long deviceMillis,
+            long outputLimitBytes) {
+        public static final Pace USUAL = new Pace(100, 20_000, 2_000, 200, 10_000, 30_000, 16L << 20);
+    }
+}

@@ -1,0 +1,219 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.StopReason;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+
+/**
+ * What is kept of one attempt, in a folder of its own: the only thing that its supervisor and the agent share.
+ *
+ * <ul>
+ *   <li>{@code record}: what was ordered. Written by the agent, durably, before anything else happens.
+ *   <li>{@code lock}: held by the supervisor for as long as it lives, and by whoever else decides the attempt's fate.
+ *   <li>{@code lease}: until when it may run; written by the agent at each renewal.
+ *   <li>{@code stop}: that it should end; by the agent, or by the supervisor when lease or run time are used up.
+ *   <li>{@code started}: durably written by the supervisor before it starts the work. Whoever finds it starts nothing.
+ *   <li>{@code work}: the leader of the work's process group, once there is one.
+ *   <li>{@code exit}: how it ended; durable, final, and only written when nothing of it runs any more.
+ *   <li>{@code output-*}: see {@link Output}. {@code supervisor.log}: complaints of the supervisor itself.
+ * </ul>
+ *
+ * <p>The lock makes "at most once" hold: {@code started} and {@code exit} are only written by its holder, who has
+ * looked for both while holding it. A lock of the operating system ends with the process, however that ends.
+ */
+record AttemptFolder(Path path) {
+    Path record() {
+        return path.resolve("record");
+    }
+
+    private Path lease() {
+        return path.resolve("lease");
+    }
+
+    private Path stop() {
+        return path.resolve("stop");
+    }
+
+    private Path started() {
+        return path.resolve("started");
+    }
+
+    private Path work() {
+        return path.resolve("work");
+    }
+
+    private Path exit() {
+        return path.resolve("exit");
+    }
+
+    Path supervisorLog() {
+        return path.resolve("supervisor.log");
+    }
+
+    /** Until when work may run, on the {@link BootClock} of the named boot, and how long it was when it was granted. */
+    record Lease(String bootId, long untilMillis, long lengthMillis) {
+        /** Zero, so long past, when the lease was granted in another boot. */
+        long untilMillis(BootClock clock) {
+            return bootId.equals(clock.bootId()) ? untilMillis : 0;
+        }
+    }
+
+    void renew(Lease lease) throws IOException {
+        new Fields()
+                .with("bootId", lease.bootId)
+                .with("untilMillis", lease.untilMillis)
+                .with("lengthMillis", lease.lengthMillis)
+                .writeForThisBoot(lease());
+    }
+
+    Optional<Lease> readLease() throws IOException {
+        Optional<Fields> read = Fields.read(lease());
+        if (read.isEmpty()) {
+            return Optional.empty();
+        }
+        Fields fields = read.get();
+        return Optional.of(
+                new Lease(fields.text("bootId"), fields.number("untilMillis"), fields.number("lengthMillis")));
+    }
+
+    /** A request to end: by {@code deadlineMillis} of the boot clock nothing may run any more. */
+    record StopRequest(StopReason reason, long graceMillis, long deadlineMillis) {}
+
+    void requestStop(StopRequest request) throws IOException {
+        new Fields()
+                .with("reason", request.reason)
+                .with("graceMillis", request.graceMillis)
+                .with("deadlineMillis", request.deadlineMillis)
+                .writeForThisBoot(stop());
+    }
+
+    Optional<StopRequest> readStop() throws IOException {
+        Optional<Fields> read = Fields.read(stop());
+        if (read.isEmpty()) {
+            return Optional.empty();
+        }
+        Fields fields = read.get();
+        return Optional.of(new StopRequest(
+                StopReason.valueOf(fields.text("reason")),
+                fields.number("graceMillis"),
+                fields.number("deadlineMillis")));
+    }
+
+    void markStarted(long startedAtEpochMillis) throws IOException {
+        new Fields().with("startedAtEpochMillis", startedAtEpochMillis).writeDurably(started());
+    }
+
+    /** When its work was about to be started, if it came to that. */
+    Optional<Long> readStarted() throws IOException {
+        Optional<Fields> fields = Fields.read(started());
+        return fields.isEmpty() ? Optional.empty() : Optional.of(fields.get().number("startedAtEpochMillis"));
+    }
+
+    /** The leader of the work's process group. The start time tells it from a later process with the same id. */
+    record Leader(long pid, long startedAtEpochMillis) {
+        static Leader of(ProcessHandle process) {
+            return new Leader(process.pid(), startOf(process));
+        }
+
+        boolean isAlive() {
+            return ProcessHandle.of(pid)
+                    .filter(process -> startOf(process) == startedAtEpochMillis)
+                    .isPresent();
+        }
+
+        private static long startOf(ProcessHandle process) {
+            return process.info()
+                    .startInstant()
+                    .map(start -> start.toEpochMilli())
+                    .orElse(0L);
+        }
+    }
+
+    void markRunning(Leader leader) throws IOException {
+        new Fields()
+                .with("pid", leader.pid)
+                .with("startedAtEpochMillis", leader.startedAtEpochMillis)
+                .writeForThisBoot(work());
+    }
+
+    Optional<Leader> readLeader() throws IOException {
+        Optional<Fields> read = Fields.read(work());
+        return read.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Leader(read.get().number("pid"), read.get().number("startedAtEpochMillis")));
+    }
+
+    void markEnded(Ended end) throws IOException {
+        Fields fields = new Fields()
+                .with("outcome", end.outcome())
+                .with("endedAtEpochMillis", end.endedAtEpochMillis())
+                .with("detail", end.detail());
+        if (end.exitCode() != null) {
+            fields.with("exitCode", end.exitCode());
+        }
+        if (end.startedAtEpochMillis() != null) {
+            fields.with("startedAtEpochMillis", end.startedAtEpochMillis());
+        }
+        fields.writeDurably(exit());
+    }
+
+    boolean hasEnded() {
+        return Files.exists(exit());
+    }
+
+    Optional<Ended> readEnd() throws IOException {
+        Optional<Fields> read = Fields.read(exit());
+        if (read.isEmpty()) {
+            return Optional.empty();
+        }
+        Fields fields = read.get();
+        return Optional.of(new Ended(
+                Outcome.valueOf(fields.text("outcome")),
+                fields.optional("exitCode").map(Integer::valueOf).orElse(null),
+                fields.optional("startedAtEpochMillis").map(Long::valueOf).orElse(null),
+                fields.number("endedAtEpochMillis"),
+                fields.text("detail")));
+    }
+
+    /** Right to decide what becomes of the attempt. */
+    record Claim(FileChannel channel) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            channel.close();
+        }
+    }
+
+    /** Waits until nobody else holds the claim. */
+    Claim claim() throws IOException {
+        FileChannel channel = open();
+        channel.lock();
+        return new Claim(channel);
+    }
+
+    /** Empty while somebody else, as a rule the living supervisor, holds the claim. */
+    Optional<Claim> tryClaim() throws IOException {
+        FileChannel channel = open();
+        try {
+            FileLock lock = channel.tryLock();
+            if (lock != null) {
+                return Optional.of(new Claim(channel));
+            }
+        } catch (OverlappingFileLockException e) {
+            // Another agent in this same process: to be treated like any other holder.
+        }
+        channel.close();
+        return Optional.empty();
+    }
+
+    private FileChannel open() throws IOException {
+        return FileChannel.open(path.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    }
+}

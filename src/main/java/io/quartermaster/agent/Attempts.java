@@ -1,0 +1,290 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.AttemptFolder.Claim;
+import io.quartermaster.agent.AttemptFolder.Leader;
+import io.quartermaster.agent.AttemptFolder.Lease;
+import io.quartermaster.agent.AttemptFolder.StopRequest;
+import io.quartermaster.agent.Decision.Action;
+import io.quartermaster.agent.Decision.Local;
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The attempts of this node as they are on disk, and every change to them.
+ *
+ * <p>Below the state folder:
+ *
+ * <ul>
+ *   <li>{@code attempts/<id>/}: see {@link AttemptFolder}; the agent's alone.
+ *   <li>{@code forgotten/<id>}: empty; that id was here and is never started again. Kept for a week.
+ *   <li>{@code tenants/<tenant>/checkpoints/<name>/}: kept from attempt to attempt; only the work's user may enter.
+ *   <li>{@code tenants/<tenant>/work/<id>/}: an attempt's home and scratch space; likewise, and deleted with it.
+ *   <li>{@code program/}: see {@link SupervisorProgram}. {@code agent.lock}: held by the one agent of this folder.
+ * </ul>
+ *
+ * <p>Threads: used by the agent's loop only.
+ */
+final class Attempts {
+    private static final Duration FORGOTTEN_FOR = Duration.ofDays(7);
+    private static final long KILL_LIMIT_MILLIS = 1_000;
+
+    private final StateFolder state;
+    private final WorkEnvironment works;
+    private final Launcher launcher;
+    private final SupervisorProgram supervisor;
+    private final Consumer<String> log;
+    private final SortedMap<UUID, Attempt> attempts = new TreeMap<>();
+    private final Map<UUID, Process> supervisors = new HashMap<>();
+
+    /** What is known of one attempt, beside what is read from its folder each time. */
+    private record Attempt(AttemptFolder folder, WorkRecord work) {}
+
+    Attempts(StateFolder state, WorkEnvironment works, Launcher launcher, Consumer<String> log) throws IOException {
+        this.state = state;
+        this.works = works;
+        this.launcher = launcher;
+        this.log = log;
+        this.supervisor = SupervisorProgram.install(state.program());
+        adopt();
+    }
+
+    /** Takes over what an earlier agent left. A folder without a record is from a crash before anything was promised. */
+    private void adopt() throws IOException {
+        for (Path path : list(state.attempts())) {
+            AttemptFolder folder = new AttemptFolder(path);
+            try {
+                UUID id = UUID.fromString(path.getFileName().toString());
+                Optional<WorkRecord> work = WorkRecord.read(folder.record());
+                if (work.isPresent()) {
+                    attempts.put(id, new Attempt(folder, work.get()));
+                } else {
+                    delete(path);
+                }
+            } catch (IOException | IllegalArgumentException e) {
+                // The others must not go unattended for it; if the service still wants it, it is recorded anew, and
+                // the marks beside the record keep it from being started again.
+                log.accept("ignoring %s: %s".formatted(path, e.getMessage()));
+            }
+        }
+        Instant oldest = Instant.now().minus(FORGOTTEN_FOR);
+        for (Path mark : list(state.forgotten())) {
+            if (Files.getLastModifiedTime(mark).compareTo(FileTime.from(oldest)) < 0) {
+                Files.delete(mark);
+            }
+        }
+    }
+
+    /** All attempts by id, as they are now. Decides those whose supervisor is gone. */
+    SortedMap<UUID, AttemptState> observe() throws IOException {
+        SortedMap<UUID, AttemptState> states = new TreeMap<>();
+        for (var entry : attempts.entrySet()) {
+            states.put(entry.getKey(), observe(entry.getKey(), entry.getValue()));
+        }
+        return states;
+    }
+
+    private AttemptState observe(UUID id, Attempt attempt) throws IOException {
+        Optional<Ended> end = attempt.folder.readEnd();
+        if (end.isPresent()) {
+            return end.get();
+        }
+        Process started = supervisors.get(id);
+        if (started == null || !started.isAlive()) {
+            Optional<Claim> claim = attempt.folder.tryClaim();
+            if (claim.isPresent()) {
+                try (Claim held = claim.get()) {
+                    return endUnsupervised(attempt);
+                }
+            }
+        }
+        Optional<Long> startedAt = attempt.folder.readStarted();
+        Optional<StopRequest> stop = attempt.folder.readStop();
+        if (stop.isPresent()) {
+            return new AttemptState.Stopping(startedAt.orElse(null), stop.get().reason());
+        }
+        return startedAt.isPresent() && attempt.folder.readLeader().isPresent()
+                ? new AttemptState.Running(startedAt.get())
+                : new AttemptState.Starting();
+    }
+
+    /** The claim is ours, so no supervisor lives and none can begin: what it left is killed, and the end written. */
+    private AttemptState endUnsupervised(Attempt attempt) throws IOException {
+        AttemptFolder folder = attempt.folder;
+        Optional<Ended> end = folder.readEnd();
+        if (end.isPresent()) {
+            return end.get();
+        }
+        Optional<Long> startedAt = folder.readStarted();
+        Optional<Long> group = folder.readLeader().filter(Leader::isAlive).map(Leader::pid);
+        try {
+            if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
+                return new AttemptState.Starting(); // Not over while something runs; tried again at the next look.
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", e);
+        }
+        String detail = startedAt.isPresent() ? "its supervisor died" : "it was recorded, and never started";
+        Ended lost = new Ended(Outcome.LOST, null, startedAt.orElse(null), System.currentTimeMillis(), detail);
+        folder.markEnded(lost);
+        return lost;
+    }
+
+    /** For {@link Decision}: what there is of each attempt, forgotten ones included. */
+    SortedMap<UUID, Local> locals() throws IOException {
+        SortedMap<UUID, Local> locals = new TreeMap<>();
+        for (Path mark : list(state.forgotten())) {
+            locals.put(UUID.fromString(mark.getFileName().toString()), new Local.Forgotten());
+        }
+        for (var entry : attempts.entrySet()) {
+            Attempt attempt = entry.getValue();
+            locals.put(
+                    entry.getKey(),
+                    attempt.folder.hasEnded()
+                            ? new Local.Over()
+                            : new Local.Live(attempt.folder.readStop(), attempt.work.graceMillis()));
+        }
+        return locals;
+    }
+
+    /** Extends the lease of everything that has not ended. */
+    void renew(Lease lease) throws IOException {
+        for (Attempt attempt : attempts.values()) {
+            if (!attempt.folder.hasEnded()) {
+                attempt.folder.renew(lease);
+            }
+        }
+    }
+
+    void carryOut(Action action, Lease lease) throws IOException {
+        switch (action) {
+            case Action.Start(AttemptOrder order) -> start(order, lease);
+            case Action.Refuse(AttemptOrder order, Outcome outcome, String detail) -> {
+                log.accept("attempt %s is not started: %s".formatted(order.attemptId(), detail));
+                end(record(order, List.of()), outcome, detail);
+            }
+            case Action.Stop(UUID id, StopRequest request) -> stop(id, request);
+            case Action.Forget(UUID id) -> forget(id);
+        }
+    }
+
+    private void start(AttemptOrder order, Lease lease) throws IOException {
+        List<String> launcherArguments;
+        try {
+            launcherArguments = launcher.forWork(order);
+        } catch (IOException e) {
+            fail(record(order, List.of()), e);
+            return;
+        }
+        Attempt attempt = record(order, launcherArguments);
+        try {
+            works.prepare(order, attempt.work);
+            attempt.folder.renew(lease);
+            supervisors.put(order.attemptId(), supervise(attempt.folder));
+            log.accept("attempt %s is starting: attempt %d of workload %s, tenant %s"
+                    .formatted(order.attemptId(), order.attemptNumber(), order.workloadId(), order.tenant()));
+        } catch (IOException e) {
+            fail(attempt, e);
+        }
+    }
+
+    private Process supervise(AttemptFolder folder) throws IOException {
+        List<String> command = new ArrayList<>(launcher.detached());
+        command.addAll(supervisor.command(folder.path()));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(state.path().toFile())
+                .redirectInput(new File("/dev/null"))
+                .redirectErrorStream(true)
+                .redirectOutput(folder.supervisorLog().toFile());
+        Commands.cleanEnvironment(builder.environment());
+        return builder.start();
+    }
+
+    private void fail(Attempt attempt, IOException reason) throws IOException {
+        log.accept("attempt %s cannot start: %s".formatted(attempt.work.attemptId(), reason.getMessage()));
+        end(attempt, Outcome.FAILED, "cannot start: " + reason.getMessage());
+    }
+
+    /** From when this returns, the attempt is known here for good: a crash may lose it, but never start it twice. */
+    private Attempt record(AttemptOrder order, List<String> launcherArguments) throws IOException {
+        Path path = state.attempts().resolve(order.attemptId().toString());
+        Files.createDirectories(path);
+        Fields.syncFolder(path);
+        AttemptFolder folder = new AttemptFolder(path);
+        WorkRecord work = works.describe(order, launcherArguments);
+        work.write(folder.record());
+        Attempt attempt = new Attempt(folder, work);
+        attempts.put(order.attemptId(), attempt);
+        return attempt;
+    }
+
+    private static void end(Attempt attempt, Outcome outcome, String detail) throws IOException {
+        try (Claim claim = attempt.folder.claim()) {
+            attempt.folder.markEnded(new Ended(outcome, null, null, System.currentTimeMillis(), detail));
+        }
+    }
+
+    void stop(UUID id, StopRequest request) throws IOException {
+        Attempt attempt = attempts.get(id);
+        if (attempt != null) {
+            log.accept("attempt %s is asked to stop (%s) within %d ms"
+                    .formatted(id, request.reason(), request.graceMillis()));
+            attempt.folder.requestStop(request);
+        }
+    }
+
+    private void forget(UUID id) throws IOException {
+        Attempt attempt = attempts.get(id);
+        if (attempt != null) {
+            Path mark = state.forgotten().resolve(id.toString());
+            new Fields().writeDurably(mark);
+            delete(attempt.work.workFolder());
+            delete(attempt.folder.path());
+            attempts.remove(id);
+            supervisors.remove(id);
+        }
+    }
+
+    /** The folder of an attempt's output and the one of its checkpoints. */
+    record Places(Path output, Path checkpoints) {}
+
+    Places places(UUID id) {
+        Attempt attempt = attempts.get(id);
+        if (attempt == null) {
+            throw new IllegalArgumentException("no attempt " + id);
+        }
+        return new Places(attempt.folder.path(), attempt.work.checkpointFolder());
+    }
+
+    private static List<Path> list(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.filter(entry -> !entry.getFileName().toString().startsWith("."))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    /** By rm, which cannot be led elsewhere by a link that a tenant puts in place while it works. */
+    private static void delete(Path folder) throws IOException {
+        Commands.output(60_000, "/bin/rm", "-rf", "--", folder.toString());
+    }
+}

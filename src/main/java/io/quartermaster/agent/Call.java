@@ -1,0 +1,67 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.ServiceClient.Answer;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.SyncRequest;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.UUID;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.TimeUnit;
+
+/** One call that is out, on a thread of its own, so that the loop can go on looking at what runs. */
+final class Call {
+    /** How it ended. */
+    sealed interface Result {
+        record Answered(Answer answer) implements Result {}
+
+        record Failed(String message) implements Result {}
+    }
+
+    private final SyncRequest request;
+    private final SortedMap<UUID, AttemptState> states;
+    private final long sentAtNanos = System.nanoTime();
+    private final LinkedTransferQueue<Result> result = new LinkedTransferQueue<>();
+    private final Thread thread;
+
+    Call(ServiceClient service, BootClock clock, SyncRequest request, SortedMap<UUID, AttemptState> states) {
+        this.request = request;
+        this.states = states;
+        this.thread = Thread.ofVirtual().name("call").start(() -> result.add(call(service, clock, request)));
+    }
+
+    private static Result call(ServiceClient service, BootClock clock, SyncRequest request) {
+        try {
+            return new Result.Answered(service.sync(request, clock));
+        } catch (IOException | RuntimeException e) {
+            String message = e.getMessage();
+            return new Result.Failed(message == null ? e.getClass().getSimpleName() : message);
+        } catch (InterruptedException e) {
+            return new Result.Failed("given up");
+        }
+    }
+
+    SyncRequest request() {
+        return request;
+    }
+
+    /** The states that the request tells. */
+    SortedMap<UUID, AttemptState> states() {
+        return states;
+    }
+
+    boolean isOlderThan(long millis) {
+        return System.nanoTime() - sentAtNanos >= TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    Optional<Result> resultWithin(long millis) throws InterruptedException {
+        return Optional.ofNullable(result.poll(millis, TimeUnit.MILLISECONDS));
+    }
+
+    /** Returns when the call is no longer out. Its answer, if one was on the way, is lost, which costs only time. */
+    void giveUp() throws InterruptedException {
+        thread.interrupt();
+        thread.join();
+    }
+}

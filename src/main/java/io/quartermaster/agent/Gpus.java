@@ -1,0 +1,106 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.protocol.Inventory.Device;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * The devices of this machine. A device that was seen once stays listed, as unhealthy, when the driver no longer shows
+ * it or no longer answers: that a GPU fell off the bus is news, not a smaller machine.
+ */
+sealed interface Gpus {
+    /** By index, ascending. May take seconds: it asks the driver. */
+    List<Device> look();
+
+    boolean simulated();
+
+    /** Devices that exist only in the books, for machines without. Their ids are the same after a restart. */
+    record Simulated(String node, int count, String model, long memoryMiB) implements Gpus {
+        @Override
+        public List<Device> look() {
+            List<Device> devices = new ArrayList<>();
+            for (int index = 0; index < count; index++) {
+                devices.add(new Device(index, "SIM-%s-%d".formatted(node, index), model, memoryMiB, true, false));
+            }
+            return List.copyOf(devices);
+        }
+
+        @Override
+        public boolean simulated() {
+            return true;
+        }
+    }
+
+    /** What {@code nvidia-smi} says; no devices where there is no such program. */
+    final class Nvidia implements Gpus {
+        private static final long LIMIT_MILLIS = 20_000;
+
+        private final Consumer<String> log;
+        private final SortedMap<Integer, Device> seen = new TreeMap<>();
+        private String lastFailure = "";
+
+        Nvidia(Consumer<String> log) {
+            this.log = log;
+        }
+
+        @Override
+        public boolean simulated() {
+            return false;
+        }
+
+        @Override
+        public synchronized List<Device> look() {
+            SortedMap<Integer, Device> found = new TreeMap<>();
+            String failure = "";
+            try {
+                String program = Commands.find("nvidia-smi").orElse("");
+                if (!program.isEmpty()) {
+                    String lines = Commands.output(
+                            LIMIT_MILLIS,
+                            program,
+                            "--query-gpu=index,uuid,name,memory.total,mig.mode.current",
+                            "--format=csv,noheader,nounits");
+                    parse(lines).forEach(device -> found.put(device.index(), device));
+                }
+            } catch (IOException e) {
+                failure = "the driver does not answer: " + e.getMessage();
+            }
+            if (!failure.equals(lastFailure)) {
+                log.accept(failure.isEmpty() ? "the driver answers again" : failure);
+                lastFailure = failure;
+            }
+            seen.replaceAll((index, device) -> unhealthy(device));
+            seen.putAll(found);
+            return List.copyOf(seen.values());
+        }
+
+        private static Device unhealthy(Device device) {
+            return new Device(
+                    device.index(), device.uuid(), device.model(), device.memoryMiB(), false, device.migEnabled());
+        }
+
+        /** Lines such as {@code 0, GPU-5a2c..., NVIDIA H200, 143771, Disabled}; others, such as errors, are no devices. */
+        static List<Device> parse(String lines) {
+            List<Device> devices = new ArrayList<>();
+            for (String line : lines.lines().toList()) {
+                String[] fields = line.split(",\\s*", -1);
+                if (fields.length == 5 && fields[0].strip().matches("\\d{1,4}") && fields[1].startsWith("GPU-")) {
+                    // Memory is "[N/A]" where GPU and CPU share it, the mode where the model knows no MIG.
+                    boolean hasMemory = fields[3].strip().matches("\\d{1,12}");
+                    devices.add(new Device(
+                            Integer.parseInt(fields[0].strip()),
+                            fields[1].strip(),
+                            fields[2].strip(),
+                            hasMemory ? Long.parseLong(fields[3].strip()) : 0,
+                            true,
+                            fields[4].strip().equals("Enabled")));
+                }
+            }
+            return List.copyOf(devices);
+        }
+    }
+}

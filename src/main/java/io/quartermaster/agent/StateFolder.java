@@ -1,0 +1,89 @@
+package io.quartermaster.agent;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+
+/**
+ * The agent's folder, while this process is the only agent that uses it. What is in it is described at {@link
+ * Attempts}. Folders on the way to a tenant's can be passed but not listed by others (0711), all else is closed to them.
+ */
+final class StateFolder implements AutoCloseable {
+    private final Path path;
+    private final FileChannel lock;
+
+    private StateFolder(Path path, FileChannel lock) {
+        this.path = path;
+        this.lock = lock;
+    }
+
+    /** Throws an IOException with a message for the operator when another agent uses the folder. */
+    static StateFolder open(Path folder) throws IOException {
+        Path path = folder.toAbsolutePath().normalize();
+        make(path, "rwx--x--x");
+        FileChannel channel =
+                FileChannel.open(path.resolve("agent.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = null;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            // Held by this very process.
+        }
+        if (lock == null) {
+            channel.close();
+            throw new IOException("another agent is already using " + path);
+        }
+        StateFolder state = new StateFolder(path, channel);
+        make(state.attempts(), "rwx------");
+        make(state.forgotten(), "rwx------");
+        make(state.program(), "rwx------");
+        make(path.resolve("tenants"), "rwx--x--x");
+        return state;
+    }
+
+    private static void make(Path folder, String permissions) throws IOException {
+        Files.createDirectories(folder);
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString(permissions));
+    }
+
+    Path path() {
+        return path;
+    }
+
+    Path attempts() {
+        return path.resolve("attempts");
+    }
+
+    Path forgotten() {
+        return path.resolve("forgotten");
+    }
+
+    Path program() {
+        return path.resolve("program");
+    }
+
+    /** Where the workloads of a tenant find their checkpoints again. */
+    Path checkpoints(String tenant) {
+        return path.resolve("tenants", tenant, "checkpoints");
+    }
+
+    Path work(String tenant) {
+        return path.resolve("tenants", tenant, "work");
+    }
+
+    void makeTenant(String tenant) throws IOException {
+        make(path.resolve("tenants", tenant), "rwx--x--x");
+        make(checkpoints(tenant), "rwx--x--x");
+        make(work(tenant), "rwx--x--x");
+    }
+
+    @Override
+    public void close() throws IOException {
+        lock.close();
+    }
+}

@@ -1,0 +1,81 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptOrder.DeviceShare;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * From an order to what its processes meet: folders, user and variables.
+ *
+ * <p>The work sees its order's own variables, PATH, HOME, TMPDIR and LANG unless it brings its own, and these, which
+ * always win: {@code QM_ATTEMPT_ID}, {@code QM_ATTEMPT} (its number), {@code QM_WORKLOAD}, {@code QM_TENANT}, {@code
+ * QM_CHECKPOINT_DIR}, {@code CUDA_VISIBLE_DEVICES} (empty without devices, so that none are seen) and {@code
+ * CUDA_DEVICE_ORDER=PCI_BUS_ID}, without which CUDA counts devices in another order than the driver. Never the agent's.
+ */
+final class WorkEnvironment {
+    private final StateFolder state;
+    private final Launcher launcher;
+    private final long outputLimitBytes;
+    private final long tickMillis;
+
+    WorkEnvironment(StateFolder state, Launcher launcher, long outputLimitBytes, long tickMillis) {
+        this.state = state;
+        this.launcher = launcher;
+        this.outputLimitBytes = outputLimitBytes;
+        this.tickMillis = tickMillis;
+    }
+
+    /** What to record; touches nothing. The arguments are those of {@link Launcher#forWork}. */
+    WorkRecord describe(AttemptOrder order, List<String> launcherArguments) {
+        Path work = state.work(order.tenant()).resolve(order.attemptId().toString());
+        Path checkpoints = state.checkpoints(order.tenant()).resolve(order.checkpointFolder());
+        return new WorkRecord(
+                order.attemptId().toString(),
+                launcherArguments,
+                order.command(),
+                order.abortCallback(),
+                variables(order, work, checkpoints),
+                work,
+                checkpoints,
+                Optional.ofNullable(order.maxRuntimeMillis()),
+                order.graceMillis(),
+                outputLimitBytes,
+                tickMillis);
+    }
+
+    /** Makes the folders. Throws an IOException with the reason when this work cannot run here. */
+    void prepare(AttemptOrder order, WorkRecord work) throws IOException {
+        Optional<String> user = launcher.user(order);
+        state.makeTenant(order.tenant());
+        Launcher.makeFolder(work.checkpointFolder(), user);
+        Launcher.makeFolder(work.workFolder(), user);
+    }
+
+    private static Map<String, String> variables(AttemptOrder order, Path work, Path checkpoints) {
+        Map<String, String> variables = new TreeMap<>();
+        variables.put("PATH", Commands.PATH);
+        variables.put("HOME", work.toString());
+        variables.put("TMPDIR", work.toString());
+        variables.put("LANG", "C.UTF-8");
+        variables.putAll(order.environment());
+        String devices = order.devices().stream()
+                .map(DeviceShare::index)
+                .sorted()
+                .map(String::valueOf)
+                .collect(Collectors.joining(","));
+        variables.put("CUDA_VISIBLE_DEVICES", devices);
+        variables.put("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
+        variables.put(ProcessGroup.ATTEMPT_VARIABLE, order.attemptId().toString());
+        variables.put("QM_ATTEMPT", Integer.toString(order.attemptNumber()));
+        variables.put("QM_WORKLOAD", order.workloadId().toString());
+        variables.put("QM_TENANT", order.tenant());
+        variables.put("QM_CHECKPOINT_DIR", checkpoints.toString());
+        return variables;
+    }
+}

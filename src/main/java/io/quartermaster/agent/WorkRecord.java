@@ -1,0 +1,72 @@
+package io.quartermaster.agent;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a supervisor needs to know of its attempt, and the agent after a restart; written before anything is started.
+ *
+ * @param launcher programs that start {@code command} in a session of its own, as the right user: its first arguments
+ * @param environment all of it; nothing is added
+ * @param workFolder where the work starts: its home and place for scratch files, deleted with the attempt
+ * @param checkpointFolder shared by the attempts of a workload, never deleted here
+ * @param tickMillis how often the supervisor looks at the lease and for a request to stop
+ */
+record WorkRecord(
+        String attemptId,
+        List<String> launcher,
+        List<String> command,
+        List<String> abortCallback,
+        Map<String, String> environment,
+        Path workFolder,
+        Path checkpointFolder,
+        Optional<Long> maxRuntimeMillis,
+        long graceMillis,
+        long outputLimitBytes,
+        long tickMillis) {
+    private static final int FORMAT_VERSION = 1;
+
+    void write(Path file) throws IOException {
+        Fields fields = new Fields()
+                .with("formatVersion", FORMAT_VERSION)
+                .with("attemptId", attemptId)
+                .with("launcher", launcher)
+                .with("command", command)
+                .with("abortCallback", abortCallback)
+                .with("environment", environment)
+                .with("workFolder", workFolder)
+                .with("checkpointFolder", checkpointFolder)
+                .with("graceMillis", graceMillis)
+                .with("outputLimitBytes", outputLimitBytes)
+                .with("tickMillis", tickMillis);
+        maxRuntimeMillis.ifPresent(millis -> fields.with("maxRuntimeMillis", millis));
+        fields.writeDurably(file);
+    }
+
+    static Optional<WorkRecord> read(Path file) throws IOException {
+        Optional<Fields> read = Fields.read(file);
+        if (read.isEmpty()) {
+            return Optional.empty();
+        }
+        Fields fields = read.get();
+        if (fields.number("formatVersion") != FORMAT_VERSION) {
+            throw new IOException("%s has format %s, this agent reads %d"
+                    .formatted(file, fields.text("formatVersion"), FORMAT_VERSION));
+        }
+        return Optional.of(new WorkRecord(
+                fields.text("attemptId"),
+                fields.list("launcher"),
+                fields.list("command"),
+                fields.list("abortCallback"),
+                fields.map("environment"),
+                Path.of(fields.text("workFolder")),
+                Path.of(fields.text("checkpointFolder")),
+                fields.optional("maxRuntimeMillis").map(Long::valueOf),
+                fields.number("graceMillis"),
+                fields.number("outputLimitBytes"),
+                fields.number("tickMillis")));
+    }
+}
