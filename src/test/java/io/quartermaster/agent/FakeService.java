@@ -1,0 +1,189 @@
+package io.quartermaster.agent;
+
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.SyncReply;
+import io.quartermaster.agent.protocol.SyncRequest;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
+
+/** The service's side of the protocol, with a token endpoint, in memory; it remembers everything that it was told. */
+final class FakeService implements AutoCloseable {
+    static final String SECRET = "s3cret & more";
+
+    private final JsonMapper json = JsonMapper.builder().build();
+    private final HttpServer server;
+    private final Map<UUID, AttemptOrder> orders = new LinkedHashMap<>();
+    private final Set<UUID> forget = new TreeSet<>();
+    private final List<SyncRequest> requests = new ArrayList<>();
+    private final Map<UUID, AttemptReport> reports = new LinkedHashMap<>();
+    private final Map<UUID, String> logs = new LinkedHashMap<>();
+    private final long leaseMillis;
+    private long revision = 1;
+    private boolean away;
+    private int tokensGiven;
+    private int tokensRefused;
+    private @Nullable String validToken;
+
+    FakeService(long leaseMillis) throws IOException {
+        this.leaseMillis = leaseMillis;
+        this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+        server.createContext("/token", this::token);
+        server.createContext("/v1/nodes/n1/sync", this::sync);
+        server.start();
+    }
+
+    URI address() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    URI tokenEndpoint() {
+        return address().resolve("/token");
+    }
+
+    private void token(HttpExchange exchange) throws IOException {
+        String form = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+        boolean right = form.contains("grant_type=client_credentials") && form.contains("s3cret+%26+more");
+        byte[] answer;
+        synchronized (this) {
+            validToken = "token-" + ++tokensGiven;
+            answer = "{\"access_token\":\"%s\",\"expires_in\":300}"
+                    .formatted(validToken)
+                    .getBytes(StandardCharsets.UTF_8);
+        }
+        respond(exchange, right ? 200 : 401, answer);
+    }
+
+    private void sync(HttpExchange exchange) throws IOException {
+        byte[] body = exchange.getRequestBody().readAllBytes();
+        String token = exchange.getRequestHeaders().getFirst("Authorization");
+        byte[] reply;
+        synchronized (this) {
+            if (away) {
+                respond(exchange, 503, new byte[0]);
+                return;
+            }
+            if (!("Bearer " + validToken).equals(token)) {
+                tokensRefused++;
+                respond(exchange, 401, new byte[0]);
+                return;
+            }
+            SyncRequest request = json.readValue(body, SyncRequest.class);
+            take(request);
+            awaitNews(request);
+            reply = json.writeValueAsBytes(new SyncReply(
+                    Protocol.FORMAT_VERSION, revision, leaseMillis, List.copyOf(orders.values()), List.copyOf(forget)));
+        }
+        respond(exchange, 200, reply);
+    }
+
+    private void take(SyncRequest request) {
+        requests.add(request);
+        request.attempts().forEach(report -> {
+            reports.put(report.attemptId(), report);
+            if (report.log() != null) {
+                logs.put(report.attemptId(), report.log().text());
+            }
+        });
+        notifyAll();
+    }
+
+    private void awaitNews(SyncRequest request) {
+        long deadline = System.nanoTime() + request.waitMillis() * 1_000_000;
+        try {
+            while (request.appliedRevision() >= revision && System.nanoTime() < deadline && !away) {
+                wait(5);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void respond(HttpExchange exchange, int status, byte[] body) throws IOException {
+        exchange.sendResponseHeaders(status, body.length == 0 ? -1 : body.length);
+        exchange.getResponseBody().write(body);
+        exchange.close();
+    }
+
+    synchronized void order(AttemptOrder order) {
+        orders.put(order.attemptId(), order);
+        changed();
+    }
+
+    /** The attempt's end was taken in: no longer listed, and to be forgotten. */
+    synchronized void takenIn(UUID attemptId) {
+        orders.remove(attemptId);
+        forget.add(attemptId);
+        changed();
+    }
+
+    synchronized void unlist(UUID attemptId) {
+        orders.remove(attemptId);
+        changed();
+    }
+
+    synchronized void away(boolean isAway) {
+        away = isAway;
+        changed();
+    }
+
+    synchronized void expireTokens() {
+        validToken = "none of those given";
+        changed();
+    }
+
+    synchronized void changed() {
+        revision++;
+        notifyAll();
+    }
+
+    synchronized int tokensRefused() {
+        return tokensRefused;
+    }
+
+    synchronized List<SyncRequest> requests() {
+        return List.copyOf(requests);
+    }
+
+    synchronized Optional<AttemptState> state(UUID attemptId) {
+        return Optional.ofNullable(reports.get(attemptId)).map(AttemptReport::state);
+    }
+
+    synchronized Optional<AttemptReport> report(UUID attemptId) {
+        return Optional.ofNullable(reports.get(attemptId));
+    }
+
+    synchronized String log(UUID attemptId) {
+        return logs.getOrDefault(attemptId, "");
+    }
+
+    Optional<Ended> end(UUID attemptId) {
+        return state(attemptId).filter(Ended.class::isInstance).map(Ended.class::cast);
+    }
+
+    @Override
+    public void close() {
+        away(true);
+        server.stop(0);
+    }
+}
