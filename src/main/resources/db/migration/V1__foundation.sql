@@ -120,7 +120,8 @@ create table pool (
     version         bigint not null default 0,
     retired_at      timestamptz
 );
-create unique index pool_name on pool (name) where retired_at is null;
+create unique index pool_name on pool (name);
+comment on column pool.name is 'never used again, not even after the pool is retired: decisions and reasons name pools';
 comment on column pool.capacity_milli is 'a plain-count pool; null: what its nodes add up to';
 
 create table node (
@@ -133,11 +134,13 @@ create table node (
     memory_mib   bigint,
     labels       jsonb not null default '{}',
     topology     text[] not null default '{}',
+    revision     bigint not null default 0,
     created_at   timestamptz not null default clock_timestamp(),
     version      bigint not null default 0,
     retired_at   timestamptz
 );
 create unique index node_name on node (name) where retired_at is null;
+comment on column node.revision is 'of what should run on it: set by the leader to the cell''s sequence whenever that changed';
 create index node_pool on node (pool_id);
 
 create table gpu (
@@ -299,6 +302,7 @@ create table workload (
     foreign key (tenant_id, queue_id) references queue
 );
 create unique index workload_seq on workload (seq);
+create unique index workload_by_id on workload (id);
 create index workload_live on workload (tenant_id, queue_id) where state not in ('succeeded', 'failed', 'cancelled');
 create index workload_list on workload (tenant_id, id desc);
 
@@ -416,6 +420,8 @@ create table usage_event (
     format         int not null default 1
 );
 create index usage_event_tenant on usage_event (tenant_id, seq);
+create index usage_event_levels on usage_event (tenant_id, kind, pool_id, policy_id, seq desc)
+    where kind in ('tenant-reserved', 'policy-reserved', 'unmet');
 comment on table usage_event is 'the ledger''s only input; append-only, seq is the order of commit';
 
 create table closed_hour (

@@ -4,7 +4,9 @@ import io.quarkus.reactive.datasource.ReactiveDataSource;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Pool;
 import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Transaction;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.util.function.Function;
 
 /**
@@ -34,6 +36,32 @@ public class SystemDatabase {
                         .onItemOrFailure()
                         .call(() -> transaction.rollback().onFailure().recoverWithNull())));
         };
+    }
+
+    /**
+     * Runs the work in one transaction on the calling thread, for a background loop; committed when it returns, rolled back when it
+     * throws. A failure of the commit itself leaves its outcome unknown.
+     *
+     * @param timeout of each statement, on both sides
+     */
+    public <T> T run(Duration timeout, Function<SystemTransaction, T> work) {
+        SqlConnection connection = pool.getConnection().await().atMost(timeout);
+        try {
+            Transaction transaction = connection.begin().await().atMost(timeout);
+            T result;
+            try {
+                SystemTransaction open = new SystemTransaction(connection, timeout);
+                open.script("set local statement_timeout = " + timeout.toMillis());
+                result = work.apply(open);
+            } catch (RuntimeException | Error e) {
+                transaction.rollback().onFailure().recoverWithNull().await().indefinitely();
+                throw e;
+            }
+            transaction.commit().await().atMost(timeout);
+            return result;
+        } finally {
+            connection.close().onFailure().recoverWithNull().await().indefinitely();
+        }
     }
 
     /** Runs single statements, each its own transaction. */

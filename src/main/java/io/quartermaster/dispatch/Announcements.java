@@ -1,0 +1,31 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Wakeups;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/** What is told after a commit: agents that what should run on them changed, live views that there is news. Hints, all of them. */
+@ApplicationScoped
+class Announcements {
+
+    private final Wakeups wakeups;
+
+    Announcements(Wakeups wakeups) {
+        this.wakeups = wakeups;
+    }
+
+    void after(long epoch, Leader.Outcome outcome) {
+        List<Uni<Void>> sends = new ArrayList<>();
+        for (UUID node : outcome.touchedNodes()) {
+            sends.add(wakeups.publish(Wakeups.node(node.toString())));
+        }
+        for (TenantId tenant : outcome.fedTenants()) {
+            sends.add(wakeups.publish(Wakeups.feed(tenant)));
+        }
+        sends.forEach(send -> send.subscribe().with(done -> {}));
+    }
+}

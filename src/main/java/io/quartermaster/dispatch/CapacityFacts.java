@@ -1,0 +1,120 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.SystemTransaction;
+import io.vertx.core.json.JsonObject;
+import io.vertx.mutiny.sqlclient.Row;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Pools and nodes as the engine needs them. The engine knows pools by name (never used again), nodes by id. */
+final class CapacityFacts {
+
+    /** A pool or node and whether it is still to be had. */
+    record PoolFact(UUID id, Pool pool, boolean retired) {}
+
+    /**
+     * @param heardAgain it had been given up and its lease runs again
+     * @param lastHeard null where no agent ever reported
+     */
+    record NodeFact(
+            UUID id, String cluster, Node node, boolean retired, boolean heardAgain, @Nullable OffsetDateTime lastHeard) {}
+
+    private CapacityFacts() {}
+
+    static List<PoolFact> pools(SystemTransaction transaction, UUID @Nullable [] only) {
+        List<PoolFact> facts = new ArrayList<>();
+        for (Row row : transaction.run(
+                "select * from pool where $1::uuid[] is null or id = any($1) order by name", (Object) only)) {
+            PoolId id = new PoolId(row.getString("name"));
+            Long count = row.getLong("capacity_milli");
+            Pool plain = count == null ? Pool.ofNodes(id) : Pool.ofCount(id, count);
+            facts.add(new PoolFact(
+                    row.getUUID("id"),
+                    new Pool(
+                            id,
+                            plain.capacity(),
+                            Pool.Placement.valueOf(word(row, "placement")),
+                            Pool.Sharing.valueOf(word(row, "share_gpus")),
+                            List.of(),
+                            List.of(),
+                            true),
+                    row.getOffsetDateTime("retired_at") != null));
+        }
+        return facts;
+    }
+
+    static List<NodeFact> nodes(SystemTransaction transaction, OffsetDateTime stamp, UUID @Nullable [] only) {
+        Map<UUID, List<Node.Device>> devices = new HashMap<>();
+        for (Row row : transaction.run(
+                "select * from gpu where healthy and ($1::uuid[] is null or node_id = any($1)) order by node_id, device_index",
+                (Object) only)) {
+            devices.computeIfAbsent(row.getUUID("node_id"), id -> new ArrayList<>())
+                    .add(new Node.Device(
+                            row.getInteger("device_index"),
+                            row.getString("model"),
+                            row.getLong("memory_mib"),
+                            row.getBoolean("mig")));
+        }
+        List<NodeFact> facts = new ArrayList<>();
+        for (Row row : transaction.run(
+                """
+                select n.*, p.name as pool_name, k.name as cluster_name, c.last_heard, c.lease_until, c.lost_at from node n
+                  join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
+                 where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
+                """,
+                (Object) only)) {
+            facts.add(node(row, stamp, devices));
+        }
+        return facts;
+    }
+
+    private static NodeFact node(Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices) {
+        UUID id = row.getUUID("id");
+        OffsetDateTime leaseUntil = row.getOffsetDateTime("lease_until");
+        boolean leased = leaseUntil != null && leaseUntil.isAfter(stamp);
+        boolean givenUp = row.getOffsetDateTime("lost_at") != null;
+        SortedMap<String, String> labels = new TreeMap<>();
+        JsonObject stored = row.getJsonObject("labels");
+        stored.forEach(entry -> labels.put(entry.getKey(), String.valueOf(entry.getValue())));
+        Node node = new Node(
+                new NodeId(id.toString()),
+                new PoolId(row.getString("pool_name")),
+                // A lease that ran out makes it lost only when the leader says so, together with what ran there.
+                leaseUntil != null && (leased || !givenUp),
+                row.getBoolean("schedulable"),
+                List.copyOf(devices.getOrDefault(id, List.of())),
+                optional(row.getLong("cpu_milli")),
+                optional(row.getLong("memory_mib")),
+                labels,
+                List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))));
+        return new NodeFact(
+                id,
+                row.getString("cluster_name"),
+                node,
+                row.getOffsetDateTime("retired_at") != null,
+                givenUp && leased,
+                row.getOffsetDateTime("last_heard"));
+    }
+
+    private static String word(Row row, String column) {
+        return row.getString(column).toUpperCase(Locale.ROOT);
+    }
+
+    private static OptionalLong optional(@Nullable Long value) {
+        return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+    }
+}

@@ -1,0 +1,234 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.dispatch.WorkloadRecord.Device;
+import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.OnPreemption;
+import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.Terms;
+import io.quartermaster.dispatch.WorkloadRecord.Wish;
+import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.vertx.core.json.JsonObject;
+import io.vertx.mutiny.sqlclient.Row;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Reads workloads as the leader needs them: a few set-based statements, however many are asked for. */
+final class CellReader {
+
+    private static final String WORKLOADS =
+            """
+            select w.tenant_id, w.id, w.seq, w.submitted_by, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
+                   w.wish, w.state, w.attempts, w.at_head_since is not null as at_head,
+                   p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.over_quota,
+                   f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.cpu_milli, f.memory_mib, f.node_labels, f.pool_ids,
+                   f.max_runtime_ms as profile_max_runtime_ms,
+                   a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
+                   a.started_at, a.stop_reason, a.deadline_at, n.body as nomination
+              from workload w
+              join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
+              join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
+              join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
+              left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
+              left join nomination n on n.tenant_id = w.tenant_id and n.workload_id = w.id
+            """;
+
+    private final SystemTransaction transaction;
+
+    CellReader(SystemTransaction transaction) {
+        this.transaction = transaction;
+    }
+
+    /** Everything that is not over, in order of submission. */
+    List<WorkloadRecord> live() {
+        return complete(transaction.run(
+                WORKLOADS + " where w.state not in ('succeeded', 'failed', 'cancelled') order by w.seq"));
+    }
+
+    /** These, over or not, in order of submission. */
+    List<WorkloadRecord> workloads(Collection<UUID> ids) {
+        return ids.isEmpty()
+                ? List.of()
+                : complete(transaction.run(WORKLOADS + " where w.id = any($1) order by w.seq", (Object) array(ids)));
+    }
+
+    /** Those of a policy, profile or queue that wait: what changed for them must be told to the engine. */
+    List<WorkloadRecord> waitingUnder(String column, Collection<UUID> ids) {
+        String where =
+                switch (column) {
+                    case "policy_id", "profile_id", "queue_id" -> " where w." + column + " = any($1)";
+                    default -> throw new IllegalArgumentException("no such column: " + column);
+                };
+        return ids.isEmpty()
+                ? List.of()
+                : complete(transaction.run(
+                        WORKLOADS + where + " and w.state in ('waiting', 'held') order by w.seq",
+                        (Object) array(ids)));
+    }
+
+    /** Those that hold devices of one of these nodes. */
+    List<WorkloadRecord> on(Collection<UUID> nodes) {
+        return nodes.isEmpty()
+                ? List.of()
+                : complete(transaction.run(
+                        WORKLOADS
+                                + """
+                                 where a.id in (select d.attempt_id from allocation_device d where d.node_id = any($1) and d.freed_at is null)
+                                 order by w.seq
+                                """,
+                        (Object) array(nodes)));
+    }
+
+    private List<WorkloadRecord> complete(Iterable<Row> rows) {
+        List<Row> found = new ArrayList<>();
+        List<UUID> attempts = new ArrayList<>();
+        for (Row row : rows) {
+            found.add(row);
+            UUID attempt = row.getUUID("attempt_id");
+            if (attempt != null) {
+                attempts.add(attempt);
+            }
+        }
+        Map<UUID, List<Device>> devices = devices(attempts);
+        Map<UUID, List<Report>> reports = reports(attempts);
+        List<WorkloadRecord> records = new ArrayList<>(found.size());
+        for (Row row : found) {
+            records.add(record(row, devices, reports));
+        }
+        return records;
+    }
+
+    private Map<UUID, List<Device>> devices(List<UUID> attempts) {
+        Map<UUID, List<Device>> byAttempt = new HashMap<>();
+        if (attempts.isEmpty()) {
+            return byAttempt;
+        }
+        for (Row row : transaction.run(
+                """
+                select attempt_id, worker, node_id, device_index, gpu_milli from allocation_device
+                 where attempt_id = any($1) order by attempt_id, worker, device_index
+                """,
+                (Object) array(attempts))) {
+            byAttempt
+                    .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
+                    .add(new Device(
+                            row.getInteger("worker"),
+                            Optional.ofNullable(row.getUUID("node_id")),
+                            optional(row.getInteger("device_index")),
+                            row.getLong("gpu_milli")));
+        }
+        return byAttempt;
+    }
+
+    private Map<UUID, List<Report>> reports(List<UUID> attempts) {
+        Map<UUID, List<Report>> byAttempt = new HashMap<>();
+        if (attempts.isEmpty()) {
+            return byAttempt;
+        }
+        for (Row row : transaction.run(
+                "select attempt_id, node_id, state, outcome, exit_code, message from report where attempt_id = any($1) order by attempt_id, node_id",
+                (Object) array(attempts))) {
+            byAttempt
+                    .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
+                    .add(new Report(
+                            row.getUUID("node_id"),
+                            row.getString("state"),
+                            Optional.ofNullable(row.getString("outcome")),
+                            Optional.ofNullable(row.getInteger("exit_code")),
+                            row.getString("message") == null ? "" : row.getString("message")));
+        }
+        return byAttempt;
+    }
+
+    private static WorkloadRecord record(
+            Row row, Map<UUID, List<Device>> devices, Map<UUID, List<Report>> reports) {
+        UUID attempt = row.getUUID("attempt_id");
+        Optional<LiveAttempt> live = attempt == null
+                ? Optional.empty()
+                : Optional.of(new LiveAttempt(
+                        attempt,
+                        row.getInteger("number"),
+                        row.getString("attempt_state"),
+                        row.getUUID("pool_id"),
+                        row.getLong("attempt_gpu_milli"),
+                        millis(row.getOffsetDateTime("bound_at")),
+                        optionalMillis(row.getOffsetDateTime("started_at")),
+                        Optional.ofNullable(row.getString("stop_reason")),
+                        optionalMillis(row.getOffsetDateTime("deadline_at")),
+                        List.copyOf(devices.getOrDefault(attempt, List.of())),
+                        List.copyOf(reports.getOrDefault(attempt, List.of()))));
+        JsonObject nomination = row.getJsonObject("nomination");
+        return new WorkloadRecord(
+                new TenantId(row.getString("tenant_id")),
+                row.getUUID("id"),
+                row.getLong("seq"),
+                terms(row),
+                row.getString("submitted_by"),
+                row.getInteger("priority"),
+                row.getBoolean("preemptible"),
+                row.getBoolean("dedicated_only"),
+                shorter(row.getLong("max_runtime_ms"), row.getLong("profile_max_runtime_ms")),
+                millis(row.getOffsetDateTime("submitted_at")),
+                Wish.valueOf(row.getString("wish").toUpperCase(Locale.ROOT)),
+                row.getString("state"),
+                row.getInteger("attempts"),
+                row.getBoolean("at_head"),
+                live,
+                nomination == null ? Optional.empty() : Optional.of(nomination.encode()));
+    }
+
+    private static Terms terms(Row row) {
+        Map<String, String> labels = new TreeMap<>();
+        row.getJsonObject("node_labels").forEach(entry -> labels.put(entry.getKey(), String.valueOf(entry.getValue())));
+        return new Terms(
+                row.getUUID("policy_id"),
+                row.getString("group_path"),
+                OnPreemption.valueOf(row.getString("on_preemption").toUpperCase(Locale.ROOT)),
+                row.getLong("grace_ms"),
+                row.getUUID("queue_id"),
+                row.getBoolean("over_quota"),
+                row.getUUID("profile_id"),
+                row.getString("profile_name"),
+                row.getString("queue_name"),
+                row.getLong("gpu_milli"),
+                row.getInteger("workers"),
+                row.getLong("cpu_milli"),
+                row.getLong("memory_mib"),
+                labels,
+                Arrays.asList(row.getArrayOfUUIDs("pool_ids")));
+    }
+
+    static UUID[] array(Collection<UUID> ids) {
+        return ids.toArray(UUID[]::new);
+    }
+
+    static long millis(OffsetDateTime time) {
+        return time.toInstant().toEpochMilli();
+    }
+
+    private static OptionalLong optionalMillis(@Nullable OffsetDateTime time) {
+        return time == null ? OptionalLong.empty() : OptionalLong.of(millis(time));
+    }
+
+    private static OptionalLong optional(@Nullable Integer value) {
+        return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+    }
+
+    private static OptionalLong shorter(@Nullable Long one, @Nullable Long other) {
+        if (one == null) {
+            return other == null ? OptionalLong.empty() : OptionalLong.of(other);
+        }
+        return OptionalLong.of(other == null ? one : Math.min(one, other));
+    }
+}

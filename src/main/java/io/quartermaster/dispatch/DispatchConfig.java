@@ -1,0 +1,50 @@
+package io.quartermaster.dispatch;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** How a replica leads its cell. */
+@ConfigMapping(prefix = "quartermaster.dispatch")
+interface DispatchConfig {
+
+    /** The cell this replica may lead. */
+    @WithDefault("main")
+    String cell();
+
+    /** Whether this replica leads at all; replicas that do not only serve the API. */
+    @WithDefault("true")
+    boolean enabled();
+
+    /** How long a leader that says nothing more still leads; another replica takes over after it. */
+    @WithDefault("10s")
+    Duration lease();
+
+    /** Bound on each statement of a commit; below the lease, so that a leader never commits after it. */
+    @WithDefault("5s")
+    Duration commitTimeout();
+
+    /** The poll behind the wake-ups: how long a lost wake-up may delay a plan, and how often nodes' leases are looked at. */
+    @WithDefault("1s")
+    Duration poll();
+
+    /** Inbox rows taken into one plan. */
+    @WithDefault("1000")
+    int batch();
+
+    /** Reasons of waiting work written with one plan; the rest follows with the next. */
+    @WithDefault("500")
+    int reasonsPerPlan();
+
+    /** How far the stamp may be off this replica's own clock before it steps down. */
+    @WithDefault("5s")
+    Duration clockTolerance();
+
+    /** A running workload younger than this is no victim, nor is it moved. */
+    @WithDefault("0s")
+    Duration minRuntime();
+
+    /** How long work that is blocked only by fit waits before nodes are kept for it. */
+    @WithDefault("10m")
+    Duration patience();
+}

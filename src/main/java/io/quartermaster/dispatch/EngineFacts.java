@@ -1,0 +1,178 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.dispatch.WorkloadRecord.Device;
+import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.Terms;
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Allocation.Place;
+import io.quartermaster.engine.Allocation.Share;
+import io.quartermaster.engine.Allocation.Worker;
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.ProfileId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.WorkloadState;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Workloads and allocations in the words of the engine, and allocations back in those of the tables. */
+final class EngineFacts {
+
+    private static final int WHOLE_GPU_MILLI = 1_000;
+
+    private final Function<UUID, PoolId> pools;
+    private final Function<UUID, QuotaPath> paths;
+
+    /** @param paths of policies */
+    EngineFacts(Function<UUID, PoolId> pools, Function<UUID, QuotaPath> paths) {
+        this.pools = pools;
+        this.paths = paths;
+    }
+
+    /** The workload as it will be once {@code state} is true of it. */
+    Workload workload(WorkloadRecord record, WorkloadState state, boolean held) {
+        Terms terms = record.terms();
+        return new Workload(
+                id(record.id()),
+                paths.apply(terms.policy()),
+                Optional.of(record.submittedBy()),
+                Optional.of(new ProfileId(terms.profile().toString())),
+                shape(terms),
+                terms.pools().stream().map(pools).toList(),
+                record.priority(),
+                record.preemptible(),
+                record.dedicatedOnly() || !terms.overQuota(),
+                record.submittedMillis(),
+                record.sequence(),
+                record.maxRuntimeMillis(),
+                held,
+                state,
+                record.nomination().map(EngineFacts::nomination));
+    }
+
+    /** As the tables have it, no step taken. */
+    Workload asStored(WorkloadRecord record) {
+        WorkloadState state = record.attempt()
+                .map(attempt -> (WorkloadState) holding(record, attempt))
+                .orElseGet(() -> new WorkloadState.Waiting(record.atHead()));
+        return workload(record, state, record.state().equals("held"));
+    }
+
+    WorkloadState stopping(LiveAttempt attempt, long deadlineMillis) {
+        return new WorkloadState.Holding(
+                allocation(attempt),
+                attempt.boundMillis(),
+                new WorkloadState.Phase.Stopping(Cause.ASKED, deadlineMillis));
+    }
+
+    private WorkloadState.Holding holding(WorkloadRecord record, LiveAttempt attempt) {
+        WorkloadState.Phase phase = attempt.state().equals("stopping")
+                ? new WorkloadState.Phase.Stopping(
+                        attempt.stopReason().equals(Optional.of("preempted")) ? Cause.RECLAIM : Cause.ASKED,
+                        attempt.deadlineMillis().orElse(attempt.boundMillis()))
+                : new WorkloadState.Phase.Running();
+        return new WorkloadState.Holding(allocation(attempt), attempt.boundMillis(), phase);
+    }
+
+    private Allocation allocation(LiveAttempt attempt) {
+        Map<Integer, List<Device>> byWorker = new TreeMap<>();
+        attempt.devices().forEach(device -> byWorker
+                .computeIfAbsent(device.worker(), worker -> new ArrayList<>())
+                .add(device));
+        List<Worker> workers = new ArrayList<>();
+        byWorker.forEach((number, devices) -> workers.add(new Worker(number, place(devices))));
+        return new Allocation(pools.apply(attempt.pool()), workers);
+    }
+
+    private static Place place(List<Device> devices) {
+        Optional<UUID> node = devices.getFirst().node();
+        if (node.isEmpty()) {
+            return new Place.Counted(devices.stream().mapToLong(Device::gpuMilli).sum());
+        }
+        List<Share> shares = devices.stream()
+                .filter(device -> device.index().isPresent())
+                .map(device -> new Share(
+                        Math.toIntExact(device.index().getAsLong()),
+                        Math.toIntExact(device.gpuMilli()),
+                        Optional.empty()))
+                .toList();
+        return new Place.OnNode(new NodeId(node.get().toString()), shares);
+    }
+
+    /** Rows of {@code allocation_device} for one worker: one a device, or one without a device where there are none. */
+    static List<JsonObject> devices(Place place) {
+        return switch (place) {
+            case Place.Counted counted -> List.of(new JsonObject().put("gpu_milli", counted.gpuMilli()));
+            case Place.OnNode onNode when onNode.shares().isEmpty() ->
+                List.of(new JsonObject().put("node_id", onNode.node().value()).put("gpu_milli", 0));
+            case Place.OnNode onNode ->
+                onNode.shares().stream()
+                        .map(share -> new JsonObject()
+                                .put("node_id", onNode.node().value())
+                                .put("device_index", share.device())
+                                .put("gpu_milli", share.gpuMilli()))
+                        .toList();
+        };
+    }
+
+    static JsonObject nominationBody(Allocation place) {
+        JsonArray workers = new JsonArray();
+        for (Worker worker : place.workers()) {
+            devices(worker.place()).forEach(device -> workers.add(device.put("worker", worker.number())));
+        }
+        return new JsonObject().put("pool", place.pool().value()).put("devices", workers);
+    }
+
+    private static Allocation nomination(String body) {
+        JsonObject json = new JsonObject(body);
+        Map<Integer, List<Device>> byWorker = new TreeMap<>();
+        for (Object entry : json.getJsonArray("devices")) {
+            JsonObject device = (JsonObject) entry;
+            Integer index = device.getInteger("device_index");
+            byWorker.computeIfAbsent(device.getInteger("worker"), worker -> new ArrayList<>())
+                    .add(new Device(
+                            device.getInteger("worker"),
+                            Optional.ofNullable(device.getString("node_id")).map(UUID::fromString),
+                            index == null ? java.util.OptionalLong.empty() : java.util.OptionalLong.of(index),
+                            device.getLong("gpu_milli")));
+        }
+        List<Worker> workers = new ArrayList<>();
+        byWorker.forEach((number, devices) -> workers.add(new Worker(number, place(devices))));
+        return new Allocation(new PoolId(json.getString("pool")), workers);
+    }
+
+    private static Shape shape(Terms terms) {
+        // Elastic workloads need executors that add workers to what runs; until then a gang is whole.
+        return new Shape(
+                terms.workers(),
+                terms.workers(),
+                gpus(terms.gpuMilli()),
+                terms.cpuMilli(),
+                terms.memoryMiB(),
+                new TreeMap<>(terms.labels()),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    private static GpuRequest gpus(long gpuMilli) {
+        return gpuMilli > 0 && gpuMilli < WHOLE_GPU_MILLI
+                ? new GpuRequest.Fraction(1, Math.toIntExact(gpuMilli))
+                : GpuRequest.whole(Math.toIntExact(gpuMilli / WHOLE_GPU_MILLI));
+    }
+
+    static WorkloadId id(UUID id) {
+        return new WorkloadId(id.toString());
+    }
+}

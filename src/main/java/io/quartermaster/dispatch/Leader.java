@@ -1,0 +1,259 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.dispatch.CapacityFacts.NodeFact;
+import io.quartermaster.dispatch.CapacityFacts.PoolFact;
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Plan;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.vertx.mutiny.sqlclient.Row;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one epoch of leadership knows: the engine, and beside it only what is needed to tell the engine's words from the tables'. One
+ * thread. It is made from the tables, and thrown away when a commit fails or its outcome is unknown.
+ */
+final class Leader {
+
+    private final String cell;
+    private final Engine engine;
+    private final EngineFacts facts = new EngineFacts(this::poolId, this::path);
+    private final Map<UUID, PoolId> pools = new HashMap<>();
+    private final Map<PoolId, UUID> poolIds = new HashMap<>();
+    private final Map<UUID, QuotaPath> paths = new HashMap<>();
+    private final Map<TenantId, Set<QuotaKey>> quotas = new HashMap<>();
+    private final Map<UUID, String> clusters = new HashMap<>();
+    private final ReservedLevels levels = new ReservedLevels();
+    private final PendingReasons reasons;
+
+    private record QuotaKey(QuotaPath path, Scope scope) implements Comparable<QuotaKey> {
+        @Override
+        public int compareTo(QuotaKey other) {
+            int byPath = path.compareTo(other.path);
+            return byPath != 0 ? byPath : scope.compareTo(other.scope);
+        }
+    }
+
+    /**
+     * What a cycle did, for those who are to be told after the commit.
+     *
+     * @param nextPlanMillis when time alone may change something
+     * @param more whether work is left that did not fit into this cycle
+     */
+    record Outcome(
+            int inboxRows,
+            Plan plan,
+            Set<UUID> touchedNodes,
+            Set<TenantId> fedTenants,
+            Set<TenantId> changedTenants,
+            OptionalLong nextPlanMillis,
+            boolean more,
+            long sequence) {}
+
+    private Leader(String cell, Settings settings, int reasonsPerPlan) {
+        this.cell = cell;
+        this.engine = new Engine(settings);
+        this.reasons = new PendingReasons(reasonsPerPlan);
+    }
+
+    /** Reads everything that is not over. Reads only: what follows from it comes with the first cycle. */
+    static Leader build(
+            SystemTransaction transaction, Fence fence, String cell, Settings settings, int reasonsPerPlan) {
+        Leader leader = new Leader(cell, settings, reasonsPerPlan);
+        List<Change> changes = new ArrayList<>();
+        CapacityFacts.pools(transaction, null).forEach(pool -> leader.pool(pool, changes));
+        CapacityFacts.nodes(transaction, fence.stamp(), null).forEach(node -> leader.node(node, changes));
+        Set<TenantId> tenants = new TreeSet<>();
+        transaction.run("select id from tenant").forEach(row -> tenants.add(new TenantId(row.getString("id"))));
+        QuotaFacts.read(transaction, tenants).forEach(quota -> leader.quota(quota, changes));
+        leader.levels.load(transaction);
+        new CellReader(transaction)
+                .live()
+                .forEach(record -> changes.add(new Change.WorkloadSet(leader.facts.asStored(record))));
+        leader.engine.apply(changes);
+        return leader;
+    }
+
+    /** One turn of the loop, inside a transaction that holds the fence. */
+    Outcome cycle(SystemTransaction transaction, Fence fence, int batchLimit) {
+        InboxBatch batch = InboxBatch.take(transaction, cell, batchLimit);
+        PlanRows rows = new PlanRows(fence);
+        List<Change> changes = new ArrayList<>();
+        Map<UUID, WorkloadRecord> known = new TreeMap<>();
+
+        capacity(transaction, fence, batch, changes);
+        Map<UUID, Long> lost = lostNodes(transaction, fence, changes);
+        List<QuotaFacts> quotaFacts = QuotaFacts.read(transaction, batch.tenantsWithChangedQuotas());
+        quotaFacts.forEach(quota -> quota(quota, changes));
+        levels.state(quotaFacts, rows);
+
+        CellReader reader = new CellReader(transaction);
+        Settling settling = new Settling(rows, fence, facts, changes, lost);
+        Collection<WorkloadRecord> affected = affected(reader, batch, lost.keySet());
+        affected.forEach(record -> {
+            settling.settle(record);
+            known.put(record.id(), record);
+        });
+
+        engine.apply(changes);
+        Plan plan = engine.plan(fence.stampMillis());
+        new PlanTranslation(rows, fence, this::pool, clusters)
+                .translate(plan, missing(reader, plan, known, settling.settled()));
+        reasons.add(plan.waits());
+        boolean moreReasons = reasons.write(rows);
+
+        rows.write(transaction, cell);
+        batch.delete(transaction);
+        Set<TenantId> changed = new TreeSet<>(rows.fedTenants());
+        known.values().forEach(record -> changed.add(record.tenant()));
+        return new Outcome(
+                batch.ids().size(),
+                plan,
+                rows.touchedNodes(),
+                rows.fedTenants(),
+                changed,
+                plan.nextPlanAtMillis(),
+                moreReasons || batch.ids().size() >= batchLimit,
+                fence.sequence());
+    }
+
+    Engine engine() {
+        return engine;
+    }
+
+    private void capacity(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
+        Set<UUID> changedPools = batch.uuids(Inbox.Kind.POOL);
+        if (!changedPools.isEmpty()) {
+            CapacityFacts.pools(transaction, CellReader.array(changedPools)).forEach(pool -> pool(pool, changes));
+        }
+        Set<UUID> changedNodes = batch.uuids(Inbox.Kind.NODE);
+        if (!changedNodes.isEmpty()) {
+            List<UUID> heard = new ArrayList<>();
+            for (NodeFact node : CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(changedNodes))) {
+                node(node, changes);
+                if (node.heardAgain()) {
+                    heard.add(node.id());
+                }
+            }
+            if (!heard.isEmpty()) {
+                transaction.run(
+                        "update node_contact set lost_at = null where node_id = any($1)",
+                        (Object) CellReader.array(heard));
+            }
+        }
+    }
+
+    /**
+     * Gives up the nodes whose lease has run out: what ran there has stopped by then, by its supervisor's own clock.
+     *
+     * @return when each was last heard
+     */
+    private Map<UUID, Long> lostNodes(SystemTransaction transaction, Fence fence, List<Change> changes) {
+        Map<UUID, Long> lost = new TreeMap<>();
+        for (Row row : transaction.run(
+                "update node_contact set lost_at = $1 where lost_at is null and lease_until < $1 returning node_id, last_heard",
+                fence.stamp())) {
+            lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
+        }
+        if (!lost.isEmpty()) {
+            CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(lost.keySet()))
+                    .forEach(node -> node(node, changes));
+        }
+        return lost;
+    }
+
+    private static Collection<WorkloadRecord> affected(CellReader reader, InboxBatch batch, Set<UUID> lost) {
+        Map<UUID, WorkloadRecord> found = new TreeMap<>();
+        List<List<WorkloadRecord>> reads = List.of(
+                reader.workloads(batch.uuids(Inbox.Kind.WORKLOAD, Inbox.Kind.REPORT)),
+                reader.on(lost),
+                reader.waitingUnder("policy_id", batch.uuids(Inbox.Kind.POLICY)),
+                reader.waitingUnder("profile_id", batch.uuids(Inbox.Kind.PROFILE)),
+                reader.waitingUnder("queue_id", batch.uuids(Inbox.Kind.QUEUE)));
+        reads.forEach(records -> records.forEach(record -> found.put(record.id(), record)));
+        return found.values();
+    }
+
+    /** The records of all workloads that the plan decides about, as they are after this cycle's steps. */
+    private static Map<UUID, WorkloadRecord> missing(
+            CellReader reader, Plan plan, Map<UUID, WorkloadRecord> known, Map<UUID, WorkloadRecord> settled) {
+        Set<UUID> wanted = new TreeSet<>();
+        plan.decisions().forEach(decision -> {
+            wanted.add(UUID.fromString(decision.workload().value()));
+            PlanTranslation.successor(decision).ifPresent(wanted::add);
+        });
+        Map<UUID, WorkloadRecord> records = new TreeMap<>(known);
+        records.putAll(settled);
+        wanted.removeAll(records.keySet());
+        reader.workloads(wanted).forEach(record -> records.put(record.id(), record));
+        return records;
+    }
+
+    private void pool(PoolFact fact, List<Change> changes) {
+        pools.put(fact.id(), fact.pool().id());
+        poolIds.put(fact.pool().id(), fact.id());
+        changes.add(
+                fact.retired() ? new Change.PoolRemoved(fact.pool().id()) : new Change.PoolSet(fact.pool()));
+    }
+
+    private void node(NodeFact fact, List<Change> changes) {
+        clusters.put(fact.id(), fact.cluster());
+        changes.add(
+                fact.retired()
+                        ? new Change.NodeRemoved(new NodeId(fact.id().toString()))
+                        : new Change.NodeSet(fact.node()));
+    }
+
+    private void quota(QuotaFacts fact, List<Change> changes) {
+        paths.putAll(fact.paths());
+        Set<QuotaKey> now = new TreeSet<>();
+        fact.quotas().forEach(quota -> {
+            now.add(new QuotaKey(quota.path(), quota.scope()));
+            changes.add(new Change.QuotaSet(quota));
+        });
+        Set<QuotaKey> before = quotas.put(fact.tenant(), now);
+        if (before != null) {
+            before.stream()
+                    .filter(key -> !now.contains(key))
+                    .forEach(key -> changes.add(new Change.QuotaRemoved(key.path(), key.scope())));
+        }
+        changes.add(new Change.StandingSet(
+                QuotaPath.of(fact.tenant().value()),
+                fact.suspended() ? Change.Standing.SUSPENDED : Change.Standing.GOOD));
+    }
+
+    private PoolId poolId(UUID id) {
+        return known(pools.get(id), "pool", id);
+    }
+
+    private UUID pool(PoolId name) {
+        return known(poolIds.get(name), "pool", name);
+    }
+
+    private QuotaPath path(UUID policy) {
+        return known(paths.get(policy), "policy", policy);
+    }
+
+    private static <T> T known(@Nullable T value, String what, Object id) {
+        return Optional.ofNullable(value)
+                .orElseThrow(() -> new IllegalStateException("the leader does not know " + what + " " + id));
+    }
+}

@@ -1,0 +1,60 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.engine.Reason;
+import io.quartermaster.engine.Wait;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.platform.GpuAmount;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/** Reasons that changed and are not yet written: a plan writes a bounded number, the rest follows with the next. */
+final class PendingReasons {
+
+    private final int perPlan;
+    private final Map<WorkloadId, Wait> pending = new LinkedHashMap<>();
+
+    PendingReasons(int perPlan) {
+        this.perPlan = perPlan;
+    }
+
+    void add(List<Wait> waits) {
+        waits.forEach(wait -> pending.put(wait.workload(), wait));
+    }
+
+    /** Writes the oldest; true when some are left. */
+    boolean write(PlanRows rows) {
+        Iterator<Wait> oldest = pending.values().iterator();
+        for (int n = 0; n < perPlan && oldest.hasNext(); n++) {
+            Wait wait = oldest.next();
+            oldest.remove();
+            JsonArray perPool = new JsonArray();
+            wait.perPool().forEach(reason -> perPool.add(json(reason)));
+            rows.reason(UUID.fromString(wait.workload().value()), wait.reason().code().name(), perPool);
+        }
+        return !pending.isEmpty();
+    }
+
+    private static JsonObject json(Reason reason) {
+        Reason.Numbers numbers = reason.numbers();
+        JsonObject json = new JsonObject()
+                .put("pool", reason.pool().value())
+                .put("code", reason.code().name())
+                .put("requested", decimal(numbers.requestedGpuMilli()))
+                .put("used", decimal(numbers.usedGpuMilli()))
+                .put("free", decimal(numbers.freeGpuMilli()))
+                .put("sentence", reason.sentence())
+                .put("remedy", reason.remedy());
+        reason.path().ifPresent(path -> json.put("path", path.toString()));
+        numbers.boundGpuMilli().ifPresent(bound -> json.put("bound", decimal(bound)));
+        return json;
+    }
+
+    private static String decimal(long gpuMilli) {
+        return new GpuAmount(gpuMilli).decimal();
+    }
+}

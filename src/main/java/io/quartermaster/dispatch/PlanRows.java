@@ -1,0 +1,282 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.OffsetDateTime;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/**
+ * The rows of one plan, gathered while it is worked out and written with one statement a table, in an order that keeps every foreign key
+ * and index satisfied: what frees before what binds.
+ */
+final class PlanRows {
+
+    private final Fence fence;
+    private final JsonArray endedAttempts = new JsonArray();
+    private final JsonArray attemptProgress = new JsonArray();
+    private final JsonArray attemptStops = new JsonArray();
+    private final JsonArray newAttempts = new JsonArray();
+    private final JsonArray newDevices = new JsonArray();
+    /** The last state that the plan gives each; one that ended and starts anew in one plan is just starting. */
+    private final Map<UUID, JsonObject> workloadStates = new LinkedHashMap<>();
+
+    private final JsonArray reasons = new JsonArray();
+    private final JsonArray nominations = new JsonArray();
+    private final JsonArray denominations = new JsonArray();
+    private final JsonArray preemptions = new JsonArray();
+    private final JsonArray usage = new JsonArray();
+    private final JsonArray feed = new JsonArray();
+    private final Set<UUID> touchedNodes = new TreeSet<>();
+    private final Set<TenantId> fedTenants = new TreeSet<>();
+
+    PlanRows(Fence fence) {
+        this.fence = fence;
+    }
+
+    void attemptEnded(TenantId tenant, UUID attempt, Step.End end) {
+        endedAttempts.add(new JsonObject()
+                .put("tenant_id", tenant.value())
+                .put("id", attempt.toString())
+                .put("outcome", end.outcome())
+                .put("exit_code", end.exitCode().orElse(null))
+                .put("message", end.message()));
+    }
+
+    void attemptProgress(TenantId tenant, UUID attempt, String state) {
+        attemptProgress.add(new JsonObject()
+                .put("tenant_id", tenant.value())
+                .put("id", attempt.toString())
+                .put("state", state));
+    }
+
+    void attemptStopping(TenantId tenant, UUID attempt, String reason, long graceMillis) {
+        attemptStops.add(new JsonObject()
+                .put("tenant_id", tenant.value())
+                .put("id", attempt.toString())
+                .put("stop_reason", reason)
+                .put("grace_ms", graceMillis));
+    }
+
+    void newAttempt(WorkloadRecord workload, UUID attempt, UUID pool, long gpuMilli) {
+        newAttempts.add(new JsonObject()
+                .put("tenant_id", workload.tenant().value())
+                .put("id", attempt.toString())
+                .put("workload_id", workload.id().toString())
+                .put("number", workload.attempts() + 1)
+                .put("pool_id", pool.toString())
+                .put("gpu_milli", gpuMilli));
+    }
+
+    void device(TenantId tenant, UUID attempt, int worker, JsonObject place) {
+        newDevices.add(place.put("tenant_id", tenant.value()).put("attempt_id", attempt.toString()).put("worker", worker));
+    }
+
+    /** Keys beside the state: {@code end_reason}, {@code at_head}, {@code attempts}; absent ones stay or are cleared as the SQL says. */
+    void workloadState(WorkloadRecord workload, String state, JsonObject more) {
+        workloadStates.put(
+                workload.id(),
+                more.copy()
+                        .put("tenant_id", workload.tenant().value())
+                        .put("id", workload.id().toString())
+                        .put("state", state));
+        feed(workload.tenant(), workload.id(), more.copy().put("state", state));
+    }
+
+    void reason(UUID workload, String code, JsonArray perPool) {
+        reasons.add(new JsonObject()
+                .put("id", workload.toString())
+                .put("code", code)
+                .put("reason", perPool));
+    }
+
+    /** One entry of the tenant's live feed about a workload. */
+    void feed(TenantId tenant, UUID workload, JsonObject body) {
+        fedTenants.add(tenant);
+        feed.add(new JsonObject()
+                .put("tenant_id", tenant.value())
+                .put("seq", fence.next())
+                .put("ref", workload.toString())
+                .put("body", body));
+    }
+
+    void nomination(TenantId tenant, UUID workload, UUID pool, JsonObject body) {
+        nominations.add(new JsonObject()
+                .put("tenant_id", tenant.value())
+                .put("workload_id", workload.toString())
+                .put("pool_id", pool.toString())
+                .put("body", body));
+    }
+
+    void denomination(TenantId tenant, UUID workload) {
+        denominations.add(new JsonObject().put("tenant_id", tenant.value()).put("workload_id", workload.toString()));
+    }
+
+    void preemption(JsonObject row) {
+        preemptions.add(row);
+    }
+
+    void usage(TenantId tenant, String kind, UUID pool, JsonObject more) {
+        usage.add(more.put("seq", fence.next())
+                .put("tenant_id", tenant.value())
+                .put("kind", kind)
+                .put("pool_id", pool.toString()));
+    }
+
+    void touch(UUID node) {
+        touchedNodes.add(node);
+    }
+
+    Set<UUID> touchedNodes() {
+        return touchedNodes;
+    }
+
+    Set<TenantId> fedTenants() {
+        return fedTenants;
+    }
+
+    void write(SystemTransaction transaction, String cell) {
+        OffsetDateTime stamp = fence.stamp();
+        set(
+                transaction,
+                endedAttempts,
+                """
+                with ended as (
+                    update attempt a set state = 'ended', outcome = x.outcome, exit_code = x.exit_code, message = x.message, ended_at = $2
+                      from jsonb_to_recordset($1) as x(tenant_id text, id uuid, outcome text, exit_code int, message text)
+                     where a.tenant_id = x.tenant_id and a.id = x.id and a.state <> 'ended' returning a.tenant_id, a.id)
+                update allocation_device d set freed_at = $2 from ended e
+                 where d.tenant_id = e.tenant_id and d.attempt_id = e.id and d.freed_at is null
+                """,
+                stamp);
+        set(
+                transaction,
+                attemptProgress,
+                """
+                update attempt a set state = x.state, started_at = case when x.state = 'running' then $2 else a.started_at end
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text)
+                 where a.tenant_id = x.tenant_id and a.id = x.id
+                """,
+                stamp);
+        set(
+                transaction,
+                attemptStops,
+                """
+                update attempt a set state = 'stopping', stop_reason = x.stop_reason, stopping_at = $2,
+                       deadline_at = $2 + x.grace_ms * interval '1 millisecond'
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, stop_reason text, grace_ms bigint)
+                 where a.tenant_id = x.tenant_id and a.id = x.id
+                """,
+                stamp);
+        set(
+                transaction,
+                newAttempts,
+                """
+                insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, bound_at)
+                select tenant_id, id, workload_id, number, 'bound', pool_id, gpu_milli, $2
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, pool_id uuid, gpu_milli bigint)
+                """,
+                stamp);
+        set(
+                transaction,
+                newDevices,
+                """
+                insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli)
+                select tenant_id, attempt_id, worker, node_id, device_index, gpu_milli
+                  from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint)
+                """);
+        set(
+                transaction,
+                new JsonArray(List.copyOf(workloadStates.values())),
+                """
+                update workload w set state = x.state, changed_at = $2, end_reason = x.end_reason,
+                       attempts = coalesce(x.attempts, w.attempts),
+                       at_head_since = case when x.at_head then $2 when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
+                       reason_code = case when x.state in ('waiting', 'held') then w.reason_code end,
+                       reason = case when x.state in ('waiting', 'held') then w.reason end,
+                       started_at = case when x.state = 'running' then coalesce(w.started_at, $2) else w.started_at end,
+                       ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2 end
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean)
+                 where w.tenant_id = x.tenant_id and w.id = x.id
+                """,
+                stamp);
+        set(
+                transaction,
+                reasons,
+                """
+                update workload w set reason_code = x.code, reason = x.reason
+                  from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb)
+                 where w.id = x.id and w.state in ('waiting', 'held')
+                """);
+        set(
+                transaction,
+                denominations,
+                """
+                delete from nomination n using jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid)
+                 where n.tenant_id = x.tenant_id and n.workload_id = x.workload_id
+                """);
+        set(
+                transaction,
+                nominations,
+                """
+                insert into nomination (tenant_id, workload_id, pool_id, body, nominated_at)
+                select tenant_id, workload_id, pool_id, body, $2
+                  from jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid, pool_id uuid, body jsonb)
+                on conflict (tenant_id, workload_id) do update set pool_id = excluded.pool_id, body = excluded.body, nominated_at = excluded.nominated_at
+                """,
+                stamp);
+        set(
+                transaction,
+                preemptions,
+                """
+                insert into preemption (tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, at)
+                select tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, $2
+                  from jsonb_to_recordset($1)
+                    as x(tenant_id text, id uuid, workload_id uuid, attempt_id uuid, cause text, for_workload uuid, receipt jsonb)
+                """,
+                stamp);
+        set(
+                transaction,
+                usage,
+                """
+                insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, allocation_id, policy_id, gpu_milli, phase, since_ms, marks)
+                select seq, $2, tenant_id, $3, kind, pool_id, allocation_id, policy_id, gpu_milli, phase, since_ms, marks
+                  from jsonb_to_recordset($1) as x(seq bigint, tenant_id text, kind text, pool_id uuid, allocation_id uuid, policy_id uuid,
+                       gpu_milli bigint, phase text, since_ms bigint, marks jsonb)
+                """,
+                cell,
+                fence.stampMillis());
+        set(
+                transaction,
+                feed,
+                """
+                insert into feed (tenant_id, seq, kind, ref, body, at)
+                select tenant_id, seq, 'workload', ref, body, $2
+                  from jsonb_to_recordset($1) as x(tenant_id text, seq bigint, ref text, body jsonb)
+                """,
+                stamp);
+        if (!touchedNodes.isEmpty()) {
+            transaction.run(
+                    "update node set revision = $2 where id = any($1)",
+                    touchedNodes.toArray(UUID[]::new),
+                    fence.next());
+        }
+        fence.keep(transaction, cell);
+    }
+
+    private static void set(SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
+        if (rows.isEmpty()) {
+            return;
+        }
+        Object[] parameters = new Object[more.length + 1];
+        parameters[0] = rows;
+        System.arraycopy(more, 0, parameters, 1, more.length);
+        transaction.run(sql, parameters);
+    }
+}

@@ -1,0 +1,35 @@
+package io.quartermaster.dispatch;
+
+import java.util.Optional;
+
+/** What follows for one workload from the wishes and reports about it. */
+sealed interface Step {
+
+    /** Nothing. */
+    record Stay() implements Step {}
+
+    /** It waits, is held, or is over without ever holding devices again. */
+    record Become(String state, Optional<String> endReason) implements Step {}
+
+    /** Its attempt got further: {@code starting} or {@code running}. */
+    record Progress(String state) implements Step {}
+
+    /** Its attempt is told to stop and keeps its devices until it has. */
+    record AskToStop(String reason) implements Step {}
+
+    /**
+     * Its attempt is over and its devices are free.
+     *
+     * @param outcome of the attempt
+     * @param state what the workload is from now on
+     * @param atHead whether it goes before others of its group and priority
+     */
+    record End(
+            String outcome,
+            Optional<Integer> exitCode,
+            String message,
+            String state,
+            Optional<String> endReason,
+            boolean atHead)
+            implements Step {}
+}

@@ -1,0 +1,92 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.platform.TenantId;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+
+/** A workload as the tables have it, with what its policy, profile and queue say, its live attempt and the reports on it. */
+record WorkloadRecord(
+        TenantId tenant,
+        UUID id,
+        long sequence,
+        Terms terms,
+        String submittedBy,
+        int priority,
+        boolean preemptible,
+        boolean dedicatedOnly,
+        OptionalLong maxRuntimeMillis,
+        long submittedMillis,
+        Wish wish,
+        String state,
+        int attempts,
+        boolean atHead,
+        Optional<LiveAttempt> attempt,
+        Optional<String> nomination) {
+
+    /** What the API asked for. */
+    enum Wish {
+        RUN,
+        HOLD,
+        CANCEL
+    }
+
+    /**
+     * What policy, profile and queue say.
+     *
+     * @param overQuota false where the queue allows none; what the policy allows is in its quota
+     */
+    record Terms(
+            UUID policy,
+            String group,
+            OnPreemption onPreemption,
+            long graceMillis,
+            UUID queue,
+            boolean overQuota,
+            UUID profile,
+            String profileName,
+            String queueName,
+            long gpuMilli,
+            int workers,
+            long cpuMilli,
+            long memoryMiB,
+            Map<String, String> labels,
+            List<UUID> pools) {}
+
+    /** What becomes of a victim. */
+    enum OnPreemption {
+        REQUEUE,
+        END,
+        PAUSE
+    }
+
+    /** The attempt that holds devices now. */
+    record LiveAttempt(
+            UUID id,
+            int number,
+            String state,
+            UUID pool,
+            long gpuMilli,
+            long boundMillis,
+            OptionalLong startedMillis,
+            Optional<String> stopReason,
+            OptionalLong deadlineMillis,
+            List<Device> devices,
+            List<Report> reports) {}
+
+    /** A part of the allocation; no node where the pool is a plain count. */
+    record Device(int worker, Optional<UUID> node, OptionalLong index, long gpuMilli) {}
+
+    /** What the executor of one node said last. */
+    record Report(
+            UUID node, String state, Optional<String> outcome, Optional<Integer> exitCode, String message) {}
+
+    boolean over() {
+        return switch (state) {
+            case "succeeded", "failed", "cancelled" -> true;
+            default -> false;
+        };
+    }
+}
