@@ -31,7 +31,12 @@ final class CapacityFacts {
      * @param lastHeard null where no agent ever reported
      */
     record NodeFact(
-            UUID id, String cluster, Node node, boolean retired, boolean heardAgain, @Nullable OffsetDateTime lastHeard) {}
+            UUID id,
+            String cluster,
+            Node node,
+            boolean retired,
+            boolean heardAgain,
+            @Nullable OffsetDateTime lastHeard) {}
 
     private CapacityFacts() {}
 
@@ -70,13 +75,11 @@ final class CapacityFacts {
                             row.getBoolean("mig")));
         }
         List<NodeFact> facts = new ArrayList<>();
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 select n.*, p.name as pool_name, k.name as cluster_name, c.last_heard, c.lease_until, c.lost_at from node n
                   join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
-                """,
-                (Object) only)) {
+                """, (Object) only)) {
             facts.add(node(row, stamp, devices));
         }
         return facts;

@@ -27,8 +27,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads workloads as the leader needs them: a few set-based statements, however many are asked for. */
 final class CellReader {
 
-    private static final String WORKLOADS =
-            """
+    private static final String WORKLOADS = """
             select w.tenant_id, w.id, w.seq, w.submitted_by, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since is not null as at_head,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.over_quota,
@@ -73,21 +72,15 @@ final class CellReader {
         return ids.isEmpty()
                 ? List.of()
                 : complete(transaction.run(
-                        WORKLOADS + where + " and w.state in ('waiting', 'held') order by w.seq",
-                        (Object) array(ids)));
+                        WORKLOADS + where + " and w.state in ('waiting', 'held') order by w.seq", (Object) array(ids)));
     }
 
     /** Those that hold devices of one of these nodes. */
     List<WorkloadRecord> on(Collection<UUID> nodes) {
-        return nodes.isEmpty()
-                ? List.of()
-                : complete(transaction.run(
-                        WORKLOADS
-                                + """
+        return nodes.isEmpty() ? List.of() : complete(transaction.run(WORKLOADS + """
                                  where a.id in (select d.attempt_id from allocation_device d where d.node_id = any($1) and d.freed_at is null)
                                  order by w.seq
-                                """,
-                        (Object) array(nodes)));
+                                """, (Object) array(nodes)));
     }
 
     private List<WorkloadRecord> complete(Iterable<Row> rows) {
@@ -114,12 +107,10 @@ final class CellReader {
         if (attempts.isEmpty()) {
             return byAttempt;
         }
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 select attempt_id, worker, node_id, device_index, gpu_milli from allocation_device
                  where attempt_id = any($1) order by attempt_id, worker, device_index
-                """,
-                (Object) array(attempts))) {
+                """, (Object) array(attempts))) {
             byAttempt
                     .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
                     .add(new Device(
@@ -151,8 +142,7 @@ final class CellReader {
         return byAttempt;
     }
 
-    private static WorkloadRecord record(
-            Row row, Map<UUID, List<Device>> devices, Map<UUID, List<Report>> reports) {
+    private static WorkloadRecord record(Row row, Map<UUID, List<Device>> devices, Map<UUID, List<Report>> reports) {
         UUID attempt = row.getUUID("attempt_id");
         Optional<LiveAttempt> live = attempt == null
                 ? Optional.empty()

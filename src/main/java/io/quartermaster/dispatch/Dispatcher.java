@@ -129,8 +129,8 @@ public class Dispatcher {
     /** One turn: lead if nobody does, then one cycle. Returns how long the loop may rest if nothing wakes it. */
     Duration turn() {
         if (epoch.isEmpty()) {
-            Optional<Long> won = database.run(
-                    config.commitTimeout(), tx -> Fence.lead(tx, config.cell(), name, config.lease()));
+            Optional<Long> won =
+                    database.run(config.commitTimeout(), tx -> Fence.lead(tx, config.cell(), name, config.lease()));
             if (won.isEmpty()) {
                 return config.poll();
             }
@@ -177,10 +177,12 @@ public class Dispatcher {
 
     /** A stamp far from this replica's own clock means that one of the two clocks is wrong: nobody may be billed by it. */
     private void checkClock(Fence fence) {
-        Duration off = Duration.between(fence.stamp().toInstant(), Instant.now()).abs();
+        Duration off =
+                Duration.between(fence.stamp().toInstant(), Instant.now()).abs();
         if (off.compareTo(config.clockTolerance()) > 0) {
             epoch = OptionalLong.empty();
-            throw new IllegalStateException("the database's stamp and this replica's clock are " + off + " apart; it steps down");
+            throw new IllegalStateException(
+                    "the database's stamp and this replica's clock are " + off + " apart; it steps down");
         }
     }
 

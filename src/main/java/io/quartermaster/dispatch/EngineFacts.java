@@ -88,8 +88,7 @@ final class EngineFacts {
 
     private Allocation allocation(LiveAttempt attempt) {
         Map<Integer, List<Device>> byWorker = new TreeMap<>();
-        attempt.devices().forEach(device -> byWorker
-                .computeIfAbsent(device.worker(), worker -> new ArrayList<>())
+        attempt.devices().forEach(device -> byWorker.computeIfAbsent(device.worker(), worker -> new ArrayList<>())
                 .add(device));
         List<Worker> workers = new ArrayList<>();
         byWorker.forEach((number, devices) -> workers.add(new Worker(number, place(devices))));
@@ -99,7 +98,8 @@ final class EngineFacts {
     private static Place place(List<Device> devices) {
         Optional<UUID> node = devices.getFirst().node();
         if (node.isEmpty()) {
-            return new Place.Counted(devices.stream().mapToLong(Device::gpuMilli).sum());
+            return new Place.Counted(
+                    devices.stream().mapToLong(Device::gpuMilli).sum());
         }
         List<Share> shares = devices.stream()
                 .filter(device -> device.index().isPresent())
@@ -115,7 +115,8 @@ final class EngineFacts {
     static List<JsonObject> devices(Place place) {
         return switch (place) {
             case Place.Counted counted -> List.of(new JsonObject().put("gpu_milli", counted.gpuMilli()));
-            case Place.OnNode onNode when onNode.shares().isEmpty() ->
+            case Place.OnNode onNode
+            when onNode.shares().isEmpty() ->
                 List.of(new JsonObject().put("node_id", onNode.node().value()).put("gpu_milli", 0));
             case Place.OnNode onNode ->
                 onNode.shares().stream()

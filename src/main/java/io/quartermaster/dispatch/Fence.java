@@ -22,14 +22,10 @@ final class Fence {
 
     /** Becomes leader when nobody's lease holds: the new epoch, or empty. */
     static Optional<Long> lead(SystemTransaction transaction, String cell, String name, Duration lease) {
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 update cell set epoch = epoch + 1, leader = $2, lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
                  where id = $1 and lease_until < clock_timestamp() returning epoch
-                """,
-                cell,
-                name,
-                lease.toMillis())) {
+                """, cell, name, lease.toMillis())) {
             return Optional.of(row.getLong("epoch"));
         }
         return Optional.empty();
@@ -37,15 +33,11 @@ final class Fence {
 
     /** Takes the fence and renews the lease; empty when another epoch has begun. Stamps are whole milliseconds and never go back. */
     static Optional<Fence> take(SystemTransaction transaction, String cell, long epoch, Duration lease) {
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 update cell set stamp = greatest(stamp, date_trunc('milliseconds', clock_timestamp())),
                                 lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
                  where id = $1 and epoch = $2 returning stamp, sequence
-                """,
-                cell,
-                epoch,
-                lease.toMillis())) {
+                """, cell, epoch, lease.toMillis())) {
             return Optional.of(new Fence(row.getOffsetDateTime("stamp"), row.getLong("sequence")));
         }
         return Optional.empty();

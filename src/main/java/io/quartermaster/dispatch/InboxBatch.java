@@ -20,16 +20,12 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
         List<Long> ids = new ArrayList<>();
         Map<Inbox.Kind, Set<String>> refs = new EnumMap<>(Inbox.Kind.class);
         Set<TenantId> quotas = new TreeSet<>();
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 select id, tenant_id, kind, ref from (
                     select id, tenant_id, kind, ref, row_number() over (partition by tenant_id order by id) as turn
                       from (select * from inbox where cell_id = $1 and set_aside_at is null order by id limit $3) oldest) turns
                  order by turn, id limit $2
-                """,
-                cell,
-                limit,
-                limit * 10)) {
+                """, cell, limit, limit * 10)) {
             ids.add(row.getLong("id"));
             Inbox.Kind kind = Inbox.Kind.valueOf(row.getString("kind").toUpperCase(Locale.ROOT));
             refs.computeIfAbsent(kind, k -> new TreeSet<>()).add(row.getString("ref"));

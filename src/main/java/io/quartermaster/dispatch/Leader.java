@@ -154,9 +154,8 @@ final class Leader {
                 }
             }
             if (!heard.isEmpty()) {
-                transaction.run(
-                        "update node_contact set lost_at = null where node_id = any($1)",
-                        (Object) CellReader.array(heard));
+                transaction.run("update node_contact set lost_at = null where node_id = any($1)", (Object)
+                        CellReader.array(heard));
             }
         }
     }
@@ -210,8 +209,7 @@ final class Leader {
     private void pool(PoolFact fact, List<Change> changes) {
         pools.put(fact.id(), fact.pool().id());
         poolIds.put(fact.pool().id(), fact.id());
-        changes.add(
-                fact.retired() ? new Change.PoolRemoved(fact.pool().id()) : new Change.PoolSet(fact.pool()));
+        changes.add(fact.retired() ? new Change.PoolRemoved(fact.pool().id()) : new Change.PoolSet(fact.pool()));
     }
 
     private void node(NodeFact fact, List<Change> changes) {

@@ -34,7 +34,10 @@ final class PendingReasons {
             oldest.remove();
             JsonArray perPool = new JsonArray();
             wait.perPool().forEach(reason -> perPool.add(json(reason)));
-            rows.reason(UUID.fromString(wait.workload().value()), wait.reason().code().name(), perPool);
+            rows.reason(
+                    UUID.fromString(wait.workload().value()),
+                    wait.reason().code().name(),
+                    perPool);
         }
         return !pending.isEmpty();
     }

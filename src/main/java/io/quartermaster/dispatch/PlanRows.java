@@ -75,7 +75,9 @@ final class PlanRows {
     }
 
     void device(TenantId tenant, UUID attempt, int worker, JsonObject place) {
-        newDevices.add(place.put("tenant_id", tenant.value()).put("attempt_id", attempt.toString()).put("worker", worker));
+        newDevices.add(place.put("tenant_id", tenant.value())
+                .put("attempt_id", attempt.toString())
+                .put("worker", worker));
     }
 
     /** Keys beside the state: {@code end_reason}, {@code at_head}, {@code attempts}; absent ones stay or are cleared as the SQL says. */
@@ -143,58 +145,36 @@ final class PlanRows {
 
     void write(SystemTransaction transaction, String cell) {
         OffsetDateTime stamp = fence.stamp();
-        set(
-                transaction,
-                endedAttempts,
-                """
+        set(transaction, endedAttempts, """
                 with ended as (
                     update attempt a set state = 'ended', outcome = x.outcome, exit_code = x.exit_code, message = x.message, ended_at = $2
                       from jsonb_to_recordset($1) as x(tenant_id text, id uuid, outcome text, exit_code int, message text)
                      where a.tenant_id = x.tenant_id and a.id = x.id and a.state <> 'ended' returning a.tenant_id, a.id)
                 update allocation_device d set freed_at = $2 from ended e
                  where d.tenant_id = e.tenant_id and d.attempt_id = e.id and d.freed_at is null
-                """,
-                stamp);
-        set(
-                transaction,
-                attemptProgress,
-                """
+                """, stamp);
+        set(transaction, attemptProgress, """
                 update attempt a set state = x.state, started_at = case when x.state = 'running' then $2 else a.started_at end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text)
                  where a.tenant_id = x.tenant_id and a.id = x.id
-                """,
-                stamp);
-        set(
-                transaction,
-                attemptStops,
-                """
+                """, stamp);
+        set(transaction, attemptStops, """
                 update attempt a set state = 'stopping', stop_reason = x.stop_reason, stopping_at = $2,
                        deadline_at = $2 + x.grace_ms * interval '1 millisecond'
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, stop_reason text, grace_ms bigint)
                  where a.tenant_id = x.tenant_id and a.id = x.id
-                """,
-                stamp);
-        set(
-                transaction,
-                newAttempts,
-                """
+                """, stamp);
+        set(transaction, newAttempts, """
                 insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, bound_at)
                 select tenant_id, id, workload_id, number, 'bound', pool_id, gpu_milli, $2
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, pool_id uuid, gpu_milli bigint)
-                """,
-                stamp);
-        set(
-                transaction,
-                newDevices,
-                """
+                """, stamp);
+        set(transaction, newDevices, """
                 insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli)
                 select tenant_id, attempt_id, worker, node_id, device_index, gpu_milli
                   from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint)
                 """);
-        set(
-                transaction,
-                new JsonArray(List.copyOf(workloadStates.values())),
-                """
+        set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
                 update workload w set state = x.state, changed_at = $2, end_reason = x.end_reason,
                        attempts = coalesce(x.attempts, w.attempts),
                        at_head_since = case when x.at_head then $2 when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
@@ -204,63 +184,39 @@ final class PlanRows {
                        ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2 end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean)
                  where w.tenant_id = x.tenant_id and w.id = x.id
-                """,
-                stamp);
-        set(
-                transaction,
-                reasons,
-                """
+                """, stamp);
+        set(transaction, reasons, """
                 update workload w set reason_code = x.code, reason = x.reason
                   from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb)
                  where w.id = x.id and w.state in ('waiting', 'held')
                 """);
-        set(
-                transaction,
-                denominations,
-                """
+        set(transaction, denominations, """
                 delete from nomination n using jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid)
                  where n.tenant_id = x.tenant_id and n.workload_id = x.workload_id
                 """);
-        set(
-                transaction,
-                nominations,
-                """
+        set(transaction, nominations, """
                 insert into nomination (tenant_id, workload_id, pool_id, body, nominated_at)
                 select tenant_id, workload_id, pool_id, body, $2
                   from jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid, pool_id uuid, body jsonb)
                 on conflict (tenant_id, workload_id) do update set pool_id = excluded.pool_id, body = excluded.body, nominated_at = excluded.nominated_at
-                """,
-                stamp);
-        set(
-                transaction,
-                preemptions,
-                """
+                """, stamp);
+        set(transaction, preemptions, """
                 insert into preemption (tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, at)
                 select tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, $2
                   from jsonb_to_recordset($1)
                     as x(tenant_id text, id uuid, workload_id uuid, attempt_id uuid, cause text, for_workload uuid, receipt jsonb)
-                """,
-                stamp);
-        set(
-                transaction,
-                usage,
-                """
+                """, stamp);
+        set(transaction, usage, """
                 insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, allocation_id, policy_id, gpu_milli, phase, since_ms, marks)
                 select seq, $2, tenant_id, $3, kind, pool_id, allocation_id, policy_id, gpu_milli, phase, since_ms, marks
                   from jsonb_to_recordset($1) as x(seq bigint, tenant_id text, kind text, pool_id uuid, allocation_id uuid, policy_id uuid,
                        gpu_milli bigint, phase text, since_ms bigint, marks jsonb)
-                """,
-                cell,
-                fence.stampMillis());
-        set(
-                transaction,
-                feed,
-                """
+                """, cell, fence.stampMillis());
+        set(transaction, feed, """
                 insert into feed (tenant_id, seq, kind, ref, body, at)
                 select tenant_id, seq, 'workload', ref, body, $2
                   from jsonb_to_recordset($1) as x(tenant_id text, seq bigint, ref text, body jsonb)
-                """,
-                stamp);
+                """, stamp);
         if (!touchedNodes.isEmpty()) {
             transaction.run(
                     "update node set revision = $2 where id = any($1)",

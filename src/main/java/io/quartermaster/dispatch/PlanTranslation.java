@@ -39,7 +39,8 @@ final class PlanTranslation {
     /** @param records of every workload that the plan decides about or for */
     void translate(Plan plan, Map<UUID, WorkloadRecord> records) {
         for (Decision decision : plan.decisions()) {
-            WorkloadRecord workload = record(records, UUID.fromString(decision.workload().value()));
+            WorkloadRecord workload =
+                    record(records, UUID.fromString(decision.workload().value()));
             switch (decision) {
                 case Decision.Start start -> start(workload, start);
                 case Decision.Preempt preempt -> preempt(workload, preempt, records);
@@ -59,8 +60,10 @@ final class PlanTranslation {
     /** Whom a decision makes room for, if for anyone. */
     static Optional<UUID> successor(Decision decision) {
         return switch (decision) {
-            case Decision.Preempt preempt -> Optional.of(UUID.fromString(preempt.successor().value()));
-            case Decision.Shrink shrink -> Optional.of(UUID.fromString(shrink.successor().value()));
+            case Decision.Preempt preempt ->
+                Optional.of(UUID.fromString(preempt.successor().value()));
+            case Decision.Shrink shrink ->
+                Optional.of(UUID.fromString(shrink.successor().value()));
             case Decision.Start start -> Optional.empty();
             case Decision.Grow grow -> Optional.empty();
             case Decision.Nominate nominate -> Optional.empty();
@@ -161,8 +164,9 @@ final class PlanTranslation {
         receipt.considered().forEach(each -> {
             WorkloadRecord other = records.get(UUID.fromString(each.workload().value()));
             if (other != null && other.tenant().equals(tenant)) {
-                considered.add(
-                        new JsonObject().put("workload", each.workload().value()).put("outcome", word(each.outcome())));
+                considered.add(new JsonObject()
+                        .put("workload", each.workload().value())
+                        .put("outcome", word(each.outcome())));
             }
         });
         return new JsonObject()

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param paths by policy, retired ones included while their work runs
  */
-record QuotaFacts(TenantId tenant, boolean suspended, Map<UUID, QuotaPath> paths, List<Quota> quotas, List<Level> levels) {
+record QuotaFacts(
+        TenantId tenant, boolean suspended, Map<UUID, QuotaPath> paths, List<Quota> quotas, List<Level> levels) {
 
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
     record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
@@ -33,12 +34,10 @@ record QuotaFacts(TenantId tenant, boolean suspended, Map<UUID, QuotaPath> paths
             TenantId tenant = new TenantId(row.getString("id"));
             byTenant.put(tenant, new Gathering(tenant, !row.getString("state").equals("active")));
         }
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 select a.*, p.name as pool_name from allotment a join pool p on p.id = a.pool_id
                  where a.tenant_id = any($1) order by a.tenant_id, p.name
-                """,
-                (Object) ids)) {
+                """, (Object) ids)) {
             of(byTenant, row).allotment(row);
         }
         for (Row row : transaction.run(
@@ -46,12 +45,10 @@ record QuotaFacts(TenantId tenant, boolean suspended, Map<UUID, QuotaPath> paths
                 (Object) ids)) {
             of(byTenant, row).policy(row);
         }
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 select q.*, p.name as pool_name from policy_quota q left join pool p on p.id = q.pool_id
                  where q.tenant_id = any($1) order by q.tenant_id, q.policy_id, p.name nulls first
-                """,
-                (Object) ids)) {
+                """, (Object) ids)) {
             of(byTenant, row).quota(row);
         }
         return byTenant.values().stream().map(Gathering::done).toList();

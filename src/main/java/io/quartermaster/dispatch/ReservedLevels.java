@@ -24,8 +24,7 @@ final class ReservedLevels {
     private final Map<Key, Long> told = new HashMap<>();
 
     void load(SystemTransaction transaction) {
-        for (Row row : transaction.run(
-                """
+        for (Row row : transaction.run("""
                 select distinct on (tenant_id, kind, pool_id, policy_id) tenant_id, pool_id, policy_id, gpu_milli from usage_event
                  where kind in ('tenant-reserved', 'policy-reserved') order by tenant_id, kind, pool_id, policy_id, seq desc
                 """)) {

@@ -117,8 +117,8 @@ final class Settling {
                 .filter(lost::containsKey)
                 .mapToLong(node -> lost.getOrDefault(node, fence.stampMillis()))
                 .min()
-                .ifPresent(since ->
-                        usagePhase(record, attempt, "out-of-contact", Math.max(attempt.boundMillis(), since)));
+                .ifPresent(
+                        since -> usagePhase(record, attempt, "out-of-contact", Math.max(attempt.boundMillis(), since)));
     }
 
     private void phase(WorkloadRecord record, LiveAttempt attempt, String phase) {
@@ -147,8 +147,7 @@ final class Settling {
                 .orElseThrow(() -> new IllegalStateException("no attempt of " + record.id() + " is live"));
     }
 
-    private static WorkloadRecord after(
-            WorkloadRecord r, String state, boolean atHead, Optional<LiveAttempt> attempt) {
+    private static WorkloadRecord after(WorkloadRecord r, String state, boolean atHead, Optional<LiveAttempt> attempt) {
         return new WorkloadRecord(
                 r.tenant(),
                 r.id(),

@@ -17,8 +17,8 @@ import java.util.UUID;
 final class Transitions {
 
     /** Of several nodes' outcomes the one that says most about the attempt: what went wrong before what was asked for. */
-    private static final List<String> TELLING = List.of(
-            "out-of-memory", "failed", "timed-out", "lost", "cancelled", "paused", "preempted", "succeeded");
+    private static final List<String> TELLING =
+            List.of("out-of-memory", "failed", "timed-out", "lost", "cancelled", "paused", "preempted", "succeeded");
 
     private Transitions() {}
 
@@ -49,8 +49,9 @@ final class Transitions {
     private static Step attempt(WorkloadRecord workload, LiveAttempt attempt, Set<UUID> lost) {
         Set<UUID> nodes = new TreeSet<>();
         attempt.devices().forEach(device -> device.node().ifPresent(nodes::add));
-        List<Report> ended =
-                attempt.reports().stream().filter(r -> r.state().equals("ended")).toList();
+        List<Report> ended = attempt.reports().stream()
+                .filter(r -> r.state().equals("ended"))
+                .toList();
         Set<UUID> quiet = new TreeSet<>();
         ended.forEach(report -> quiet.add(report.node()));
         nodes.stream().filter(lost::contains).forEach(quiet::add);
@@ -76,7 +77,8 @@ final class Transitions {
         long running = attempt.reports().stream()
                 .filter(r -> r.state().equals("running"))
                 .count();
-        String reached = nodes > 0 && running == nodes ? "running" : attempt.reports().isEmpty() ? "bound" : "starting";
+        String reached =
+                nodes > 0 && running == nodes ? "running" : attempt.reports().isEmpty() ? "bound" : "starting";
         // An attempt never goes back: a late report of an earlier state is old news.
         boolean further = !attempt.state().equals("running")
                 && !reached.equals(attempt.state())
@@ -95,7 +97,8 @@ final class Transitions {
                 .orElse(outcome.equals("lost") ? "the node's lease ended before it was heard again" : "");
         String state = after(workload, outcome);
         boolean again = state.equals("waiting") || state.equals("held");
-        Optional<String> reason = again || state.equals("succeeded") ? Optional.empty() : Optional.of(reason(outcome, exitCode));
+        Optional<String> reason =
+                again || state.equals("succeeded") ? Optional.empty() : Optional.of(reason(outcome, exitCode));
         return new Step.End(outcome, exitCode, message, state, reason, again);
     }
 

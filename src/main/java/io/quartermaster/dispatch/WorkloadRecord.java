@@ -80,8 +80,7 @@ record WorkloadRecord(
     record Device(int worker, Optional<UUID> node, OptionalLong index, long gpuMilli) {}
 
     /** What the executor of one node said last. */
-    record Report(
-            UUID node, String state, Optional<String> outcome, Optional<Integer> exitCode, String message) {}
+    record Report(UUID node, String state, Optional<String> outcome, Optional<Integer> exitCode, String message) {}
 
     boolean over() {
         return switch (state) {

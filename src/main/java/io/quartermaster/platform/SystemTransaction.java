@@ -6,6 +6,7 @@ import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import java.time.Duration;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One transaction of the system role for a background loop that owns its thread: statements are awaited one by one. Never used on an
@@ -23,7 +24,7 @@ public final class SystemTransaction {
     }
 
     /** Fails when the statement takes longer than the transaction may. */
-    public RowSet<Row> run(String sql, Object... parameters) {
+    public RowSet<Row> run(String sql, @Nullable Object... parameters) {
         return connection
                 .preparedQuery(sql)
                 .execute(Tuple.tuple(Arrays.asList(parameters)))
