@@ -2,12 +2,12 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
-import io.quartermaster.dispatch.WorkloadRecord.OnPreemption;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
-import io.quartermaster.dispatch.WorkloadRecord.Wish;
+import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.Wish;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.OffsetDateTime;
@@ -170,7 +170,7 @@ final class CellReader {
                 row.getBoolean("dedicated_only"),
                 shorter(row.getLong("max_runtime_ms"), row.getLong("profile_max_runtime_ms")),
                 millis(row.getOffsetDateTime("submitted_at")),
-                Wish.valueOf(row.getString("wish").toUpperCase(Locale.ROOT)),
+                Wish.of(row.getString("wish")),
                 row.getString("state"),
                 row.getInteger("attempts"),
                 row.getBoolean("at_head"),

@@ -43,6 +43,7 @@ final class Leader {
     private final Map<UUID, String> clusters = new HashMap<>();
     private final ReservedLevels levels = new ReservedLevels();
     private final PendingReasons reasons;
+    private boolean allPools;
 
     private record QuotaKey(QuotaPath path, Scope scope) implements Comparable<QuotaKey> {
         @Override
@@ -81,9 +82,9 @@ final class Leader {
         List<Change> changes = new ArrayList<>();
         CapacityFacts.pools(transaction, null).forEach(pool -> leader.pool(pool, changes));
         CapacityFacts.nodes(transaction, fence.stamp(), null).forEach(node -> leader.node(node, changes));
-        Set<TenantId> tenants = new TreeSet<>();
-        transaction.run("select id from tenant").forEach(row -> tenants.add(new TenantId(row.getString("id"))));
-        QuotaFacts.read(transaction, tenants).forEach(quota -> leader.quota(quota, changes));
+        Set<TenantId> tenants = everyTenant(transaction);
+        leader.allPools = QuotaFacts.anyCountsAllPools(transaction);
+        QuotaFacts.read(transaction, tenants, leader.allPools).forEach(quota -> leader.quota(quota, changes));
         leader.levels.load(transaction);
         new CellReader(transaction)
                 .live()
@@ -101,7 +102,7 @@ final class Leader {
 
         capacity(transaction, fence, batch, changes);
         Map<UUID, Long> lost = lostNodes(transaction, fence, changes);
-        List<QuotaFacts> quotaFacts = QuotaFacts.read(transaction, batch.tenantsWithChangedQuotas());
+        List<QuotaFacts> quotaFacts = changedQuotas(transaction, batch);
         quotaFacts.forEach(quota -> quota(quota, changes));
         levels.state(quotaFacts, rows);
 
@@ -189,6 +190,23 @@ final class Leader {
                 reader.waitingUnder("queue_id", batch.uuids(Inbox.Kind.QUEUE)));
         reads.forEach(records -> records.forEach(record -> found.put(record.id(), record)));
         return found.values();
+    }
+
+    /** The first policy that counts over all pools gives every tenant a place in that tree; the last one gone takes it away. */
+    private List<QuotaFacts> changedQuotas(SystemTransaction transaction, InboxBatch batch) {
+        Set<TenantId> tenants = batch.tenantsWithChangedQuotas();
+        if (tenants.isEmpty()) {
+            return List.of();
+        }
+        boolean before = allPools;
+        allPools = QuotaFacts.anyCountsAllPools(transaction);
+        return QuotaFacts.read(transaction, before == allPools ? tenants : everyTenant(transaction), allPools);
+    }
+
+    private static Set<TenantId> everyTenant(SystemTransaction transaction) {
+        Set<TenantId> tenants = new TreeSet<>();
+        transaction.run("select id from tenant").forEach(row -> tenants.add(new TenantId(row.getString("id"))));
+        return tenants;
     }
 
     /** The records of all workloads that the plan decides about, as they are after this cycle's steps. */

@@ -1,16 +1,25 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.capacity.Allotment;
+import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
+import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.governance.Policy;
+import io.quartermaster.governance.PolicyQuota;
+import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -19,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What one tenant's allotments and policies say: the nodes of its quota trees, where each policy lies in them, and what is reserved.
  *
- * @param paths by policy, retired ones included while their work runs
+ * @param paths by policy, retired ones included: their work may still run
  */
 record QuotaFacts(
         TenantId tenant, boolean suspended, Map<UUID, QuotaPath> paths, List<Quota> quotas, List<Level> levels) {
@@ -27,12 +36,23 @@ record QuotaFacts(
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
     record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
 
-    static List<QuotaFacts> read(SystemTransaction transaction, Collection<TenantId> tenants) {
+    /** Whether any policy of the cell counts over all pools: then every tenant has a place in that tree. */
+    static boolean anyCountsAllPools(SystemTransaction transaction) {
+        return transaction.run("""
+                        select exists (select 1 from policy_quota q join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id
+                                        where q.pool_id is null and p.retired_at is null) as found
+                        """).iterator().next().getBoolean("found");
+    }
+
+    static List<QuotaFacts> read(SystemTransaction transaction, Collection<TenantId> tenants, boolean allPools) {
+        if (tenants.isEmpty()) {
+            return List.of();
+        }
         String[] ids = tenants.stream().map(TenantId::value).toArray(String[]::new);
         Map<TenantId, Gathering> byTenant = new TreeMap<>();
         for (Row row : transaction.run("select id, state from tenant where id = any($1)", (Object) ids)) {
             TenantId tenant = new TenantId(row.getString("id"));
-            byTenant.put(tenant, new Gathering(tenant, !row.getString("state").equals("active")));
+            byTenant.put(tenant, new Gathering(tenant, row.getString("state").equals("suspended")));
         }
         for (Row row : transaction.run("""
                 select a.*, p.name as pool_name from allotment a join pool p on p.id = a.pool_id
@@ -40,18 +60,18 @@ record QuotaFacts(
                 """, (Object) ids)) {
             of(byTenant, row).allotment(row);
         }
-        for (Row row : transaction.run(
-                "select tenant_id, id, group_path, over_quota, retired_at is not null as retired from policy where tenant_id = any($1) order by group_path, id",
-                (Object) ids)) {
-            of(byTenant, row).policy(row);
-        }
         for (Row row : transaction.run("""
-                select q.*, p.name as pool_name from policy_quota q left join pool p on p.id = q.pool_id
-                 where q.tenant_id = any($1) order by q.tenant_id, q.policy_id, p.name nulls first
+                select q.*, p.name as pool_name from policy_quota q
+                  join policy o on o.tenant_id = q.tenant_id and o.id = q.policy_id left join pool p on p.id = q.pool_id
+                 where q.tenant_id = any($1) and o.retired_at is null order by q.tenant_id, q.policy_id, p.name nulls first
                 """, (Object) ids)) {
             of(byTenant, row).quota(row);
         }
-        return byTenant.values().stream().map(Gathering::done).toList();
+        for (Row row : transaction.run(
+                "select * from policy where tenant_id = any($1) order by tenant_id, group_path, id", (Object) ids)) {
+            of(byTenant, row).policy(row);
+        }
+        return byTenant.values().stream().map(each -> each.done(allPools)).toList();
     }
 
     private static Gathering of(Map<TenantId, Gathering> byTenant, Row row) {
@@ -62,14 +82,14 @@ record QuotaFacts(
         return found;
     }
 
+    /** The rows of one tenant as they come. */
     private static final class Gathering {
         private final TenantId tenant;
         private final boolean suspended;
-        private final Map<String, QuotaPath> byGroup = new TreeMap<>();
+        private final List<Allotment> allotments = new ArrayList<>();
+        private final List<Policy> policies = new ArrayList<>();
+        private final Map<UUID, List<PolicyQuota>> granted = new HashMap<>();
         private final Map<UUID, QuotaPath> paths = new TreeMap<>();
-        private final Map<UUID, Boolean> overQuota = new TreeMap<>();
-        private final Map<UUID, Boolean> retired = new TreeMap<>();
-        private final List<Quota> quotas = new ArrayList<>();
         private final List<Level> levels = new ArrayList<>();
 
         Gathering(TenantId tenant, boolean suspended) {
@@ -78,78 +98,64 @@ record QuotaFacts(
         }
 
         void allotment(Row row) {
-            quotas.add(quota(QuotaPath.of(tenant.value()), row, true, false));
+            allotments.add(new Allotment(tenant, new PoolId(row.getString("pool_name")), terms(row)));
             levels.add(new Level(row.getUUID("pool_id"), null, row.getLong("reserved_milli")));
-        }
-
-        /** Comes in order of the groups' paths, so the nearest ancestor with a policy is there before its descendants. */
-        void policy(Row row) {
-            UUID id = row.getUUID("id");
-            String group = row.getString("group_path");
-            QuotaPath path = below(group);
-            // Where a policy was retired and made anew, both stand for the same place in the tree.
-            paths.put(id, path);
-            byGroup.put(group, path);
-            overQuota.put(id, row.getBoolean("over_quota"));
-            retired.put(id, row.getBoolean("retired"));
-        }
-
-        private QuotaPath below(String group) {
-            String ancestor = group;
-            while (ancestor.lastIndexOf('/') > 0) {
-                ancestor = ancestor.substring(0, ancestor.lastIndexOf('/'));
-                QuotaPath parent = byGroup.get(ancestor);
-                if (parent != null) {
-                    return child(parent, group.substring(ancestor.length() + 1));
-                }
-            }
-            return child(QuotaPath.of(tenant.value()), group.substring(1));
-        }
-
-        private static QuotaPath child(QuotaPath parent, String name) {
-            List<String> segments = new ArrayList<>(parent.segments());
-            segments.add(name);
-            return new QuotaPath(segments);
         }
 
         void quota(Row row) {
             UUID policy = row.getUUID("policy_id");
-            QuotaPath path = paths.get(policy);
-            if (path == null) {
-                throw new IllegalStateException("a quota of a policy that is not there: " + policy);
-            }
-            boolean gone = Boolean.TRUE.equals(retired.get(policy));
-            if (gone && quotas.stream().anyMatch(q -> q.path().equals(path))) {
-                return;
-            }
-            quotas.add(quota(path, row, Boolean.TRUE.equals(overQuota.get(policy)), gone));
-            UUID pool = row.getUUID("pool_id");
-            if (pool != null) {
-                levels.add(new Level(pool, policy, gone ? 0 : row.getLong("reserved_milli")));
+            String pool = row.getString("pool_name");
+            Scope scope = pool == null ? Scope.ALL_POOLS : Scope.of(new PoolId(pool));
+            granted.computeIfAbsent(policy, id -> new ArrayList<>()).add(new PolicyQuota(scope, terms(row)));
+            UUID poolId = row.getUUID("pool_id");
+            if (poolId != null) {
+                levels.add(new Level(poolId, policy, row.getLong("reserved_milli")));
             }
         }
 
-        /** A retired policy reserves nothing: what still runs under it is over-quota. */
-        private static Quota quota(QuotaPath path, Row row, boolean overQuota, boolean retired) {
-            String pool = row.getString("pool_name");
+        void policy(Row row) {
+            UUID id = row.getUUID("id");
+            GroupPath group = new GroupPath(row.getString("group_path"));
+            paths.put(id, QuotaTree.path(tenant, group));
+            if (row.getOffsetDateTime("retired_at") == null) {
+                policies.add(new Policy(
+                        id,
+                        row.getString("name"),
+                        group,
+                        granted.getOrDefault(id, List.of()),
+                        row.getBoolean("over_quota"),
+                        OnPreemption.REQUEUE,
+                        row.getLong("grace_ms"),
+                        optional(row.getLong("user_limit_milli"))));
+            }
+        }
+
+        QuotaFacts done(boolean allPools) {
+            QuotaTree tree = allPools
+                    ? QuotaTree.withAllPools(tenant, allotments, policies)
+                    : QuotaTree.of(tenant, allotments, policies);
+            List<Quota> quotas = new ArrayList<>(tree.quotas());
+            paths.values().stream().distinct().forEach(path -> allotments.stream()
+                    .map(allotment -> Scope.of(allotment.pool()))
+                    .filter(scope -> policies.stream().noneMatch(policy -> QuotaTree.path(tenant, policy.group())
+                            .equals(path)))
+                    // A retired policy reserves nothing: what still runs under it is over-quota.
+                    .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
+            return new QuotaFacts(tenant, suspended, Map.copyOf(paths), List.copyOf(quotas), List.copyOf(levels));
+        }
+
+        private static QuotaTerms terms(Row row) {
             Integer weight = row.getInteger("weight");
-            return new Quota(
-                    path,
-                    pool == null ? Scope.ALL_POOLS : Scope.of(new PoolId(pool)),
-                    retired ? 0 : row.getLong("reserved_milli"),
+            return new QuotaTerms(
+                    row.getLong("reserved_milli"),
                     optional(row.getLong("limit_milli")),
-                    weight == null ? OptionalLong.empty() : OptionalLong.of(weight * 1000L),
-                    retired ? OptionalLong.empty() : optional(row.getLong("lendable_milli")),
-                    row.getInteger("rank"),
-                    overQuota);
+                    weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
+                    optional(row.getLong("lendable_milli")),
+                    row.getInteger("rank"));
         }
 
         private static OptionalLong optional(@Nullable Long value) {
             return value == null ? OptionalLong.empty() : OptionalLong.of(value);
-        }
-
-        QuotaFacts done() {
-            return new QuotaFacts(tenant, suspended, Map.copyOf(paths), List.copyOf(quotas), List.copyOf(levels));
         }
     }
 }

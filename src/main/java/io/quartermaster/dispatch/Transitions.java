@@ -1,9 +1,9 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
-import io.quartermaster.dispatch.WorkloadRecord.OnPreemption;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
-import io.quartermaster.dispatch.WorkloadRecord.Wish;
+import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.workloads.Wish;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

@@ -1,6 +1,8 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.Wish;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -26,13 +28,6 @@ record WorkloadRecord(
         Optional<LiveAttempt> attempt,
         Optional<String> nomination) {
 
-    /** What the API asked for. */
-    enum Wish {
-        RUN,
-        HOLD,
-        CANCEL
-    }
-
     /**
      * What policy, profile and queue say.
      *
@@ -54,13 +49,6 @@ record WorkloadRecord(
             long memoryMiB,
             Map<String, String> labels,
             List<UUID> pools) {}
-
-    /** What becomes of a victim. */
-    enum OnPreemption {
-        REQUEUE,
-        END,
-        PAUSE
-    }
 
     /** The attempt that holds devices now. */
     record LiveAttempt(
