@@ -4,6 +4,7 @@ import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.redis.client.RedisAPI;
 import io.vertx.mutiny.redis.client.Response;
 import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +32,7 @@ public class RedisScripts {
     /** Zero while Redis is well; else the time until which it is left alone. */
     private final AtomicLong restUntil = new AtomicLong();
 
+    @Inject
     RedisScripts(RedisAPI redis) {
         this(redis, System::nanoTime);
     }

@@ -1,0 +1,163 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.SystemDatabase;
+import io.vertx.mutiny.sqlclient.Row;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/** Writes what the API, the operator and executors would write, straight into the tables: for tests of the leader alone. */
+final class CellRows {
+
+    static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+    private final SystemDatabase database;
+    final String tenant;
+
+    CellRows(SystemDatabase database, String tenant) {
+        this.database = database;
+        this.tenant = tenant;
+        run(
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'active')",
+                tenant);
+        inbox("tenant", tenant);
+    }
+
+    List<Row> run(String sql, Object... parameters) {
+        return database.run(TIMEOUT, tx -> {
+            List<Row> rows = new ArrayList<>();
+            tx.run(sql, parameters).forEach(rows::add);
+            return rows;
+        });
+    }
+
+    private void inbox(String kind, String ref) {
+        run("insert into inbox (tenant_id, kind, ref) values ($1, $2, $3)", tenant, kind, ref);
+    }
+
+    UUID pool(String name) {
+        UUID id = Ids.next();
+        run("insert into pool (id, name) values ($1, $2)", id, name);
+        inbox("pool", id.toString());
+        return id;
+    }
+
+    UUID node(UUID pool, String name, int gpus, Duration lease) {
+        UUID id = Ids.next();
+        UUID cluster = Ids.next();
+        run(
+                "insert into cluster (id, name, kind, region) values ($1, $2, 'agent', 'here')",
+                cluster,
+                name + "-cluster");
+        run("insert into node (id, name, cluster_id, pool_id) values ($1, $2, $3, $4)", id, name, cluster, pool);
+        run(
+                "insert into gpu (node_id, device_index, uuid, model, memory_mib) select $1, i, $2 || i, 'H100', 81920 from generate_series(0, $3 - 1) i",
+                id,
+                name + "-gpu-",
+                gpus);
+        contact(id, lease);
+        return id;
+    }
+
+    void contact(UUID node, Duration lease) {
+        run("""
+                insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)
+                values ($1, '1', 'b', 'i', 'none', clock_timestamp(), clock_timestamp() + $2::bigint * interval '1 millisecond')
+                on conflict (node_id) do update set last_heard = excluded.last_heard, lease_until = excluded.lease_until
+                """, node, lease.toMillis());
+        inbox("node", node.toString());
+    }
+
+    void allotment(UUID pool, long reserved, long limit) {
+        run(
+                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, $3, $4, 1)",
+                tenant,
+                pool,
+                reserved * 1000,
+                limit * 1000);
+        inbox("allotment", pool.toString());
+    }
+
+    UUID policy(String group, UUID pool, long reserved, long limit) {
+        UUID id = Ids.next();
+        run(
+                "insert into policy (tenant_id, id, name, group_path, grace_ms) values ($1, $2, $3, $4, 1000)",
+                tenant,
+                id,
+                group.substring(1),
+                group);
+        run(
+                "insert into policy_quota (tenant_id, policy_id, pool_id, reserved_milli, limit_milli) values ($1, $2, $3, $4, $5)",
+                tenant,
+                id,
+                pool,
+                reserved * 1000,
+                limit * 1000);
+        inbox("policy", id.toString());
+        return id;
+    }
+
+    UUID profile(int gpus, UUID pool) {
+        UUID id = Ids.next();
+        run(
+                "insert into profile (tenant_id, id, name, gpu_milli, pool_ids) values ($1, $2, $3, $4, $5)",
+                tenant,
+                id,
+                gpus + "x",
+                gpus * 1000L,
+                new UUID[] {pool});
+        return id;
+    }
+
+    UUID queue(UUID policy, UUID profile) {
+        UUID id = Ids.next();
+        run(
+                "insert into queue (tenant_id, id, name, policy_id, profile_id) values ($1, $2, $3, $4, $5)",
+                tenant,
+                id,
+                "q-" + id,
+                policy,
+                profile);
+        return id;
+    }
+
+    UUID submit(UUID queue, UUID policy, UUID profile) {
+        UUID id = Ids.next();
+        run("""
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command)
+                values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, true, '["true"]')
+                """, tenant, id, queue, policy, profile);
+        inbox("workload", id.toString());
+        return id;
+    }
+
+    void wish(UUID workload, String wish) {
+        run("update workload set wish = $2 where id = $1", workload, wish);
+        inbox("workload", workload.toString());
+    }
+
+    void report(UUID workload, String state, String outcome) {
+        run("""
+                insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at)
+                select a.tenant_id, a.id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp() from attempt a
+                  join allocation_device d on d.attempt_id = a.id
+                 where a.workload_id = $1 and a.state <> 'ended' group by a.tenant_id, a.id, d.node_id
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
+                """, workload, state, outcome);
+        inbox("report", workload.toString());
+    }
+
+    String state(UUID workload) {
+        return run("select state from workload where id = $1", workload)
+                .getFirst()
+                .getString("state");
+    }
+
+    String reason(UUID workload) {
+        return run("select reason_code from workload where id = $1", workload)
+                .getFirst()
+                .getString("reason_code");
+    }
+}

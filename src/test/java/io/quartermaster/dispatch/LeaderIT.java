@@ -1,0 +1,135 @@
+package io.quartermaster.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.platform.SystemDatabase;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** The control loop against the real tables: wishes and reports in, states, allocations and usage events out. */
+@QuarkusTest
+class LeaderIT {
+
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    Dispatcher dispatcher;
+
+    private void eventually(UUID workload, CellRows rows, String state) {
+        dispatcher.wake();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(10))
+                .pollInterval(Duration.ofMillis(50))
+                .until(() -> rows.state(workload).equals(state));
+    }
+
+    @Test
+    void aReservationIsHonouredByPreemptingTheLastStartedOfTheBorrower() {
+        CellRows rows = new CellRows(database, "leader-a");
+        UUID pool = rows.pool("leader-a");
+        rows.node(pool, "leader-a-1", 10, LONG);
+        rows.allotment(pool, 10, 10);
+        UUID rnd = rows.policy("/rnd", pool, 5, 9);
+        UUID devops = rows.policy("/devops", pool, 5, 9);
+        UUID three = rows.profile(3, pool);
+        UUID rndQueue = rows.queue(rnd, three);
+        UUID devopsQueue = rows.queue(devops, three);
+        List<UUID> jobs = List.of(
+                rows.submit(rndQueue, rnd, three),
+                rows.submit(rndQueue, rnd, three),
+                rows.submit(rndQueue, rnd, three),
+                rows.submit(rndQueue, rnd, three));
+        jobs.subList(0, 3).forEach(job -> eventually(job, rows, "starting"));
+        Awaitility.await().until(() -> "LIMIT".equals(rows.reason(jobs.get(3))));
+        jobs.subList(0, 3).forEach(job -> rows.report(job, "running", ""));
+        jobs.subList(0, 3).forEach(job -> eventually(job, rows, "running"));
+
+        UUID claimant = rows.submit(devopsQueue, devops, three);
+        eventually(jobs.get(2), rows, "stopping");
+        Awaitility.await().until(() -> "NOMINATED".equals(rows.reason(claimant)));
+        rows.report(jobs.get(2), "ended", "preempted");
+        eventually(claimant, rows, "starting");
+
+        assertThat(rows.state(jobs.get(0))).isEqualTo("running");
+        assertThat(rows.state(jobs.get(1))).isEqualTo("running");
+        assertThat(rows.state(jobs.get(2))).isEqualTo("waiting");
+        assertThat(rows.run("select kind from usage_event where tenant_id = 'leader-a' order by seq"))
+                .extracting(row -> row.getString("kind"))
+                .containsSubsequence(
+                        "tenant-reserved",
+                        "policy-reserved",
+                        "policy-reserved",
+                        "allocated",
+                        "allocated",
+                        "allocated",
+                        "phase",
+                        "phase",
+                        "phase",
+                        "phase",
+                        "freed",
+                        "allocated");
+        assertThat(rows.run("select cause, receipt from preemption where workload_id = $1", jobs.get(2)))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getString("cause")).isEqualTo("reclaim"));
+    }
+
+    @Test
+    void workOnANodeWhoseLeaseEndedIsQueuedAgainAndMeteredAsOutOfContact() {
+        CellRows rows = new CellRows(database, "leader-b");
+        UUID pool = rows.pool("leader-b");
+        UUID node = rows.node(pool, "leader-b-1", 2, Duration.ofSeconds(3));
+        rows.allotment(pool, 2, 2);
+        UUID policy = rows.policy("/all", pool, 2, 2);
+        UUID profile = rows.profile(2, pool);
+        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        eventually(job, rows, "starting");
+
+        eventually(job, rows, "waiting");
+        assertThat(rows.run("select outcome from attempt where workload_id = $1", job))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getString("outcome")).isEqualTo("lost"));
+        assertThat(rows.run(
+                        "select phase from usage_event where tenant_id = 'leader-b' and kind = 'phase' order by seq"))
+                .extracting(row -> row.getString("phase"))
+                .containsExactly("out-of-contact");
+
+        rows.contact(node, LONG);
+        eventually(job, rows, "starting");
+        assertThat(rows.run("select number from attempt where workload_id = $1 and state = 'bound'", job))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getInteger("number")).isEqualTo(2));
+    }
+
+    @Test
+    void heldWorkWaitsForItsReleaseAndCancelledWorkLeavesItsDevices() {
+        CellRows rows = new CellRows(database, "leader-c");
+        UUID pool = rows.pool("leader-c");
+        rows.node(pool, "leader-c-1", 2, LONG);
+        rows.allotment(pool, 2, 2);
+        UUID policy = rows.policy("/all", pool, 2, 2);
+        UUID profile = rows.profile(2, pool);
+        UUID queue = rows.queue(policy, profile);
+        UUID first = rows.submit(queue, policy, profile);
+        eventually(first, rows, "starting");
+        UUID second = rows.submit(queue, policy, profile);
+        rows.wish(second, "hold");
+        eventually(second, rows, "held");
+
+        rows.wish(first, "cancel");
+        eventually(first, rows, "stopping");
+        rows.report(first, "ended", "cancelled");
+        eventually(first, rows, "cancelled");
+        assertThat(rows.state(second)).isEqualTo("held");
+
+        rows.wish(second, "run");
+        eventually(second, rows, "starting");
+    }
+}
