@@ -31,8 +31,14 @@ public record Segment(
             .thenComparing(Segment::tenant)
             .thenComparing(Segment::pool)
             .thenComparing(Segment::usageClass)
-            .thenComparing(s -> s.held().map(h -> h.standing().name()).orElse(""))
+            .thenComparing(s -> s.held().map(Held::standing), Segment::absentFirst)
             .thenComparing(s -> s.held().map(h -> h.allocation().value()).orElse(""));
+
+    private static int absentFirst(Optional<Standing> left, Optional<Standing> right) {
+        return left.isPresent() && right.isPresent()
+                ? left.get().compareTo(right.get())
+                : Boolean.compare(left.isPresent(), right.isPresent());
+    }
 
     /** The allocation that held a segment, and what is known of it during the segment. */
     public record Held(AllocationId allocation, Standing standing, Phase phase, Marks marks) {}

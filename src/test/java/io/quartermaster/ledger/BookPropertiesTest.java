@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** Properties of {@link Book} over random histories. {@code -Dqm.seed} and {@code -Dqm.histories} choose which. */
 class BookPropertiesTest {
     private static final long SEED = Long.getLong("qm.seed", System.nanoTime());
-    private static final int HISTORIES = Integer.getInteger("qm.histories", 4_000);
+    private static final int HISTORIES = Integer.getInteger("qm.histories", 2_500);
 
     static {
         System.out.println("BookPropertiesTest: -Dqm.seed=" + SEED + " -Dqm.histories=" + HISTORIES);

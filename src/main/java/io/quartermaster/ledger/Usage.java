@@ -1,0 +1,151 @@
+package io.quartermaster.ledger;
+
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Sums segments by any set of dimensions, exactly and in any order of adding. Rows come out sorted by the dimensions in
+ * the order asked for; usage that lacks a dimension (idle has no group) comes before usage that has it.
+ */
+public final class Usage {
+    /** What usage can be summed by. Names that are empty for usage no allocation holds say so. */
+    public enum Dimension {
+        /** The hour's beginning, in epoch milliseconds. */
+        HOUR,
+        POOL,
+        CLASS,
+        /** Of held usage only, as all that follow. */
+        STANDING,
+        PHASE,
+        PREEMPTIBLE,
+        GROUP,
+        POLICY,
+        PROFILE,
+        QUEUE,
+        WORKLOAD,
+        USER,
+        CLUSTER
+    }
+
+    /**
+     * Sums that are never added up across their two divisions: what is held is {@code reserved + onDemand} by class and
+     * the same again, {@code within + overQuota}, by standing. What is reserved is {@code reserved + reservedIdle};
+     * {@code reservedUnmet} stands beside all of them.
+     */
+    public record Totals(
+            GpuTime reserved,
+            GpuTime onDemand,
+            GpuTime reservedIdle,
+            GpuTime reservedUnmet,
+            GpuTime within,
+            GpuTime overQuota) {
+        public static final Totals ZERO =
+                new Totals(GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO);
+
+        static Totals of(Segment segment) {
+            GpuTime amount = GpuTime.of(segment.gpuMilliMillis());
+            UsageClass usageClass = segment.usageClass();
+            Optional<Standing> standing = segment.held().map(Segment.Held::standing);
+            return new Totals(
+                    usageClass == UsageClass.RESERVED ? amount : GpuTime.ZERO,
+                    usageClass == UsageClass.ON_DEMAND ? amount : GpuTime.ZERO,
+                    usageClass == UsageClass.RESERVED_IDLE ? amount : GpuTime.ZERO,
+                    usageClass == UsageClass.RESERVED_UNMET ? amount : GpuTime.ZERO,
+                    standing.filter(s -> s == Standing.WITHIN).isPresent() ? amount : GpuTime.ZERO,
+                    standing.filter(s -> s == Standing.OVER_QUOTA).isPresent() ? amount : GpuTime.ZERO);
+        }
+
+        public Totals plus(Totals other) {
+            return new Totals(
+                    reserved.plus(other.reserved),
+                    onDemand.plus(other.onDemand),
+                    reservedIdle.plus(other.reservedIdle),
+                    reservedUnmet.plus(other.reservedUnmet),
+                    within.plus(other.within),
+                    overQuota.plus(other.overQuota));
+        }
+
+        /** What allocations held. */
+        public GpuTime held() {
+            return reserved.plus(onDemand);
+        }
+    }
+
+    /** The sums of all usage with the same values in every dimension; a dimension it lacks is not in the key. */
+    public record Row(SortedMap<Dimension, String> key, Totals totals) {}
+
+    private final List<Dimension> dimensions;
+    private final long hourMillis;
+    private final TreeMap<SortedMap<Dimension, String>, Totals> rows;
+
+    /** Sums by these dimensions; by none of them, everything is one row. */
+    public Usage(List<Dimension> dimensions) {
+        this(dimensions, BookState.HOUR_MILLIS);
+    }
+
+    /** Sums by hours of another length, as a book may have. */
+    public Usage(List<Dimension> dimensions, long hourMillis) {
+        this.dimensions = List.copyOf(dimensions);
+        this.hourMillis = hourMillis;
+        this.rows = new TreeMap<>(order(this.dimensions));
+    }
+
+    public static List<Row> sum(Collection<Segment> segments, List<Dimension> dimensions) {
+        Usage usage = new Usage(dimensions);
+        segments.forEach(usage::add);
+        return usage.rows();
+    }
+
+    public void add(Segment segment) {
+        SortedMap<Dimension, String> key = new TreeMap<>();
+        for (Dimension dimension : dimensions) {
+            value(segment, dimension).ifPresent(value -> key.put(dimension, value));
+        }
+        rows.merge(Collections.unmodifiableSortedMap(key), Totals.of(segment), Totals::plus);
+    }
+
+    public List<Row> rows() {
+        return rows.entrySet().stream()
+                .map((Map.Entry<SortedMap<Dimension, String>, Totals> row) -> new Row(row.getKey(), row.getValue()))
+                .toList();
+    }
+
+    private Optional<String> value(Segment segment, Dimension dimension) {
+        Optional<Segment.Held> held = segment.held();
+        Optional<Marks> marks = held.map(Segment.Held::marks);
+        return switch (dimension) {
+            case HOUR -> Optional.of(Long.toString(segment.fromMillis() - segment.fromMillis() % hourMillis));
+            case POOL -> Optional.of(segment.pool().value());
+            case CLASS -> Optional.of(segment.usageClass().name());
+            case STANDING -> held.map(h -> h.standing().name());
+            case PHASE -> held.map(h -> h.phase().name());
+            case PREEMPTIBLE -> marks.map(m -> Boolean.toString(m.preemptible()));
+            case GROUP -> marks.map(Marks::group);
+            case POLICY -> marks.map(m -> m.policy().value());
+            case PROFILE -> marks.map(Marks::profile);
+            case QUEUE -> marks.map(Marks::queue);
+            case WORKLOAD -> marks.map(Marks::workload);
+            case USER -> marks.map(Marks::user);
+            case CLUSTER -> marks.map(Marks::cluster);
+        };
+    }
+
+    private static Comparator<SortedMap<Dimension, String>> order(List<Dimension> dimensions) {
+        Comparator<SortedMap<Dimension, String>> order = (a, b) -> 0;
+        for (Dimension dimension : dimensions) {
+            if (dimension == Dimension.HOUR) {
+                // Numbers without leading zeros: the longer is the later.
+                order = order.thenComparing(
+                        key -> key.getOrDefault(dimension, "").length());
+            }
+            order = order.thenComparing(key -> key.getOrDefault(dimension, ""));
+        }
+        return order;
+    }
+}
