@@ -23,10 +23,17 @@ final class Launcher {
     private final List<String> session;
     private final Optional<String> setpriv;
 
+    /** Undoes, for the work, the protection from the kernel's memory killer that agent and supervisors may have. */
+    private final List<String> killable;
+
     private Launcher(Isolation isolation, List<String> session, Optional<String> setpriv) {
         this.isolation = isolation;
         this.session = session;
         this.setpriv = setpriv;
+        this.killable = Commands.find("choom")
+                .map(choom -> List.of(choom, "-n", "0", "--"))
+                .filter(Launcher::works)
+                .orElse(List.of());
     }
 
     /**
@@ -34,7 +41,9 @@ final class Launcher {
      * @throws IOException with a message for the operator, when the machine cannot do what is wanted
      */
     static Launcher forMachine(Isolation wanted) throws IOException {
-        Optional<String> setpriv = Commands.find("setpriv").filter(Launcher::killsWithParent);
+        // An older or smaller setpriv lacks this; then the agent kills what a dead supervisor leaves.
+        Optional<String> setpriv =
+                Commands.find("setpriv").filter(program -> works(List.of(program, "--pdeathsig", "KILL", "--")));
         return switch (wanted) {
             case NONE -> new Launcher(wanted, session(), setpriv);
             case OS_USER -> {
@@ -52,10 +61,6 @@ final class Launcher {
         };
     }
 
-    Isolation isolation() {
-        return isolation;
-    }
-
     /** First arguments for a program that must outlive this process and its terminal. */
     List<String> detached() {
         return session;
@@ -64,7 +69,7 @@ final class Launcher {
     /** First arguments for the work of a tenant. Throws, with the reason, when it may not run here. */
     List<String> forWork(AttemptOrder order) throws IOException {
         Optional<String> user = user(order);
-        List<String> arguments = new ArrayList<>();
+        List<String> arguments = new ArrayList<>(killable);
         if (setpriv.isPresent()) {
             arguments.addAll(List.of(setpriv.get(), "--pdeathsig", "KILL"));
             if (user.isPresent()) {
@@ -125,12 +130,15 @@ final class Launcher {
         return Commands.output(LIMIT_MILLIS, "/usr/bin/id", "-u").strip().equals("0");
     }
 
-    private static boolean killsWithParent(String setpriv) {
+    /** Whether these first arguments can be used on this machine by this user. */
+    private static boolean works(List<String> arguments) {
         try {
-            Commands.output(LIMIT_MILLIS, setpriv, "--pdeathsig", "KILL", "--", "true");
+            List<String> command = new ArrayList<>(arguments);
+            command.add("true");
+            Commands.output(LIMIT_MILLIS, command.toArray(String[]::new));
             return true;
         } catch (IOException e) {
-            return false; // An older or smaller one; without it the agent kills what a dead supervisor leaves.
+            return false;
         }
     }
 

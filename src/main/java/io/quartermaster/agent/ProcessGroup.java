@@ -66,12 +66,16 @@ final class ProcessGroup {
     /** Reads on even when nothing can be written any more, on a full disk say: the work must not block on it. */
     private static void drain(Process process, Output output) {
         byte[] buffer = new byte[16 * 1024];
+        boolean complained = false;
         try (InputStream stream = process.getInputStream()) {
             for (int length = stream.read(buffer); length >= 0; length = stream.read(buffer)) {
                 try {
                     output.append(buffer, length);
                 } catch (IOException e) {
-                    System.err.println("output is lost: " + e);
+                    if (!complained) {
+                        System.err.println("output is lost: " + e);
+                    }
+                    complained = true;
                 }
             }
         } catch (IOException e) {

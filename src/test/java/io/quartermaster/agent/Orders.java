@@ -7,128 +7,82 @@ import io.quartermaster.agent.protocol.StopReason;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** Orders for tests: one that runs a shell script, and its variations. */
+/** Orders for tests: one that runs a shell script, and variations of it. */
 final class Orders {
+    UUID attemptId = UUID.randomUUID();
+    UUID workloadId = UUID.randomUUID();
+    int attemptNumber = 1;
+    List<String> command = List.of();
+    Map<String, String> environment = Map.of();
+    List<DeviceShare> devices = List.of(new DeviceShare(1, 1_000), new DeviceShare(0, 1_000));
+
+    @Nullable
+    String runUser;
+
+    List<String> abortCallback = List.of();
+
+    @Nullable
+    Long maxRuntimeMillis;
+
+    Desired desired = new Desired.Run();
+
     private Orders() {}
 
+    static List<String> script(String text) {
+        return List.of("/bin/sh", "-c", text);
+    }
+
     static AttemptOrder shell(String script) {
-        return new AttemptOrder(
-                UUID.randomUUID(),
-                UUID.randomUUID(),
-                "acme",
-                1,
-                List.of("/bin/sh", "-c", script),
-                Map.of(),
-                List.of(new DeviceShare(1, 1_000), new DeviceShare(0, 1_000)),
-                null,
-                "model-a",
-                List.of(),
-                null,
-                5_000,
-                new Desired.Run());
+        return shell(script, order -> {});
     }
 
-    static AttemptOrder withCallback(AttemptOrder order, String script) {
-        return new AttemptOrder(
-                order.attemptId(),
-                order.workloadId(),
-                order.tenant(),
-                order.attemptNumber(),
-                order.command(),
-                order.environment(),
-                order.devices(),
-                order.runUser(),
-                order.checkpointFolder(),
-                List.of("/bin/sh", "-c", script),
-                order.maxRuntimeMillis(),
-                order.graceMillis(),
-                order.desired());
-    }
-
-    static AttemptOrder withMaxRuntime(AttemptOrder order, long maxRuntimeMillis) {
-        return new AttemptOrder(
-                order.attemptId(),
-                order.workloadId(),
-                order.tenant(),
-                order.attemptNumber(),
-                order.command(),
-                order.environment(),
-                order.devices(),
-                order.runUser(),
-                order.checkpointFolder(),
-                order.abortCallback(),
-                maxRuntimeMillis,
-                order.graceMillis(),
-                order.desired());
-    }
-
-    static AttemptOrder withEnvironment(AttemptOrder order, Map<String, String> environment) {
-        return new AttemptOrder(
-                order.attemptId(),
-                order.workloadId(),
-                order.tenant(),
-                order.attemptNumber(),
-                order.command(),
-                environment,
-                order.devices(),
-                order.runUser(),
-                order.checkpointFolder(),
-                order.abortCallback(),
-                order.maxRuntimeMillis(),
-                order.graceMillis(),
-                order.desired());
-    }
-
-    static AttemptOrder asUser(AttemptOrder order, String user) {
-        return new AttemptOrder(
-                order.attemptId(),
-                order.workloadId(),
-                order.tenant(),
-                order.attemptNumber(),
-                order.command(),
-                order.environment(),
-                order.devices(),
-                user,
-                order.checkpointFolder(),
-                order.abortCallback(),
-                order.maxRuntimeMillis(),
-                order.graceMillis(),
-                order.desired());
+    static AttemptOrder shell(String script, Consumer<Orders> change) {
+        Orders order = new Orders();
+        order.command = script(script);
+        change.accept(order);
+        return order.build();
     }
 
     /** The workload's next attempt, with another script. */
-    static AttemptOrder next(AttemptOrder order, String script) {
-        return new AttemptOrder(
-                UUID.randomUUID(),
-                order.workloadId(),
-                order.tenant(),
-                order.attemptNumber() + 1,
-                List.of("/bin/sh", "-c", script),
-                order.environment(),
-                order.devices(),
-                order.runUser(),
-                order.checkpointFolder(),
-                order.abortCallback(),
-                order.maxRuntimeMillis(),
-                order.graceMillis(),
-                new Desired.Run());
+    static AttemptOrder next(AttemptOrder before, String script) {
+        return shell(script, order -> {
+            order.workloadId = before.workloadId();
+            order.attemptNumber = before.attemptNumber() + 1;
+        });
     }
 
-    static AttemptOrder stopped(AttemptOrder order, StopReason reason, long graceMillis) {
+    static AttemptOrder stopped(AttemptOrder running, StopReason reason, long graceMillis) {
+        return shell("", order -> {
+            order.attemptId = running.attemptId();
+            order.workloadId = running.workloadId();
+            order.attemptNumber = running.attemptNumber();
+            order.command = running.command();
+            order.environment = running.environment();
+            order.devices = running.devices();
+            order.runUser = running.runUser();
+            order.abortCallback = running.abortCallback();
+            order.maxRuntimeMillis = running.maxRuntimeMillis();
+            order.desired = new Desired.Stop(reason, graceMillis);
+        });
+    }
+
+    private AttemptOrder build() {
         return new AttemptOrder(
-                order.attemptId(),
-                order.workloadId(),
-                order.tenant(),
-                order.attemptNumber(),
-                order.command(),
-                order.environment(),
-                order.devices(),
-                order.runUser(),
-                order.checkpointFolder(),
-                order.abortCallback(),
-                order.maxRuntimeMillis(),
-                order.graceMillis(),
-                new Desired.Stop(reason, graceMillis));
+                attemptId,
+                workloadId,
+                "acme",
+                attemptNumber,
+                command,
+                environment,
+                devices,
+                runUser,
+                "model-a",
+                abortCallback,
+                maxRuntimeMillis,
+                5_000,
+                desired);
     }
 }

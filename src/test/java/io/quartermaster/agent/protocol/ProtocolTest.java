@@ -1,0 +1,101 @@
+package io.quartermaster.agent.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.quartermaster.agent.protocol.AttemptOrder.Desired;
+import io.quartermaster.agent.protocol.AttemptOrder.DeviceShare;
+import io.quartermaster.agent.protocol.AttemptReport.Checkpoint;
+import io.quartermaster.agent.protocol.AttemptReport.LogTail;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Running;
+import io.quartermaster.agent.protocol.AttemptState.Starting;
+import io.quartermaster.agent.protocol.AttemptState.Stopping;
+import io.quartermaster.agent.protocol.Inventory.Device;
+import io.quartermaster.agent.protocol.Inventory.Isolation;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class ProtocolTest {
+    private static final UUID ID = UUID.fromString("01890a5d-ac96-774b-bcce-b302099a8057");
+    private final JsonMapper json = JsonMapper.builder().build();
+
+    @Test
+    void aRequestIsReadAsItWasWritten() throws JsonProcessingException {
+        SyncRequest request = new SyncRequest(
+                1,
+                "0.1.0",
+                "boot",
+                ID,
+                7,
+                3,
+                20_000,
+                new Inventory(
+                        List.of(new Device(0, "GPU-1", "NVIDIA H200", 143_771, true, false)),
+                        16_000,
+                        131_072,
+                        Isolation.OS_USER,
+                        false,
+                        false),
+                List.of(
+                        new AttemptReport(ID, new Starting(), null, null),
+                        new AttemptReport(ID, new Running(5), new Checkpoint("step-9", 4), new LogTail("x\n", 2)),
+                        new AttemptReport(ID, new Stopping(null, StopReason.PAUSED), null, null),
+                        new AttemptReport(ID, new Ended(Outcome.OUT_OF_MEMORY, 137, 5L, 9, ""), null, null)));
+
+        assertThat(json.readValue(json.writeValueAsString(request), SyncRequest.class))
+                .isEqualTo(request);
+    }
+
+    @Test
+    void aReplyIsReadAsItWasWritten() throws JsonProcessingException {
+        SyncReply reply = new SyncReply(
+                1, 4, 60_000, List.of(order("acme", new Desired.Run()), order("acme", stop())), List.of(ID));
+
+        assertThat(json.readValue(json.writeValueAsString(reply), SyncReply.class))
+                .isEqualTo(reply);
+    }
+
+    @Test
+    void statesAndWishesAreNamedInJson() throws JsonProcessingException {
+        assertThat(json.writeValueAsString(new Running(5)))
+                .isEqualTo("{\"state\":\"RUNNING\",\"startedAtEpochMillis\":5}");
+        assertThat(json.writeValueAsString(stop()))
+                .isEqualTo("{\"kind\":\"STOP\",\"reason\":\"PREEMPTED\",\"graceMillis\":30000}");
+    }
+
+    @Test
+    void namesThatWouldLeaveTheirFolderAreRefused() {
+        for (String name : List.of("..", ".hidden", "a/b", "", "-rf", "a b")) {
+            assertThatThrownBy(() -> order(name, new Desired.Run()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("tenant must match");
+        }
+    }
+
+    private static Desired stop() {
+        return new Desired.Stop(StopReason.PREEMPTED, 30_000);
+    }
+
+    private static AttemptOrder order(String tenant, Desired desired) {
+        return new AttemptOrder(
+                ID,
+                ID,
+                tenant,
+                1,
+                List.of("python", "train.py"),
+                Map.of("A", "b"),
+                List.of(new DeviceShare(0, 500)),
+                "u-acme",
+                "model-a",
+                List.of("save"),
+                3_600_000L,
+                30_000,
+                desired);
+    }
+}
