@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <p>It is a small Java program and not a shell script because a script can neither force a file to disk, nor hold a
  * lock that dies with it, nor bound the output, nor read a clock, without starting a program for each; and every one of
  * those may fail on the machine that is out of memory, where it matters most. It uses the JDK alone and is started
- * with a heap of a few MiB, the serial collector and the first compiler only: about 40 MiB resident and a
- * fifth of a second to start. Where the kernel offers it, the work is killed should its supervisor die.
+ * with a heap of a few MiB, the serial collector and the first compiler only: about 30 MiB of memory of its own (50
+ * with what all Java programs share), a fifth of a second to start, 1 % of a processor. Where the kernel offers it, the work is killed should its supervisor die.
  *
  * <p><b>How work ends.</b> At a request the abort callback runs, for as long as the grace allows less a last part; then
  * TERM goes to the work, and at the deadline KILL. A lease that is not renewed counts as a request when a quarter of it
