@@ -315,6 +315,7 @@ create table attempt (
     outcome      text check (outcome in ('succeeded', 'failed', 'out-of-memory', 'preempted', 'paused', 'cancelled', 'timed-out', 'lost')),
     pool_id      uuid not null references pool,
     gpu_milli    bigint not null check (gpu_milli >= 0),
+    rule         text check (rule in ('within-reserved', 'over-quota', 'nominated', 'open')),
     bound_at     timestamptz not null,
     started_at   timestamptz,
     stopping_at  timestamptz,

@@ -1,0 +1,201 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.RedisScript;
+import io.quartermaster.platform.RedisScripts;
+import io.quartermaster.platform.RedisScripts.RedisAway;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.redis.client.Response;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jboss.logging.Logger;
+
+/**
+ * Whether a submission may come in: the tenant's state, the queue's cap, the tenant's rate. One call to Redis counts and decides, and
+ * holds room under the workloads' ids until the leader's counters carry them. Where Redis is away, or has no counters of the tenant,
+ * PostgreSQL counts instead, one submission to a queue at a time. Limits are judged again in the plan: what gets in too much waits, and
+ * does not run.
+ */
+@ApplicationScoped
+class Admission {
+
+    private static final Logger LOG = Logger.getLogger(Admission.class);
+    private static final RedisScript ADMIT = RedisScript.named("admit");
+    private static final RedisScript RELEASE = RedisScript.named("release");
+
+    private final RedisScripts scripts;
+    private final int perSecond;
+    private final int burst;
+    private final Duration hold;
+
+    /** What is asked of one queue. */
+    record Ask(UUID queue, String name, int maxWaiting, List<UUID> workloads) {
+        Ask {
+            workloads = List.copyOf(workloads);
+        }
+    }
+
+    Admission(RedisScripts scripts, WorkloadsConfig config) {
+        this(scripts, config.submissionsPerSecond(), config.submissionBurst(), config.holdTime());
+    }
+
+    Admission(RedisScripts scripts, int perSecond, int burst, Duration hold) {
+        if (perSecond < 1 || burst < WorkloadApi.MAX_BATCH) {
+            throw new IllegalArgumentException(
+                    "quartermaster.workloads.submissions-per-second is at least 1, submission-burst at least "
+                            + WorkloadApi.MAX_BATCH);
+        }
+        this.scripts = scripts;
+        this.perSecond = perSecond;
+        this.burst = burst;
+        this.hold = hold;
+    }
+
+    /** Ends with a {@link ProblemException} that says which check failed, with its numbers. */
+    Uni<Void> admit(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
+        return decide(tenant, asks).chain(verdict -> switch (verdict) {
+            case Verdict.Admitted admitted -> Uni.createFrom().voidItem();
+            case Verdict.Refused refused -> Uni.createFrom().failure(refused.problem());
+            case Verdict.Unknown unknown -> countInDatabase(session, tenant, asks);
+        });
+    }
+
+    sealed interface Verdict {
+        record Admitted() implements Verdict {}
+
+        record Refused(ProblemException problem) implements Verdict {}
+
+        /** Redis cannot say. */
+        record Unknown() implements Verdict {}
+    }
+
+    Uni<Verdict> decide(TenantId tenant, List<Ask> asks) {
+        List<String> keys = new ArrayList<>(List.of(Counters.key(tenant), rateKey(tenant)));
+        List<String> arguments = new ArrayList<>(
+                List.of(Integer.toString(perSecond), Integer.toString(burst), Long.toString(hold.toMillis())));
+        for (Ask ask : asks) {
+            keys.add(Counters.holds(tenant, ask.queue()));
+            arguments.add(ask.queue().toString());
+            arguments.add(Integer.toString(ask.maxWaiting()));
+            arguments.add(Integer.toString(ask.workloads().size()));
+            ask.workloads().forEach(id -> arguments.add(id.toString()));
+        }
+        return scripts.run(ADMIT, keys, arguments)
+                .map(answer -> verdict(answer, asks))
+                .onFailure(RedisAway.class)
+                .recoverWithItem(new Verdict.Unknown());
+    }
+
+    /** What was admitted did not come in after all; a hold that is not released expires. */
+    Uni<Void> release(TenantId tenant, List<Ask> asks) {
+        List<String> keys = new ArrayList<>();
+        List<String> arguments = new ArrayList<>();
+        for (Ask ask : asks) {
+            keys.add(Counters.holds(tenant, ask.queue()));
+            arguments.add(Integer.toString(ask.workloads().size()));
+            ask.workloads().forEach(id -> arguments.add(id.toString()));
+        }
+        return scripts.run(RELEASE, keys, arguments)
+                .onFailure(RedisAway.class)
+                .invoke(e -> LOG.debugf("holds are left to expire: %s", e.getMessage()))
+                .onFailure(RedisAway.class)
+                .recoverWithNull()
+                .replaceWithVoid();
+    }
+
+    /** The checks of the script, counted in PostgreSQL. Also what a dry run asks: it holds nothing. */
+    Uni<Void> countInDatabase(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
+        Uni<Void> checks = Uni.createFrom().voidItem();
+        for (Ask ask :
+                asks.stream().sorted((a, b) -> a.queue().compareTo(b.queue())).toList()) {
+            checks = checks.chain(() -> countQueue(session, tenant, ask));
+        }
+        return checks.chain(() -> countRate(session, tenant, asks));
+    }
+
+    /** The lock lets submissions to one queue count one after the other; taken in order of the queues' ids, it cannot lock up. */
+    private Uni<Void> countQueue(Mutiny.Session session, TenantId tenant, Ask ask) {
+        return session.createNativeQuery(
+                        "select 1 from pg_advisory_xact_lock(hashtextextended(:name, 0))", Integer.class)
+                .setParameter("name", "queue:" + tenant + ":" + ask.queue())
+                .getSingleResult()
+                .chain(() -> session.createNativeQuery("""
+                                select count(*) from (select 1 from workload
+                                    where tenant_id = :tenant and queue_id = :queue and state not in ('succeeded', 'failed', 'cancelled')
+                                      and state in ('waiting', 'held', 'paused') limit :most) w
+                                """, Long.class)
+                        .setParameter("tenant", tenant.value())
+                        .setParameter("queue", ask.queue())
+                        .setParameter("most", ask.maxWaiting() + 1)
+                        .getSingleResult())
+                .map(waiting -> {
+                    if (waiting + ask.workloads().size() > ask.maxWaiting()) {
+                        throw queueFull(ask, waiting);
+                    }
+                    return null;
+                });
+    }
+
+    /** As the bucket of the script, over the time in which it fills: the ids of workloads begin with the time they were made. */
+    private Uni<Void> countRate(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
+        long windowMillis = burst * 1_000L / perSecond;
+        UUID since = new UUID((System.currentTimeMillis() - windowMillis) << 16, 0);
+        int asked = asks.stream().mapToInt(ask -> ask.workloads().size()).sum();
+        return session.createNativeQuery(
+                        "select count(*) from (select 1 from workload where tenant_id = :tenant and id >= :since limit :most) w",
+                        Long.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("since", since)
+                .setParameter("most", burst + 1)
+                .getSingleResult()
+                .map(recent -> {
+                    if (recent + asked > burst) {
+                        throw tooFast((recent + asked - burst) * 1_000L / perSecond);
+                    }
+                    return null;
+                });
+    }
+
+    private Verdict verdict(Response answer, List<Ask> asks) {
+        String word = answer.get(0).toString();
+        return switch (word) {
+            case "ok" -> new Verdict.Admitted();
+            case "unknown" -> new Verdict.Unknown();
+            case "tenant" -> new Verdict.Refused(tenantSuspended());
+            case "queue" ->
+                new Verdict.Refused(queueFull(
+                        asks.get(answer.get(1).toInteger() - 1), answer.get(2).toLong()));
+            case "rate" -> new Verdict.Refused(tooFast(answer.get(1).toLong()));
+            default -> throw new IllegalStateException("admission answers " + word);
+        };
+    }
+
+    static ProblemException tenantSuspended() {
+        return ProblemException.of(403, "tenant-suspended", "the tenant is not active: nothing can be submitted");
+    }
+
+    private static ProblemException queueFull(Ask ask, long waiting) {
+        return ProblemException.of(
+                429,
+                "queue-full",
+                "queue " + ask.name() + " takes " + ask.maxWaiting() + " waiting workloads: " + waiting + " wait, "
+                        + ask.workloads().size() + " more were submitted");
+    }
+
+    private ProblemException tooFast(long waitMillis) {
+        return ProblemException.of(
+                429,
+                "rate-exceeded",
+                "a tenant may submit " + perSecond + " workloads a second and " + burst
+                        + " at once; there is room again in " + waitMillis + " ms");
+    }
+
+    private static String rateKey(TenantId tenant) {
+        return "qm:{" + tenant + "}:rate";
+    }
+}

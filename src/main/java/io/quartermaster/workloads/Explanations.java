@@ -1,0 +1,91 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.workloads.WorkloadApi.Details;
+import io.quartermaster.workloads.WorkloadApi.Explanation;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Puts into words why a workload is where it is. */
+final class Explanations {
+
+    private Explanations() {}
+
+    static Explanation waiting(Details details, WorkloadApi.@Nullable Position position) {
+        String sentence;
+        if (details.workload().wish() == Wish.CANCEL) {
+            sentence = "It is being cancelled.";
+        } else if (details.reasons().isEmpty()) {
+            sentence = "No plan has looked at it yet.";
+        } else {
+            WorkloadApi.Reason first = details.reasons().getFirst();
+            sentence = "It waits: " + first.sentence() + " " + first.remedy();
+        }
+        return explanation(details, sentence, details.reasons(), position, null);
+    }
+
+    static Explanation withAttempt(Details details, WorkloadState.WithAttempt state, @Nullable String rule) {
+        String right = rule == null ? "" : ", " + right(rule);
+        String sentence =
+                switch (state) {
+                    case WorkloadState.Starting starting -> "It holds its devices and is about to start" + right + ".";
+                    case WorkloadState.Running running -> "It runs" + right + ".";
+                    case WorkloadState.Stopping stopping -> stopping(details);
+                };
+        return explanation(details, sentence, List.of(), null, rule);
+    }
+
+    static Explanation idle(Details details, WorkloadState.WithoutAttempt state) {
+        String reason = details.workload().endReason();
+        String because = reason == null ? "." : ": " + reason + ".";
+        String sentence =
+                switch (state) {
+                    case WorkloadState.Held held -> "It is held until somebody releases it.";
+                    case WorkloadState.Waiting waiting -> "It waits.";
+                    case WorkloadState.Paused paused ->
+                        "It gave up its devices and goes on where it stopped when there is room.";
+                    case WorkloadState.Succeeded succeeded -> "It has succeeded.";
+                    case WorkloadState.Failed failed -> "It has failed" + because;
+                    case WorkloadState.Cancelled cancelled -> "It was cancelled" + because;
+                };
+        return explanation(details, sentence, List.of(), null, null);
+    }
+
+    private static String stopping(Details details) {
+        List<WorkloadApi.Preemption> preemptions = details.preemptions();
+        WorkloadApi.Attempt last = details.attempts().getLast();
+        if (!preemptions.isEmpty() && preemptions.getLast().attempt() == last.number()) {
+            return switch (preemptions.getLast().cause()) {
+                case "reclaim" -> "It is told to stop: another group takes back what it is entitled to.";
+                case "consolidate" -> "It is told to stop: it moves, to close a gap.";
+                default -> "It is told to stop: work of higher priority of its group needs its place.";
+            };
+        }
+        return "It is told to stop" + (last.stopReason() == null ? "." : ": " + last.stopReason() + ".");
+    }
+
+    private static String right(String rule) {
+        return switch (rule) {
+            case "within-reserved" -> "within what is reserved for its group";
+            case "over-quota" -> "beyond what is reserved for its group: first to give way";
+            case "nominated" -> "on the place that was kept for it";
+            case "open" -> "in a pool without quotas";
+            default -> rule;
+        };
+    }
+
+    private static Explanation explanation(
+            Details details,
+            String sentence,
+            List<WorkloadApi.Reason> reasons,
+            WorkloadApi.@Nullable Position position,
+            @Nullable String rule) {
+        return new Explanation(
+                details.workload().id(),
+                details.workload().state(),
+                sentence,
+                reasons,
+                position,
+                details.nomination(),
+                rule);
+    }
+}

@@ -1,0 +1,130 @@
+package io.quartermaster.workloads;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.AccessRules;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.hibernate.reactive.mutiny.Mutiny;
+
+/**
+ * The queues of all tenants by name, remembered for a moment so that a submission need not read them. The insert compares the queue's
+ * version, so what is remembered may be old but never does harm; what it refuses is forgotten and read again.
+ */
+@ApplicationScoped
+class QueueDirectory {
+
+    /** Far above the queues that are busy at a time; when it is reached everything is forgotten. */
+    private static final int MAX_REMEMBERED = 20_000;
+
+    private static final String READ = """
+            select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'policy', q.policy_id, 'profile', q.profile_id,
+                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'maxWaiting', q.max_waiting, 'active', t.state = 'active',
+                       'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
+                                   from access_rule r where r.tenant_id = q.tenant_id and r.queue_id = q.id)) as text)
+              from queue q
+              join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id
+              join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id
+              join tenant t on t.id = q.tenant_id
+             where q.tenant_id = :tenant and q.retired_at is null
+               and q.name in (select json_array_elements_text(cast(:names as json)))
+            """;
+
+    private final ObjectMapper json;
+    private final long keptNanos;
+    private final Map<Key, Remembered> remembered = new ConcurrentHashMap<>();
+
+    private record Key(TenantId tenant, String queue) {}
+
+    private record Remembered(QueueTerms terms, long sinceNanos) {}
+
+    QueueDirectory(ObjectMapper json, WorkloadsConfig config) {
+        this.json = json;
+        this.keptNanos = config.queueCache().toNanos();
+    }
+
+    /** The queues of these names; a name that no open queue has is absent. */
+    Uni<Map<String, QueueTerms>> find(Mutiny.Session session, TenantId tenant, Collection<String> names) {
+        Map<String, QueueTerms> found = new HashMap<>();
+        Set<String> missing = new TreeSet<>();
+        long now = System.nanoTime();
+        for (String name : names) {
+            Remembered known = remembered.get(new Key(tenant, name));
+            if (known != null && now - known.sinceNanos() < keptNanos) {
+                found.put(name, known.terms());
+            } else {
+                missing.add(name);
+            }
+        }
+        if (missing.isEmpty()) {
+            return Uni.createFrom().item(found);
+        }
+        return session.createNativeQuery(READ, String.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("names", write(missing))
+                .getResultList()
+                .map(rows -> {
+                    if (remembered.size() > MAX_REMEMBERED) {
+                        remembered.clear();
+                    }
+                    for (String row : rows) {
+                        QueueTerms terms = read(row);
+                        found.put(terms.name(), terms);
+                        remembered.put(new Key(tenant, terms.name()), new Remembered(terms, now));
+                    }
+                    return found;
+                });
+    }
+
+    void forget(TenantId tenant, Collection<String> names) {
+        names.forEach(name -> remembered.remove(new Key(tenant, name)));
+    }
+
+    private QueueTerms read(String row) {
+        try {
+            JsonNode node = json.readTree(row);
+            List<AccessRule> rules = new ArrayList<>();
+            for (JsonNode rule : node.get("rules")) {
+                String kind = rule.get(0).asText();
+                rules.add(AccessRule.of(
+                        AccessRule.Kind.of(kind)
+                                .orElseThrow(() -> new IllegalStateException("no kind of access rule: " + kind)),
+                        rule.get(1).asText()));
+            }
+            return new QueueTerms(
+                    UUID.fromString(node.get("id").asText()),
+                    node.get("name").asText(),
+                    node.get("version").asLong(),
+                    UUID.fromString(node.get("policy").asText()),
+                    UUID.fromString(node.get("profile").asText()),
+                    new GroupPath(node.get("group").asText()),
+                    node.get("gpuMilli").asLong(),
+                    node.get("maxWaiting").asInt(),
+                    node.get("active").asBoolean(),
+                    new AccessRules(rules));
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a queue cannot be read", e);
+        }
+    }
+
+    private String write(Set<String> names) {
+        try {
+            return json.writeValueAsString(names);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("names cannot be written as JSON", e);
+        }
+    }
+}

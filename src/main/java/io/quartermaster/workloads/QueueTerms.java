@@ -1,0 +1,24 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.access.AccessRules;
+import io.quartermaster.access.GroupPath;
+import java.util.UUID;
+
+/**
+ * What a submission needs to know of its queue.
+ *
+ * @param version of the queue, which the insert compares again
+ * @param gpuMilli GPUs of one worker of the profile
+ * @param maxWaiting most that may wait in it
+ */
+record QueueTerms(
+        UUID id,
+        String name,
+        long version,
+        UUID policy,
+        UUID profile,
+        GroupPath group,
+        long gpuMilli,
+        int maxWaiting,
+        boolean tenantActive,
+        AccessRules rules) {}

@@ -1,0 +1,294 @@
+package io.quartermaster.workloads;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.Problem;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.WriteMode;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes in what members submit. A submission is one call to Redis and one transaction with one statement: the rows, and the inbox rows
+ * that name them. A batch comes in whole or not at all.
+ *
+ * <p>The workload's own row says who submitted what and when, and is never removed, so a submission writes no audit entry.
+ */
+@ApplicationScoped
+class Submissions {
+
+    /** The queue is joined again, so that nothing enters one that was retired or changed since it was read. */
+    private static final String INSERT = """
+            with asked as (
+                select * from json_to_recordset(cast(:rows as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
+                    priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
+                    max_runtime_ms bigint, labels jsonb, wish text, state text)),
+            submitted as (
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible,
+                    dedicated_only, command, environment, abort_callback, max_runtime_ms, labels, wish, state)
+                select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, a.priority, a.preemptible,
+                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.labels, a.wish, a.state
+                  from asked a
+                  join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.retired_at is null
+                  join tenant t on t.id = q.tenant_id and t.state = 'active'
+                 order by a.n
+                returning id),
+            told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from submitted)
+            select count(*) from submitted
+            """;
+
+    private final Writes writes;
+    private final QueueDirectory queues;
+    private final Admission admission;
+    private final ObjectMapper json;
+
+    Submissions(Writes writes, QueueDirectory queues, Admission admission, ObjectMapper json) {
+        this.writes = writes;
+        this.queues = queues;
+        this.admission = admission;
+        this.json = json;
+    }
+
+    Uni<Response> one(TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "there is none", "a submission");
+        }
+        ProblemException.Invalid invalid = new ProblemException.Invalid();
+        body.check("", invalid);
+        invalid.throwIfAny();
+        Request request = new Request(tenant, caller, List.of(body), i -> "", params, uri);
+        return run(
+                request,
+                body,
+                submitted -> Reply.created(
+                        "/v1/tenants/" + tenant + "/workloads/"
+                                + submitted.getFirst().id(),
+                        submitted.getFirst()));
+    }
+
+    Uni<Response> batch(
+            TenantId tenant, Caller caller, WorkloadApi.@Nullable Batch body, WriteParams params, UriInfo uri) {
+        List<@Nullable Submission> items = body == null || body.items() == null ? List.of() : body.items();
+        if (items.isEmpty() || items.size() > WorkloadApi.MAX_BATCH) {
+            throw ProblemException.invalid(
+                    "items", "there are " + items.size(), "1 to " + WorkloadApi.MAX_BATCH + " submissions");
+        }
+        ProblemException.Invalid invalid = new ProblemException.Invalid();
+        List<Submission> known = new ArrayList<>(items.size());
+        for (int i = 0; i < items.size(); i++) {
+            Submission item = items.get(i);
+            if (item == null) {
+                invalid.add("items[" + i + "]", "there is none", "a submission");
+            } else {
+                item.check("items[" + i + "].", invalid);
+                known.add(item);
+            }
+        }
+        invalid.throwIfAny();
+        Request request = new Request(tenant, caller, known, i -> "items[" + i + "].", params, uri);
+        return run(request, body, submitted -> new Reply(201, new WorkloadApi.SubmittedBatch(submitted), Map.of()));
+    }
+
+    /** @param at what stands before the names of the fields of each item */
+    private record Request(
+            TenantId tenant,
+            Caller caller,
+            List<Submission> items,
+            Function<Integer, String> at,
+            WriteParams params,
+            UriInfo uri) {
+
+        Set<String> queueNames() {
+            Set<String> names = new TreeSet<>();
+            items.forEach(item -> names.add(item.knownQueue()));
+            return names;
+        }
+    }
+
+    /** What was remembered of a queue is not so any more. */
+    private static final class Outdated extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Outdated() {
+            super("a queue has changed", null, false, false);
+        }
+    }
+
+    private Uni<Response> run(
+            Request request, @Nullable Object body, Function<List<WorkloadApi.Submitted>, Reply> answer) {
+        return Uni.createFrom()
+                .deferred(() -> writes.run(
+                        request.tenant(),
+                        request.caller().subject(),
+                        request.uri(),
+                        request.params(),
+                        body,
+                        session -> submit(session, request).map(answer)))
+                .onFailure(Outdated.class)
+                .invoke(() -> queues.forget(request.tenant(), request.queueNames()))
+                .onFailure(Outdated.class)
+                .retry()
+                .atMost(1)
+                .onFailure(Outdated.class)
+                .transform(e -> ProblemException.conflict(
+                        "queue-changed", "a queue was changed while this was submitted; nothing came in"));
+    }
+
+    private Uni<List<WorkloadApi.Submitted>> submit(Mutiny.Session session, Request request) {
+        List<UUID> ids = request.items().stream().map(item -> Ids.next()).toList();
+        return queues.find(session, request.tenant(), request.queueNames()).chain(terms -> {
+            requireAllowed(request, terms);
+            List<Admission.Ask> asks = asks(request, terms, ids);
+            return admit(session, request, asks).chain(() -> insert(session, request, terms, ids)
+                    .onFailure()
+                    .call(() -> admission.release(request.tenant(), asks)));
+        });
+    }
+
+    private Uni<Void> admit(Mutiny.Session session, Request request, List<Admission.Ask> asks) {
+        return request.params().mode() == WriteMode.COMMIT
+                ? admission.admit(session, request.tenant(), asks)
+                : admission.countInDatabase(session, request.tenant(), asks);
+    }
+
+    private static void requireAllowed(Request request, Map<String, QueueTerms> terms) {
+        List<Problem.Field> unknown = new ArrayList<>();
+        List<Problem.Field> unfit = new ArrayList<>();
+        Set<String> closed = new TreeSet<>();
+        for (int i = 0; i < request.items().size(); i++) {
+            Submission item = request.items().get(i);
+            QueueTerms queue = terms.get(item.knownQueue());
+            if (queue == null) {
+                unknown.add(new Problem.Field(
+                        request.at().apply(i) + "queue", "there is no such queue", "the name of an open queue"));
+            } else if (!queue.tenantActive()) {
+                throw Admission.tenantSuspended();
+            } else if (!queue.rules().maySubmit(request.caller())) {
+                closed.add(queue.name());
+            } else if (!item.known().fits(queue.gpuMilli())) {
+                unfit.add(new Problem.Field(
+                        request.at().apply(i) + "type",
+                        "a service uses no GPU, and queue " + queue.name() + " has a profile with GPUs",
+                        "another type, or a queue whose profile has none"));
+            }
+        }
+        if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
+            throw new ProblemException(
+                    Problem.of(404, "not-found", "there is no such queue, or it is not yours to see", unknown));
+        }
+        if (!closed.isEmpty()) {
+            throw ProblemException.forbidden("no access rule lets you submit to queue " + String.join(", ", closed));
+        }
+        if (!unfit.isEmpty()) {
+            throw new ProblemException(
+                    Problem.of(422, "type-does-not-fit", unfit.getFirst().message(), unfit));
+        }
+    }
+
+    private static List<Admission.Ask> asks(Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
+        Map<String, List<UUID>> byQueue = new LinkedHashMap<>();
+        for (int i = 0; i < ids.size(); i++) {
+            byQueue.computeIfAbsent(request.items().get(i).knownQueue(), name -> new ArrayList<>())
+                    .add(ids.get(i));
+        }
+        List<Admission.Ask> asks = new ArrayList<>();
+        byQueue.forEach((name, workloads) -> {
+            QueueTerms queue = queue(terms, name);
+            asks.add(new Admission.Ask(queue.id(), queue.name(), queue.maxWaiting(), workloads));
+        });
+        return asks;
+    }
+
+    private Uni<List<WorkloadApi.Submitted>> insert(
+            Mutiny.Session session, Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
+        ArrayNode rows = json.createArrayNode();
+        List<WorkloadApi.Submitted> submitted = new ArrayList<>(ids.size());
+        for (int i = 0; i < ids.size(); i++) {
+            Submission item = request.items().get(i);
+            QueueTerms queue = queue(terms, item.knownQueue());
+            String state = WorkloadState.submitted(item.wish()).word();
+            rows.add(row(i, ids.get(i), item, queue, state));
+            submitted.add(new WorkloadApi.Submitted(
+                    ids.get(i),
+                    String.valueOf(item.name()),
+                    queue.name(),
+                    item.known(),
+                    item.effectivePriority(),
+                    item.effectivePreemptible(),
+                    state));
+        }
+        return session.createNativeQuery(INSERT, Long.class)
+                .setParameter("rows", write(rows))
+                .setParameter("by", request.caller().username())
+                .setParameter("tenant", request.tenant().value())
+                .getSingleResult()
+                .map(inserted -> {
+                    if (inserted != ids.size()) {
+                        throw new Outdated();
+                    }
+                    return submitted;
+                });
+    }
+
+    private ObjectNode row(int n, UUID id, Submission item, QueueTerms queue, String state) {
+        ObjectNode row = json.createObjectNode()
+                .put("n", n)
+                .put("id", id.toString())
+                .put("name", item.name())
+                .put("type", item.known().word())
+                .put("queue", queue.id().toString())
+                .put("version", queue.version())
+                .put("priority", item.effectivePriority())
+                .put("preemptible", item.effectivePreemptible())
+                .put("dedicated_only", Boolean.TRUE.equals(item.dedicatedOnly()))
+                .put("wish", item.wish().word())
+                .put("state", state);
+        row.set("command", json.valueToTree(item.command()));
+        row.set("environment", json.valueToTree(item.environment() == null ? Map.of() : item.environment()));
+        row.set("labels", json.valueToTree(item.labels() == null ? Map.of() : item.labels()));
+        if (item.abortCallback() != null) {
+            row.set("abort_callback", json.valueToTree(item.abortCallback()));
+        }
+        if (item.maxRuntime() != null) {
+            row.put("max_runtime_ms", item.maxRuntime().toMillis());
+        }
+        return row;
+    }
+
+    private static QueueTerms queue(Map<String, QueueTerms> terms, String name) {
+        QueueTerms queue = terms.get(name);
+        if (queue == null) {
+            throw new IllegalStateException("queue " + name + " was not looked up");
+        }
+        return queue;
+    }
+
+    private String write(ArrayNode rows) {
+        try {
+            return json.writeValueAsString(rows);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a submission cannot be written as JSON", e);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.platform.GpuAmount;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** What the API says of workloads. */
+public final class WorkloadApi {
+
+    /** Submissions in one batch. */
+    public static final int MAX_BATCH = 1_000;
+
+    /** The states of {@link WorkloadState}, for the contract. */
+    private static final String STATES =
+            "held, waiting, starting, running, stopping, paused, succeeded, failed or cancelled";
+
+    private WorkloadApi() {}
+
+    /** Several submissions: all come in, or none. */
+    @Schema(name = "SubmissionBatch")
+    public record Batch(
+            @Schema(required = true, minItems = 1, maxItems = MAX_BATCH) @Nullable
+            List<@Nullable Submission> items) {}
+
+    /** What came in. */
+    @Schema(name = "Submitted")
+    public record Submitted(
+            UUID id,
+            String name,
+            String queue,
+            WorkloadType type,
+            int priority,
+            boolean preemptible,
+            @Schema(description = STATES) String state) {}
+
+    @Schema(name = "SubmittedBatch")
+    public record SubmittedBatch(List<Submitted> items) {}
+
+    /**
+     * A workload in a list.
+     *
+     * @param gpus of all workers together
+     * @param wish what was asked for last: the leader makes it so
+     * @param reason why it waits: the code of its first pool
+     */
+    @Schema(name = "Workload")
+    public record View(
+            UUID id,
+            String name,
+            WorkloadType type,
+            String queue,
+            String policy,
+            String group,
+            String profile,
+            String submittedBy,
+            GpuAmount gpus,
+            int priority,
+            boolean preemptible,
+            boolean dedicatedOnly,
+            @Nullable Duration maxRuntime,
+            Map<String, String> labels,
+            @Schema(description = STATES) String state,
+            Wish wish,
+            @Nullable String reason,
+            int attempts,
+            Instant submittedAt,
+            @Nullable Instant startedAt,
+            @Nullable Instant endedAt,
+            @Nullable String endReason) {}
+
+    /**
+     * A workload with all there is to say of it.
+     *
+     * @param environment shown to its submitter and to those who may manage it; it may hold secrets
+     */
+    @Schema(name = "WorkloadDetails")
+    public record Details(
+            View workload,
+            List<String> command,
+            @Nullable Map<String, String> environment,
+            @Nullable List<String> abortCallback,
+            List<Attempt> attempts,
+            List<Reason> reasons,
+            @Nullable Nomination nomination,
+            List<Preemption> preemptions) {
+
+        Details withoutEnvironment() {
+            return new Details(workload, command, null, abortCallback, attempts, reasons, nomination, preemptions);
+        }
+    }
+
+    @Schema(name = "Attempt")
+    public record Attempt(
+            UUID id,
+            int number,
+
+            @Schema(description = "bound, starting, running, stopping or ended")
+            String state,
+
+            @Nullable AttemptOutcome outcome,
+            String pool,
+            GpuAmount gpus,
+            Instant boundAt,
+            @Nullable Instant startedAt,
+            @Nullable Instant stoppingAt,
+            @Nullable String stopReason,
+
+            @Schema(description = "until when it may take to stop") @Nullable
+            Instant deadline,
+
+            @Nullable Instant endedAt,
+            @Nullable Integer exitCode,
+            @Nullable String message) {}
+
+    /**
+     * Why it does not start in one pool.
+     *
+     * @param path the node of its path that is in the way, where one is
+     * @param bound what must not be passed
+     * @param free what nobody holds in the pool
+     * @param remedy what would have to happen
+     */
+    @Schema(name = "WaitReason")
+    public record Reason(
+            String pool,
+            String code,
+            @Nullable String path,
+            @Nullable String requested,
+            @Nullable String used,
+            @Nullable String bound,
+            @Nullable String free,
+            String sentence,
+            String remedy) {}
+
+    /** A place that is kept for it until those who hold it have left. */
+    @Schema(name = "Nomination")
+    public record Nomination(String pool, Instant since) {}
+
+    /**
+     * How it was made to give way.
+     *
+     * @param forWorkload whom it made room for, when that is the same tenant's
+     * @param receipt the numbers behind it
+     */
+    @Schema(name = "Preemption")
+    public record Preemption(
+            Instant at,
+            int attempt,
+            String cause,
+            @Nullable UUID forWorkload,
+            @Schema(implementation = Object.class) Object receipt) {}
+
+    /**
+     * Why a workload is where it is.
+     *
+     * @param sentence the answer in words
+     * @param reasons per pool in the order of its profile, while it waits
+     * @param position while it waits
+     * @param rule by which right its attempt holds devices
+     */
+    @Schema(name = "Explanation")
+    public record Explanation(
+            UUID id,
+            @Schema(description = STATES) String state,
+            String sentence,
+            List<Reason> reasons,
+            @Nullable Position position,
+            @Nullable Nomination nomination,
+
+            @Schema(description = "within-reserved, over-quota, nominated or open") @Nullable
+            String rule) {}
+
+    /**
+     * Who is to be tried before it, by priority and then by submission.
+     *
+     * @param aheadInQueue of the same queue
+     * @param aheadInGroup of the same policy, in any of its queues
+     */
+    @Schema(name = "QueuePosition")
+    public record Position(long aheadInQueue, long aheadInGroup, long waitingInQueue) {}
+}

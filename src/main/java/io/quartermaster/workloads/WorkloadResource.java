@@ -1,0 +1,207 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.access.Callers;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.WriteParams;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** A tenant's workloads. */
+@Path("/v1/tenants/{tenant}/workloads")
+@Tag(name = "Workloads")
+public class WorkloadResource {
+
+    static final int DEFAULT_LOG_CHARS = 8_192;
+    static final int MAX_LOG_CHARS = 65_536;
+
+    private final Submissions submissions;
+    private final WorkloadService workloads;
+    private final Callers callers;
+
+    WorkloadResource(Submissions submissions, WorkloadService workloads, Callers callers) {
+        this.submissions = submissions;
+        this.workloads = workloads;
+        this.callers = callers;
+    }
+
+    @POST
+    @Needs(Permission.WORKLOADS_SUBMIT)
+    @Operation(operationId = "submitWorkload", summary = "Submits a workload to a queue")
+    @APIResponse(
+            responseCode = "201",
+            content = @Content(schema = @Schema(implementation = WorkloadApi.Submitted.class)))
+    public Uni<Response> submit(
+            @PathParam("tenant") String tenant, @Nullable Submission body, @BeanParam WriteParams params, UriInfo uri) {
+        return submissions.one(new TenantId(tenant), callers.current(), body, params, uri);
+    }
+
+    @POST
+    @Path("batches")
+    @Needs(Permission.WORKLOADS_SUBMIT)
+    @Operation(operationId = "submitWorkloadBatch", summary = "Submits up to 1,000 workloads: all come in, or none")
+    @APIResponse(
+            responseCode = "201",
+            content = @Content(schema = @Schema(implementation = WorkloadApi.SubmittedBatch.class)))
+    public Uni<Response> submitBatch(
+            @PathParam("tenant") String tenant,
+            WorkloadApi.@Nullable Batch body,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return submissions.batch(new TenantId(tenant), callers.current(), body, params, uri);
+    }
+
+    @GET
+    @Needs(Permission.WORKLOADS_READ)
+    @Operation(operationId = "listWorkloads", summary = "Lists workloads, newest first")
+    public Uni<Page<WorkloadApi.View>> list(
+            @PathParam("tenant") String tenant,
+            @Parameter(description = "one or more states, separated by commas") @QueryParam("state") @Nullable
+                    String state,
+            @QueryParam("queue") @Nullable String queue,
+            @Parameter(description = "a group path; its subgroups count") @QueryParam("group") @Nullable String group,
+            @QueryParam("submittedBy") @Nullable String submittedBy,
+            @Parameter(description = "how the name begins") @QueryParam("name") @Nullable String name,
+            @BeanParam PageRequest page) {
+        WorkloadStore.Filter filter = new WorkloadStore.Filter(states(state), queue, group(group), submittedBy, name);
+        return workloads.list(new TenantId(tenant), filter, page);
+    }
+
+    @GET
+    @Path("{workload}")
+    @Needs(Permission.WORKLOADS_READ)
+    @Operation(operationId = "getWorkload", summary = "Shows a workload with its attempts, reasons and preemptions")
+    public Uni<WorkloadApi.Details> get(@PathParam("tenant") String tenant, @PathParam("workload") String workload) {
+        return workloads.details(new TenantId(tenant), callers.current(), id(workload));
+    }
+
+    @GET
+    @Path("{workload}/explain")
+    @Needs(Permission.WORKLOADS_READ)
+    @Operation(operationId = "explainWorkload", summary = "Says why a workload waits, runs or stops")
+    public Uni<WorkloadApi.Explanation> explain(
+            @PathParam("tenant") String tenant, @PathParam("workload") String workload) {
+        return workloads.explain(new TenantId(tenant), id(workload));
+    }
+
+    @GET
+    @Path("{workload}/logs")
+    @Needs(Permission.WORKLOADS_READ)
+    @Produces(MediaType.TEXT_PLAIN)
+    @Operation(operationId = "readWorkloadLogs", summary = "Shows the end of what an attempt wrote")
+    public Uni<String> logs(
+            @PathParam("tenant") String tenant,
+            @PathParam("workload") String workload,
+            @Parameter(description = "number of the attempt; the newest when absent") @QueryParam("attempt") @Nullable
+                    Integer attempt,
+            @Parameter(description = "how much of it, up to 65536") @QueryParam("bytes") @Nullable Integer bytes) {
+        if (bytes != null && (bytes < 1 || bytes > MAX_LOG_CHARS)) {
+            throw ProblemException.invalid("bytes", "out of range", "1 to " + MAX_LOG_CHARS);
+        }
+        return workloads.logs(
+                new TenantId(tenant),
+                id(workload),
+                attempt == null ? OptionalInt.empty() : OptionalInt.of(attempt),
+                bytes == null ? DEFAULT_LOG_CHARS : bytes);
+    }
+
+    @POST
+    @Path("{workload}/cancel")
+    @Needs(Permission.WORKLOADS_CANCEL)
+    @Operation(operationId = "cancelWorkload", summary = "Ends a workload: what runs is told to stop")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
+    public Uni<Response> cancel(
+            @PathParam("tenant") String tenant,
+            @PathParam("workload") String workload,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return workloads.wish(new TenantId(tenant), callers.current(), id(workload), Wish.CANCEL, params, uri);
+    }
+
+    @POST
+    @Path("{workload}/hold")
+    @Needs(Permission.WORKLOADS_HOLD)
+    @Operation(operationId = "holdWorkload", summary = "Keeps a workload from starting; what runs goes on")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
+    public Uni<Response> hold(
+            @PathParam("tenant") String tenant,
+            @PathParam("workload") String workload,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return workloads.wish(new TenantId(tenant), callers.current(), id(workload), Wish.HOLD, params, uri);
+    }
+
+    @POST
+    @Path("{workload}/release")
+    @Needs(Permission.WORKLOADS_HOLD)
+    @Operation(operationId = "releaseWorkload", summary = "Lets a held workload start")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
+    public Uni<Response> release(
+            @PathParam("tenant") String tenant,
+            @PathParam("workload") String workload,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return workloads.wish(new TenantId(tenant), callers.current(), id(workload), Wish.RUN, params, uri);
+    }
+
+    /** What is no id names nothing: the same answer as for an id that nothing has. */
+    private static UUID id(String text) {
+        try {
+            return UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.notFound();
+        }
+    }
+
+    private static List<WorkloadState> states(@Nullable String text) {
+        List<WorkloadState> states = new ArrayList<>();
+        if (text != null) {
+            for (String word : text.split(",", -1)) {
+                try {
+                    states.add(WorkloadState.of(word.strip()));
+                } catch (IllegalArgumentException e) {
+                    throw ProblemException.invalid(
+                            "state",
+                            "not a state of a workload",
+                            "held, waiting, starting, running, stopping, paused, succeeded, failed, cancelled");
+                }
+            }
+        }
+        return states;
+    }
+
+    private static @Nullable GroupPath group(@Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        if (!GroupPath.isValid(text)) {
+            throw ProblemException.invalid("group", "not a group path", "a path such as /research/nlp");
+        }
+        return new GroupPath(text);
+    }
+}

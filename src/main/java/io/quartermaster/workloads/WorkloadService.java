@@ -1,0 +1,188 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.access.Realm;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/** Shows workloads, and writes what members wish for them. */
+@ApplicationScoped
+class WorkloadService {
+
+    private final TenantTransactions transactions;
+    private final Writes writes;
+    private final WorkloadStore store;
+    private final AuditLog audit;
+
+    WorkloadService(TenantTransactions transactions, Writes writes, WorkloadStore store, AuditLog audit) {
+        this.transactions = transactions;
+        this.writes = writes;
+        this.store = store;
+        this.audit = audit;
+    }
+
+    Uni<Page<WorkloadApi.View>> list(TenantId tenant, WorkloadStore.Filter filter, PageRequest page) {
+        String scope = "workloads:" + tenant + ":" + filter;
+        Optional<UUID> after = page.after(scope).map(UUID::fromString);
+        int size = page.size();
+        return transactions
+                .in(tenant, session -> store.list(session, tenant, filter, after, size + 1))
+                .map(found -> Page.of(found, size, scope, view -> view.id().toString()));
+    }
+
+    Uni<WorkloadApi.Details> details(TenantId tenant, Caller caller, UUID id) {
+        return transactions.in(tenant, session -> details(session, tenant, id)).map(details -> {
+            WorkloadApi.View workload = details.workload();
+            return isOwn(caller, workload) || caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(workload.group()))
+                    ? details
+                    : details.withoutEnvironment();
+        });
+    }
+
+    Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
+        return transactions.in(tenant, session -> details(session, tenant, id).chain(details -> {
+            WorkloadState state = WorkloadState.of(details.workload().state());
+            return switch (state) {
+                case WorkloadState.Waiting waiting ->
+                    store.position(session, tenant, id).map(position -> Explanations.waiting(details, position));
+                case WorkloadState.WithAttempt with ->
+                    store.rule(session, tenant, id).map(rule -> Explanations.withAttempt(details, with, rule));
+                case WorkloadState.Held held -> Uni.createFrom().item(Explanations.idle(details, held));
+                case WorkloadState.Paused paused -> Uni.createFrom().item(Explanations.idle(details, paused));
+                case WorkloadState.Over over -> Uni.createFrom().item(Explanations.idle(details, over));
+            };
+        }));
+    }
+
+    /** The end of what an attempt wrote; of several nodes one after the other, each under a line that says so. */
+    Uni<String> logs(TenantId tenant, UUID id, OptionalInt attempt, int chars) {
+        return transactions.in(tenant, session -> details(session, tenant, id).chain(details -> {
+            List<WorkloadApi.Attempt> attempts = details.attempts();
+            Optional<WorkloadApi.Attempt> chosen = attempt.isEmpty()
+                    ? Optional.ofNullable(attempts.isEmpty() ? null : attempts.getLast())
+                    : attempts.stream()
+                            .filter(a -> a.number() == attempt.getAsInt())
+                            .findFirst();
+            if (chosen.isEmpty() && attempt.isPresent()) {
+                throw ProblemException.notFound();
+            }
+            return chosen.isEmpty()
+                    ? Uni.createFrom().item("")
+                    : store.logTails(session, tenant, chosen.get().id(), chars).map(WorkloadService::joined);
+        }));
+    }
+
+    Uni<Response> wish(TenantId tenant, Caller caller, UUID id, Wish wish, WriteParams params, UriInfo uri) {
+        return writes.run(
+                tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
+                        .chain(view -> {
+                            requireMay(caller, view);
+                            return isSo(view, wish)
+                                    ? Uni.createFrom().item(Reply.ok(view))
+                                    : change(session, tenant, caller, view, wish);
+                        }));
+    }
+
+    private Uni<Reply> change(
+            Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Wish wish) {
+        AuditLog.Change change = new AuditLog.Change(
+                "workloads:" + verb(wish),
+                "workloads/" + view.id(),
+                Map.of("wish", view.wish().word()),
+                Map.of("wish", wish.word()));
+        return store.wish(session, tenant, view.id(), wish)
+                .chain(written -> written
+                        ? audit.record(session, tenant, caller, change)
+                        : Uni.createFrom()
+                                .failure(ProblemException.conflict(
+                                        "workload-over", "the workload has ended, or is being cancelled")))
+                .chain(() -> required(store.view(session, tenant, view.id())))
+                .map(Reply::ok);
+    }
+
+    /** Whether there is nothing to do. What is over, or is to be cancelled, takes no other wish. */
+    private static boolean isSo(WorkloadApi.View view, Wish wish) {
+        WorkloadState state = WorkloadState.of(view.state());
+        if (state instanceof WorkloadState.Cancelled && wish == Wish.CANCEL) {
+            return true;
+        }
+        if (state instanceof WorkloadState.Over) {
+            throw ProblemException.conflict("workload-over", "the workload has " + view.state());
+        }
+        if (view.wish() == Wish.CANCEL && wish != Wish.CANCEL) {
+            throw ProblemException.conflict("workload-over", "the workload is being cancelled");
+        }
+        return view.wish() == wish;
+    }
+
+    private static void requireMay(Caller caller, WorkloadApi.View view) {
+        if (!isOwn(caller, view) && !caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(view.group()))) {
+            throw ProblemException.forbidden(
+                    "it is " + view.submittedBy() + "'s; for the work of others this needs the permission "
+                            + Permission.WORKLOADS_MANAGE.word() + " for group " + view.group());
+        }
+    }
+
+    private static boolean isOwn(Caller caller, WorkloadApi.View view) {
+        return caller.realm() instanceof Realm.Tenant && caller.username().equals(view.submittedBy());
+    }
+
+    private Uni<WorkloadApi.Details> details(Mutiny.Session session, TenantId tenant, UUID id) {
+        return required(store.details(session, tenant, id));
+    }
+
+    private static <T> Uni<T> required(Uni<@Nullable T> found) {
+        return found.onItem().ifNull().failWith(ProblemException::notFound).map(WorkloadService::present);
+    }
+
+    private static <T> T present(@Nullable T value) {
+        if (value == null) {
+            throw ProblemException.notFound();
+        }
+        return value;
+    }
+
+    private static String joined(List<String> tails) {
+        if (tails.size() == 1) {
+            return tails.getFirst();
+        }
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < tails.size(); i++) {
+            text.append("==> node ")
+                    .append(i + 1)
+                    .append(" of ")
+                    .append(tails.size())
+                    .append(" <==\n");
+            text.append(tails.get(i)).append('\n');
+        }
+        return text.toString();
+    }
+
+    private static String verb(Wish wish) {
+        return switch (wish) {
+            case RUN -> "release";
+            case HOLD -> "hold";
+            case CANCEL -> "cancel";
+        };
+    }
+}

@@ -1,0 +1,199 @@
+package io.quartermaster.workloads;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads workloads and writes wishes, in a transaction of the request role. PostgreSQL puts each answer together as one JSON document, so
+ * that a workload with all that hangs on it is one statement.
+ */
+@ApplicationScoped
+class WorkloadStore {
+
+    private static final String VIEW = """
+            select w.id, w.name, w.type, q.name as queue, p.name as policy, p.group_path as "group", f.name as profile,
+                   w.submitted_by as "submittedBy", cast(trim_scale(f.gpu_milli * f.workers / 1000.0) as text) as gpus, w.priority, w.preemptible,
+                   w.dedicated_only as "dedicatedOnly", w.max_runtime_ms / 1000.0 as "maxRuntime", w.labels, w.state, w.wish,
+                   w.reason_code as reason, w.attempts, w.submitted_at as "submittedAt", w.started_at as "startedAt", w.ended_at as "endedAt",
+                   w.end_reason as "endReason"
+              from workload w
+              join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
+              join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
+              join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
+             where w.tenant_id = :tenant
+            """;
+
+    private static final String DETAILS = """
+            select cast(json_build_object(
+                'workload', (select row_to_json(v) from (%s and w.id = :id) v),
+                'command', w.command, 'environment', w.environment, 'abortCallback', w.abort_callback, 'reasons', coalesce(w.reason, '[]'),
+                'attempts', (select coalesce(json_agg(a order by a.number), '[]') from (
+                    select a.id, a.number, a.state, a.outcome, l.name as pool, cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus,
+                           a.bound_at as "boundAt", a.started_at as "startedAt", a.stopping_at as "stoppingAt", a.stop_reason as "stopReason",
+                           a.deadline_at as deadline, a.ended_at as "endedAt", a.exit_code as "exitCode", a.message
+                      from attempt a join pool l on l.id = a.pool_id where a.tenant_id = w.tenant_id and a.workload_id = w.id) a),
+                'nomination', (select json_build_object('pool', l.name, 'since', n.nominated_at)
+                      from nomination n join pool l on l.id = n.pool_id where n.tenant_id = w.tenant_id and n.workload_id = w.id),
+                'preemptions', (select coalesce(json_agg(x order by x.at), '[]') from (
+                    select e.at, a.number as attempt, e.cause, e.for_workload as "forWorkload", e.receipt
+                      from preemption e join attempt a on a.tenant_id = e.tenant_id and a.id = e.attempt_id
+                     where e.tenant_id = w.tenant_id and e.workload_id = w.id) x)) as text)
+              from workload w where w.tenant_id = :tenant and w.id = :id
+            """.formatted(VIEW);
+
+    private static final String POSITION = """
+            select cast(json_build_object(
+                       'aheadInQueue', count(*) filter (where o.queue_id = w.queue_id and o.ahead),
+                       'aheadInGroup', count(*) filter (where o.ahead),
+                       'waitingInQueue', count(*) filter (where o.queue_id = w.queue_id)) as text)
+              from workload w
+              join lateral (
+                  select o.queue_id, o.priority > w.priority or o.priority = w.priority
+                         and (o.at_head_since is null, o.seq) < (w.at_head_since is null, w.seq) as ahead
+                    from workload o
+                   where o.tenant_id = w.tenant_id and o.policy_id = w.policy_id and o.state = 'waiting'
+                     and o.queue_id in (select q.id from queue q where q.tenant_id = w.tenant_id and q.policy_id = w.policy_id)) o on true
+             where w.tenant_id = :tenant and w.id = :id
+            """;
+
+    private final ObjectMapper json;
+
+    WorkloadStore(ObjectMapper json) {
+        this.json = json;
+    }
+
+    /** What a list may be narrowed to; absent is any. */
+    record Filter(
+            List<WorkloadState> states,
+            @Nullable String queue,
+            @Nullable GroupPath group,
+            @Nullable String submittedBy,
+            @Nullable String name) {}
+
+    /** Newest first. */
+    Uni<List<WorkloadApi.View>> list(
+            Mutiny.Session session, TenantId tenant, Filter filter, Optional<UUID> after, int most) {
+        Map<String, Object> parameters = new LinkedHashMap<>();
+        StringBuilder where = new StringBuilder();
+        if (!filter.states().isEmpty()) {
+            where.append(" and w.state in (:states)");
+            parameters.put(
+                    "states", filter.states().stream().map(WorkloadState::word).toList());
+        }
+        if (filter.queue() != null) {
+            where.append(" and q.name = :queue");
+            parameters.put("queue", filter.queue());
+        }
+        if (filter.group() != null) {
+            where.append(" and (p.group_path = :group or starts_with(p.group_path, :below))");
+            parameters.put("group", filter.group().value());
+            parameters.put("below", filter.group().value() + "/");
+        }
+        if (filter.submittedBy() != null) {
+            where.append(" and w.submitted_by = :submittedBy");
+            parameters.put("submittedBy", filter.submittedBy());
+        }
+        if (filter.name() != null) {
+            where.append(" and starts_with(w.name, :name)");
+            parameters.put("name", filter.name());
+        }
+        after.ifPresent(id -> {
+            where.append(" and w.id < :after");
+            parameters.put("after", id);
+        });
+        Mutiny.SelectionQuery<String> query = session.createNativeQuery(
+                "select cast(row_to_json(v) as text) from (" + VIEW + where + " order by w.id desc limit :most) v",
+                String.class);
+        parameters.forEach(query::setParameter);
+        return query.setParameter("tenant", tenant.value())
+                .setParameter("most", most)
+                .getResultList()
+                .map(rows -> rows.stream()
+                        .map(row -> read(row, WorkloadApi.View.class))
+                        .toList());
+    }
+
+    /** Null when there is none. */
+    Uni<WorkloadApi.@Nullable View> view(Mutiny.Session session, TenantId tenant, UUID id) {
+        return one(
+                session,
+                "select cast(row_to_json(v) as text) from (" + VIEW + " and w.id = :id) v",
+                tenant,
+                id,
+                WorkloadApi.View.class);
+    }
+
+    /** Null when there is none. */
+    Uni<WorkloadApi.@Nullable Details> details(Mutiny.Session session, TenantId tenant, UUID id) {
+        return one(session, DETAILS, tenant, id, WorkloadApi.Details.class);
+    }
+
+    Uni<WorkloadApi.@Nullable Position> position(Mutiny.Session session, TenantId tenant, UUID id) {
+        return one(session, POSITION, tenant, id, WorkloadApi.Position.class);
+    }
+
+    /** By which right the newest attempt was bound; null when it has none. */
+    Uni<@Nullable String> rule(Mutiny.Session session, TenantId tenant, UUID id) {
+        return session.createNativeQuery(
+                        "select rule from attempt where tenant_id = :tenant and workload_id = :id order by number desc limit 1",
+                        String.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .getSingleResultOrNull();
+    }
+
+    /** Writes the wish and tells the leader, unless the workload is over or to be cancelled by now: then nothing, and false. */
+    Uni<Boolean> wish(Mutiny.Session session, TenantId tenant, UUID id, Wish wish) {
+        return session.createNativeQuery("""
+                        with wished as (
+                            update workload set wish = :wish where tenant_id = :tenant and id = :id and wish <> 'cancel'
+                               and state not in ('succeeded', 'failed', 'cancelled') returning id),
+                        told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from wished)
+                        select count(*) from wished
+                        """, Long.class)
+                .setParameter("wish", wish.word())
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .getSingleResult()
+                .map(changed -> changed == 1);
+    }
+
+    /** The last characters of what an attempt wrote, per node that it runs on; empty while nobody has reported any. */
+    Uni<List<String>> logTails(Mutiny.Session session, TenantId tenant, UUID attempt, int chars) {
+        return session.createNativeQuery("""
+                        select right(log_tail, :chars) from report
+                         where tenant_id = :tenant and attempt_id = :attempt and log_tail is not null order by node_id
+                        """, String.class)
+                .setParameter("chars", chars)
+                .setParameter("tenant", tenant.value())
+                .setParameter("attempt", attempt)
+                .getResultList();
+    }
+
+    private <T> Uni<@Nullable T> one(Mutiny.Session session, String sql, TenantId tenant, UUID id, Class<T> type) {
+        return session.createNativeQuery(sql, String.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .getSingleResultOrNull()
+                .map(row -> row == null ? null : read(row, type));
+    }
+
+    private <T> T read(String row, Class<T> type) {
+        try {
+            return json.readValue(row, type);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a " + type.getSimpleName() + " cannot be read", e);
+        }
+    }
+}

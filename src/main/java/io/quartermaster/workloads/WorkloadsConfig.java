@@ -1,0 +1,38 @@
+package io.quartermaster.workloads;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** Settings of submission and live views. */
+@ConfigMapping(prefix = "quartermaster.workloads")
+public interface WorkloadsConfig {
+
+    /** Workloads that one tenant may submit each second in the long run. */
+    @WithDefault("1000")
+    int submissionsPerSecond();
+
+    /** Workloads that one tenant may submit at once; at least the size of a full batch. */
+    @WithDefault("5000")
+    int submissionBurst();
+
+    /** How long room is held for a submission that no plan has carried yet. */
+    @WithDefault("PT60S")
+    Duration holdTime();
+
+    /** How long a replica may go on with what it read of a queue. A retired or changed queue is noticed at once all the same. */
+    @WithDefault("PT2S")
+    Duration queueCache();
+
+    /** Live views that one tenant may keep open on one replica. */
+    @WithDefault("100")
+    int watchersPerTenant();
+
+    /** How often a live view looks by itself, should a wake-up be lost. */
+    @WithDefault("PT2S")
+    Duration watchPoll();
+
+    /** How long the entries of the feed are kept, and so how late a live view can be resumed. */
+    @WithDefault("PT24H")
+    Duration feedKept();
+}
