@@ -159,6 +159,7 @@ create table node_contact (
     agent_version  text not null,
     boot_id        text not null,
     instance_id    text not null,
+    sequence       bigint not null default 0,
     isolation      text not null check (isolation in ('container', 'os-user', 'none')),
     last_heard     timestamptz not null,
     lease_until    timestamptz not null,

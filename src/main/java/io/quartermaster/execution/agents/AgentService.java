@@ -1,0 +1,81 @@
+package io.quartermaster.execution.agents;
+
+import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.SyncReply;
+import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Wakeups;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+
+/** One call of the protocol: take in what is, then answer what should be, at once if that is news, else when it is or the wait is over. */
+@ApplicationScoped
+class AgentService {
+
+    private final AgentsConfig config;
+    private final AgentStore store;
+    private final NodeWakeups nodeWakeups;
+    private final Wakeups wakeups;
+
+    AgentService(AgentsConfig config, AgentStore store, NodeWakeups nodeWakeups, Wakeups wakeups) {
+        this.config = config;
+        this.store = store;
+        this.nodeWakeups = nodeWakeups;
+        this.wakeups = wakeups;
+    }
+
+    Uni<SyncReply> sync(String nodeName, SyncRequest request) {
+        if (request.formatVersion() != Protocol.FORMAT_VERSION) {
+            throw ProblemException.invalid(
+                    "formatVersion",
+                    "this service speaks another version of the protocol",
+                    Integer.toString(Protocol.FORMAT_VERSION));
+        }
+        Duration wait = Duration.ofMillis(
+                Math.min(request.waitMillis(), config.maxWait().toMillis()));
+        // Counted from now for as long as the call may be held: so it ends after the agent's, which counts from when it
+        // sent the request.
+        Duration lease = config.lease().plus(config.margin()).plus(wait);
+        return store.node(nodeName)
+                .map(node -> node.orElseThrow(ProblemException::notFound))
+                .chain(node -> store.take(node.id(), request, lease)
+                        .call(told -> told ? wakeups.leader() : Uni.createFrom().voidItem())
+                        .chain(told -> awaitNews(node.id(), request, System.nanoTime() + wait.toNanos())));
+    }
+
+    private Uni<SyncReply> awaitNews(UUID node, SyncRequest request, long untilNanos) {
+        return store.revision(node)
+                .chain(revision -> store.forgettable(node, ended(request)).chain(forget -> {
+                    long leftNanos = untilNanos - System.nanoTime();
+                    boolean news = revision != request.appliedRevision() || !forget.isEmpty();
+                    return news || leftNanos <= 0
+                            ? reply(node, revision, forget)
+                            : nodeWakeups
+                                    .await(node.toString(), shorter(config.poll(), Duration.ofNanos(leftNanos)))
+                                    .chain(woken -> awaitNews(node, request, untilNanos));
+                }));
+    }
+
+    /** The orders are read after the revision: they may be newer than it says, never older. */
+    private Uni<SyncReply> reply(UUID node, long revision, List<UUID> forget) {
+        return store.orders(node)
+                .map(orders -> new SyncReply(
+                        Protocol.FORMAT_VERSION, revision, config.lease().toMillis(), orders, forget));
+    }
+
+    private static List<UUID> ended(SyncRequest request) {
+        return request.attempts().stream()
+                .filter(attempt -> attempt.state() instanceof AttemptState.Ended)
+                .map(AttemptReport::attemptId)
+                .toList();
+    }
+
+    private static Duration shorter(Duration one, Duration other) {
+        return one.compareTo(other) < 0 ? one : other;
+    }
+}

@@ -1,0 +1,322 @@
+package io.quartermaster.execution.agents;
+
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.Inventory;
+import io.quartermaster.agent.protocol.StopReason;
+import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.SystemDatabase;
+import io.smallrye.mutiny.Uni;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.RowSet;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** What agents say and what they are told, in SQL. As the system role: a node serves many tenants, its agent is the operator's. */
+@ApplicationScoped
+class AgentStore {
+
+    private static final String ORDERS = """
+            select a.id, a.tenant_id, a.workload_id, a.number, a.state, a.stop_reason,
+                   greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
+                   w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
+                   p.grace_ms, f.workers, c.isolation, d.devices, n.nodes
+              from attempt a
+              join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
+              join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
+              join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
+              join node_contact c on c.node_id = $1
+              join lateral (select jsonb_agg(jsonb_build_object('index', device_index, 'gpuMilli', gpu_milli) order by device_index)
+                                     filter (where device_index is not null) as devices
+                              from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id and node_id = $1) d on true
+              join lateral (select array_agg(distinct node_id order by node_id) as nodes
+                              from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id) n on true
+             where a.state <> 'ended'
+               and a.id in (select attempt_id from allocation_device where node_id = $1 and freed_at is null)
+             order by a.id
+            """;
+
+    /**
+     * Takes reports of attempts bound to this node; the inbox hears only of those whose state changed, the log grows without the leader.
+     */
+    private static final String REPORTS = """
+            with said as (
+                select x.*, a.tenant_id, a.workload_id, r.state as old_state
+                  from jsonb_to_recordset($2) as x(id uuid, state text, outcome text, exit_code int, message text, started_ms bigint,
+                       ended_ms bigint, log_tail text, log_bytes bigint)
+                  join attempt a on a.id = x.id
+                  left join report r on r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = $1
+                 where exists (select 1 from allocation_device d where d.attempt_id = a.id and d.tenant_id = a.tenant_id and d.node_id = $1)
+                   and r.state is distinct from 'ended'),
+            taken as (
+                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, exit_code, message, started_at, ended_at, log_tail,
+                                         log_bytes, reported_at)
+                select tenant_id, id, $1, state, outcome, exit_code, message, timestamptz 'epoch' + started_ms * interval '1 millisecond',
+                       timestamptz 'epoch' + ended_ms * interval '1 millisecond', log_tail, coalesce(log_bytes, 0), clock_timestamp()
+                  from said
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome,
+                       exit_code = excluded.exit_code, message = excluded.message, started_at = coalesce(excluded.started_at, r.started_at),
+                       ended_at = excluded.ended_at, log_tail = coalesce(excluded.log_tail, r.log_tail),
+                       log_bytes = greatest(excluded.log_bytes, r.log_bytes), reported_at = excluded.reported_at
+                returning 1)
+            insert into inbox (tenant_id, kind, ref)
+            select tenant_id, 'report', workload_id::text from said where old_state is distinct from state
+            """;
+
+    private final SystemDatabase database;
+
+    AgentStore(SystemDatabase database) {
+        this.database = database;
+    }
+
+    /** A node that is not retired. */
+    record NodeRef(UUID id, long revision) {}
+
+    Uni<Optional<NodeRef>> node(String name) {
+        return database.on(connection -> connection
+                .preparedQuery("select id, revision from node where name = $1 and retired_at is null")
+                .execute(Tuple.of(name))
+                .map(rows -> first(rows).map(row -> new NodeRef(row.getUUID("id"), row.getLong("revision")))));
+    }
+
+    Uni<Long> revision(UUID node) {
+        return database.on(connection -> connection
+                .preparedQuery("select revision from node where id = $1")
+                .execute(Tuple.of(node))
+                .map(rows -> first(rows).map(row -> row.getLong("revision")).orElse(0L)));
+    }
+
+    /**
+     * Takes in what the agent says. True when the leader has something to read.
+     *
+     * @param lease how long the node counts as leased from now
+     */
+    Uni<Boolean> take(UUID node, SyncRequest request, Duration lease) {
+        return database.in(
+                connection -> contact(connection, node, request, lease).chain(contact -> {
+                    if (contact.isEmpty()) {
+                        return Uni.createFrom().item(false);
+                    }
+                    return inventory(connection, node, request.inventory())
+                            .chain(changed -> changed || contact.get()
+                                    ? inboxNode(connection, node).replaceWith(true)
+                                    : Uni.createFrom().item(false))
+                            .chain(told -> reports(connection, node, request.attempts())
+                                    .map(reported -> told || reported));
+                }));
+    }
+
+    /** Empty when the request is old news; else whether the leader must hear that the node is there (again). */
+    private static Uni<Optional<Boolean>> contact(
+            SqlConnection connection, UUID node, SyncRequest request, Duration lease) {
+        return connection
+                .preparedQuery("""
+                        with before as (select lost_at, boot_id, lease_until < clock_timestamp() as lapsed from node_contact where node_id = $1)
+                        insert into node_contact as c (node_id, agent_version, boot_id, instance_id, sequence, isolation, last_heard, lease_until)
+                        values ($1, $2, $3, $4, $5, $6, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
+                        on conflict (node_id) do update set agent_version = excluded.agent_version, boot_id = excluded.boot_id,
+                               instance_id = excluded.instance_id, sequence = excluded.sequence, isolation = excluded.isolation,
+                               last_heard = excluded.last_heard,
+                               -- A lease that has run out is not revived before the leader gave the node up: what ran there is over.
+                               lease_until = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.lease_until
+                                                  else excluded.lease_until end
+                         where c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence
+                        returning (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh
+                        """)
+                .execute(Tuple.from(new Object[] {
+                    node,
+                    request.agentVersion(),
+                    request.bootId(),
+                    request.instanceId().toString(),
+                    request.sequence(),
+                    request.inventory()
+                            .isolation()
+                            .name()
+                            .toLowerCase(Locale.ROOT)
+                            .replace('_', '-'),
+                    lease.toMillis()
+                }))
+                .map(rows -> first(rows)
+                        .map(row -> Boolean.TRUE.equals(row.getBoolean("fresh"))
+                                || Boolean.TRUE.equals(row.getBoolean("lost"))));
+    }
+
+    private static Uni<Boolean> inventory(SqlConnection connection, UUID node, Inventory inventory) {
+        JsonArray devices = new JsonArray();
+        inventory
+                .devices()
+                .forEach(device -> devices.add(new JsonObject()
+                        .put("device_index", device.index())
+                        .put("uuid", device.uuid())
+                        .put("model", device.model())
+                        .put("memory_mib", Math.max(1, device.memoryMiB()))
+                        .put("mig", device.migEnabled())
+                        .put("healthy", device.healthy())));
+        return connection
+                .preparedQuery("""
+                        with x as (select * from jsonb_to_recordset($2) as x(device_index int, uuid text, model text, memory_mib bigint, mig boolean,
+                                          healthy boolean)),
+                        gone as (update gpu g set healthy = false
+                                  where g.node_id = $1 and g.healthy and g.device_index not in (select device_index from x) returning 1),
+                        now as (insert into gpu as g (node_id, device_index, uuid, model, memory_mib, mig, healthy)
+                                select $1, device_index, uuid, model, memory_mib, mig, healthy from x
+                                on conflict (node_id, device_index) do update set uuid = excluded.uuid, model = excluded.model,
+                                       memory_mib = excluded.memory_mib, mig = excluded.mig, healthy = excluded.healthy
+                                 where (g.uuid, g.model, g.memory_mib, g.mig, g.healthy)
+                                       is distinct from (excluded.uuid, excluded.model, excluded.memory_mib, excluded.mig, excluded.healthy)
+                                returning 1)
+                        select (select count(*) from gone) + (select count(*) from now) as changed
+                        """)
+                .execute(Tuple.of(node, devices))
+                .map(rows -> rows.iterator().next().getLong("changed") > 0);
+    }
+
+    private static Uni<Void> inboxNode(SqlConnection connection, UUID node) {
+        return connection
+                .preparedQuery("insert into inbox (kind, ref) values ('node', $1)")
+                .execute(Tuple.of(node.toString()))
+                .replaceWithVoid();
+    }
+
+    private static Uni<Boolean> reports(SqlConnection connection, UUID node, List<AttemptReport> attempts) {
+        if (attempts.isEmpty()) {
+            return Uni.createFrom().item(false);
+        }
+        JsonArray said = new JsonArray();
+        attempts.forEach(attempt -> said.add(report(attempt)));
+        return connection.preparedQuery(REPORTS).execute(Tuple.of(node, said)).map(rows -> rows.rowCount() > 0);
+    }
+
+    private static JsonObject report(AttemptReport attempt) {
+        JsonObject json = new JsonObject().put("id", attempt.attemptId().toString());
+        switch (attempt.state()) {
+            case AttemptState.Starting() -> json.put("state", "starting");
+            case AttemptState.Running running ->
+                json.put("state", "running").put("started_ms", running.startedAtEpochMillis());
+            case AttemptState.Stopping stopping ->
+                json.put("state", "stopping").put("started_ms", stopping.startedAtEpochMillis());
+            case AttemptState.Ended ended ->
+                json.put("state", "ended")
+                        .put(
+                                "outcome",
+                                ended.outcome().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                        .put("exit_code", ended.exitCode())
+                        .put("started_ms", ended.startedAtEpochMillis())
+                        .put("ended_ms", ended.endedAtEpochMillis())
+                        .put("message", printable(ended.detail()));
+        }
+        AttemptReport.LogTail log = attempt.log();
+        if (log != null) {
+            json.put("log_tail", printable(log.text())).put("log_bytes", log.totalBytes());
+        }
+        return json;
+    }
+
+    /** PostgreSQL's text has no NUL; the output of a process may. */
+    private static String printable(String text) {
+        return text.replace('\0', '\uFFFD');
+    }
+
+    Uni<List<AttemptOrder>> orders(UUID node) {
+        return database.on(connection -> connection
+                .preparedQuery(ORDERS)
+                .execute(Tuple.of(node))
+                .map(rows -> {
+                    List<AttemptOrder> orders = new ArrayList<>();
+                    rows.forEach(row -> orders.add(order(row, node)));
+                    return orders;
+                }));
+    }
+
+    /** Of these, which the leader has taken in as ended, or never knew: the agent may forget them. */
+    Uni<List<UUID>> forgettable(UUID node, List<UUID> ended) {
+        if (ended.isEmpty()) {
+            return Uni.createFrom().item(List.of());
+        }
+        return database.on(connection -> connection
+                .preparedQuery("""
+                        select x.id from unnest($2::uuid[]) as x(id) left join attempt a on a.id = x.id
+                         where a.id is null or a.state = 'ended'
+                            or not exists (select 1 from allocation_device d where d.attempt_id = a.id and d.node_id = $1)
+                         order by x.id
+                        """)
+                .execute(Tuple.of(node, ended.toArray(UUID[]::new)))
+                .map(rows -> {
+                    List<UUID> found = new ArrayList<>();
+                    rows.forEach(row -> found.add(row.getUUID("id")));
+                    return found;
+                }));
+    }
+
+    private static AttemptOrder order(Row row, UUID node) {
+        String tenant = row.getString("tenant_id");
+        List<AttemptOrder.DeviceShare> devices = new ArrayList<>();
+        JsonArray held = row.get(JsonArray.class, "devices");
+        for (Object entry : held == null ? new JsonArray() : held) {
+            JsonObject device = (JsonObject) entry;
+            devices.add(new AttemptOrder.DeviceShare(device.getInteger("index"), device.getInteger("gpuMilli")));
+        }
+        List<UUID> nodes = List.of(row.getArrayOfUUIDs("nodes"));
+        Map<String, String> environment = new LinkedHashMap<>();
+        row.getJsonObject("environment")
+                .forEach(entry -> environment.put(entry.getKey(), String.valueOf(entry.getValue())));
+        environment.put("QM_NODES", Integer.toString(nodes.size()));
+        environment.put("QM_NODE_RANK", Integer.toString(nodes.indexOf(node)));
+        environment.put("QM_WORKERS", Integer.toString(row.getInteger("workers")));
+        UUID workload = row.getUUID("workload_id");
+        return new AttemptOrder(
+                row.getUUID("id"),
+                workload,
+                tenant,
+                row.getInteger("number"),
+                texts(row.get(JsonArray.class, "command")),
+                environment,
+                devices,
+                row.getString("isolation").equals("os-user") ? "qm-" + tenant : null,
+                workload.toString(),
+                texts(row.get(JsonArray.class, "abort_callback")),
+                row.getLong("max_runtime_ms"),
+                row.getLong("grace_ms"),
+                desired(row));
+    }
+
+    private static AttemptOrder.Desired desired(Row row) {
+        if (!row.getString("state").equals("stopping")) {
+            return new AttemptOrder.Desired.Run();
+        }
+        StopReason reason =
+                switch (row.getString("stop_reason")) {
+                    case "preempted" -> StopReason.PREEMPTED;
+                    case "paused" -> StopReason.PAUSED;
+                    case "timed-out" -> StopReason.TIMED_OUT;
+                    case "lost" -> StopReason.GIVEN_UP;
+                    default -> StopReason.CANCELLED;
+                };
+        return new AttemptOrder.Desired.Stop(reason, row.getLong("grace_left_ms"));
+    }
+
+    private static List<String> texts(@Nullable JsonArray array) {
+        List<String> texts = new ArrayList<>();
+        if (array != null) {
+            array.forEach(entry -> texts.add(String.valueOf(entry)));
+        }
+        return texts;
+    }
+
+    private static Optional<Row> first(RowSet<Row> rows) {
+        return rows.size() == 0 ? Optional.empty() : Optional.of(rows.iterator().next());
+    }
+}

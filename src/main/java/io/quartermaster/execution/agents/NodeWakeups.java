@@ -1,0 +1,61 @@
+package io.quartermaster.execution.agents;
+
+import io.quarkus.redis.datasource.ReactiveRedisDataSource;
+import io.quarkus.runtime.StartupEvent;
+import io.quartermaster.platform.Wakeups;
+import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.subscription.UniEmitter;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.event.Observes;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Ends the waiting of held calls when the node's orders may have changed: one subscription a replica, whatever the number of nodes. */
+@ApplicationScoped
+class NodeWakeups {
+
+    private final ReactiveRedisDataSource redis;
+    private final Map<String, Set<UniEmitter<? super Boolean>>> waiting = new ConcurrentHashMap<>();
+
+    NodeWakeups(ReactiveRedisDataSource redis) {
+        this.redis = redis;
+    }
+
+    void start(@Observes StartupEvent event) {
+        redis.pubsub(String.class)
+                .subscribeAsMessagesToPatterns(
+                        Wakeups.node("*").replace("{", "\\{").replace("}", "\\}"))
+                .onFailure()
+                .retry()
+                .withBackOff(Duration.ofMillis(200), Duration.ofSeconds(5))
+                .indefinitely()
+                .subscribe()
+                .with(message -> wake(message.getChannel()), failure -> {});
+    }
+
+    private void wake(String channel) {
+        Set<UniEmitter<? super Boolean>> emitters = waiting.remove(channel);
+        if (emitters != null) {
+            emitters.forEach(emitter -> emitter.complete(true));
+        }
+    }
+
+    /** Completes when the node is woken, or with false after the time given: then the caller looks for itself. */
+    Uni<Boolean> await(String nodeId, Duration atMost) {
+        String channel = Wakeups.node(nodeId);
+        return Uni.createFrom()
+                .<Boolean>emitter(emitter -> {
+                    waiting.computeIfAbsent(channel, c -> ConcurrentHashMap.newKeySet())
+                            .add(emitter);
+                    emitter.onTermination(() -> waiting.computeIfPresent(channel, (c, emitters) -> {
+                        emitters.remove(emitter);
+                        return emitters.isEmpty() ? null : emitters;
+                    }));
+                })
+                .ifNoItem()
+                .after(atMost)
+                .recoverWithItem(false);
+    }
+}
