@@ -31,7 +31,7 @@ class BookPropertiesTest {
 
     @Test
     void aBookResumedFromItsStateAfterEveryStepGoesOnAsIfNothingHappened() {
-        forEachHistory((history, seed) ->
+        forSomeHistories((history, seed) ->
                 assertThat(run(history, true)).as("seed %d", seed).isEqualTo(run(history, false)));
     }
 
@@ -51,7 +51,7 @@ class BookPropertiesTest {
 
     @Test
     void anEventDeliveredAgainIsRefusedAndChangesNothing() {
-        forEachHistory((history, seed) -> {
+        forSomeHistories((history, seed) -> {
             Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
             List<UsageEvent> taken = new ArrayList<>();
             for (UsageEvent event : history.events()) {
@@ -101,7 +101,16 @@ class BookPropertiesTest {
     }
 
     private static void forEachHistory(Property property) {
-        for (int i = 0; i < HISTORIES; i++) {
+        forHistories(HISTORIES, property);
+    }
+
+    /** For properties that look at the whole state after every step. */
+    private static void forSomeHistories(Property property) {
+        forHistories(HISTORIES / 5, property);
+    }
+
+    private static void forHistories(int histories, Property property) {
+        for (int i = 0; i < histories; i++) {
             property.holds(new RandomHistory(SEED + i), SEED + i);
         }
     }
