@@ -18,7 +18,7 @@ class Announcements {
         this.wakeups = wakeups;
     }
 
-    void after(long epoch, Leader.Outcome outcome) {
+    void after(Leader.Outcome outcome) {
         List<Uni<Void>> sends = new ArrayList<>();
         for (UUID node : outcome.touchedNodes()) {
             sends.add(wakeups.publish(Wakeups.node(node.toString())));

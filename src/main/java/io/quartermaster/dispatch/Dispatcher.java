@@ -9,6 +9,7 @@ import io.quarkus.runtime.StartupEvent;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.Wakeups;
+import io.quartermaster.workloads.Counters;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.time.Duration;
@@ -35,8 +36,8 @@ public class Dispatcher {
     private final DispatchConfig config;
     private final SystemDatabase database;
     private final ReactiveRedisDataSource redis;
-    private final Wakeups wakeups;
     private final Announcements announcements;
+    private final Counters counters;
     private final SetAside setAside;
     private final Timer planTime;
     private final Counter rebuilds;
@@ -54,14 +55,14 @@ public class Dispatcher {
             DispatchConfig config,
             SystemDatabase database,
             ReactiveRedisDataSource redis,
-            Wakeups wakeups,
             Announcements announcements,
+            Counters counters,
             MeterRegistry metrics) {
         this.config = config;
         this.database = database;
         this.redis = redis;
-        this.wakeups = wakeups;
         this.announcements = announcements;
+        this.counters = counters;
         this.setAside = new SetAside(database, config);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one turn of the leader that changed something: read, plan, commit")
@@ -160,7 +161,10 @@ public class Dispatcher {
         if (outcome.get().inboxRows() > 0 || !outcome.get().plan().decisions().isEmpty()) {
             sample.stop(planTime);
         }
-        announcements.after(epoch.getAsLong(), outcome.get());
+        announcements.after(outcome.get());
+        if (leader != null) {
+            counters.publish(epoch.getAsLong(), outcome.get().stampMillis(), leader.tally());
+        }
         return rest(outcome.get());
     }
 

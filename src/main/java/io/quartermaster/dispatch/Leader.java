@@ -3,6 +3,7 @@ package io.quartermaster.dispatch;
 import io.quartermaster.dispatch.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.CapacityFacts.PoolFact;
 import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Plan;
@@ -13,6 +14,7 @@ import io.quartermaster.engine.Settings;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.Tally;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -42,6 +44,7 @@ final class Leader {
     private final Map<TenantId, Set<QuotaKey>> quotas = new HashMap<>();
     private final Map<UUID, String> clusters = new HashMap<>();
     private final ReservedLevels levels = new ReservedLevels();
+    private final Counting counting = new Counting(this::pool);
     private final PendingReasons reasons;
     private boolean allPools;
 
@@ -64,10 +67,9 @@ final class Leader {
             Plan plan,
             Set<UUID> touchedNodes,
             Set<TenantId> fedTenants,
-            Set<TenantId> changedTenants,
+            long stampMillis,
             OptionalLong nextPlanMillis,
-            boolean more,
-            long sequence) {}
+            boolean more) {}
 
     private Leader(String cell, Settings settings, int reasonsPerPlan) {
         this.cell = cell;
@@ -86,9 +88,10 @@ final class Leader {
         leader.allPools = QuotaFacts.anyCountsAllPools(transaction);
         QuotaFacts.read(transaction, tenants, leader.allPools).forEach(quota -> leader.quota(quota, changes));
         leader.levels.load(transaction);
-        new CellReader(transaction)
-                .live()
-                .forEach(record -> changes.add(new Change.WorkloadSet(leader.facts.asStored(record))));
+        new CellReader(transaction).live().forEach(record -> {
+            changes.add(new Change.WorkloadSet(leader.facts.asStored(record)));
+            leader.counting.workload(record);
+        });
         leader.engine.apply(changes);
         return leader;
     }
@@ -116,28 +119,41 @@ final class Leader {
 
         engine.apply(changes);
         Plan plan = engine.plan(fence.stampMillis());
-        new PlanTranslation(rows, fence, this::pool, clusters)
-                .translate(plan, missing(reader, plan, known, settling.settled()));
+        Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settling.settled());
+        new PlanTranslation(rows, fence, this::pool, clusters).translate(plan, records);
+        count(plan, known, settling.settled(), records);
         reasons.add(plan.waits());
         boolean moreReasons = reasons.write(rows);
 
         rows.write(transaction, cell);
         batch.delete(transaction);
-        Set<TenantId> changed = new TreeSet<>(rows.fedTenants());
-        known.values().forEach(record -> changed.add(record.tenant()));
         return new Outcome(
                 batch.ids().size(),
                 plan,
                 rows.touchedNodes(),
                 rows.fedTenants(),
-                changed,
+                fence.stampMillis(),
                 plan.nextPlanAtMillis(),
-                moreReasons || batch.ids().size() >= batchLimit,
-                fence.sequence());
+                moreReasons || batch.ids().size() >= batchLimit);
     }
 
-    Engine engine() {
-        return engine;
+    Tally tally() {
+        return counting.tally();
+    }
+
+    private void count(
+            Plan plan,
+            Map<UUID, WorkloadRecord> known,
+            Map<UUID, WorkloadRecord> settled,
+            Map<UUID, WorkloadRecord> records) {
+        known.forEach((id, record) -> counting.workload(settled.getOrDefault(id, record)));
+        for (Decision decision : plan.decisions()) {
+            if (decision instanceof Decision.Start start) {
+                WorkloadRecord record =
+                        records.get(UUID.fromString(start.workload().value()));
+                counting.started(known(record, "workload", start.workload()), start);
+            }
+        }
     }
 
     private void capacity(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
@@ -239,6 +255,7 @@ final class Leader {
     }
 
     private void quota(QuotaFacts fact, List<Change> changes) {
+        counting.quota(fact);
         paths.putAll(fact.paths());
         Set<QuotaKey> now = new TreeSet<>();
         fact.quotas().forEach(quota -> {

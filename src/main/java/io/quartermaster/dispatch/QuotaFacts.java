@@ -29,9 +29,15 @@ import org.jspecify.annotations.Nullable;
  * What one tenant's allotments and policies say: the nodes of its quota trees, where each policy lies in them, and what is reserved.
  *
  * @param paths by policy, retired ones included: their work may still run
+ * @param groups likewise
  */
 record QuotaFacts(
-        TenantId tenant, boolean suspended, Map<UUID, QuotaPath> paths, List<Quota> quotas, List<Level> levels) {
+        TenantId tenant,
+        boolean suspended,
+        Map<UUID, QuotaPath> paths,
+        Map<UUID, String> groups,
+        List<Quota> quotas,
+        List<Level> levels) {
 
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
     record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
@@ -90,6 +96,7 @@ record QuotaFacts(
         private final List<Policy> policies = new ArrayList<>();
         private final Map<UUID, List<PolicyQuota>> granted = new HashMap<>();
         private final Map<UUID, QuotaPath> paths = new TreeMap<>();
+        private final Map<UUID, String> groups = new TreeMap<>();
         private final List<Level> levels = new ArrayList<>();
 
         Gathering(TenantId tenant, boolean suspended) {
@@ -117,6 +124,7 @@ record QuotaFacts(
             UUID id = row.getUUID("id");
             GroupPath group = new GroupPath(row.getString("group_path"));
             paths.put(id, QuotaTree.path(tenant, group));
+            groups.put(id, group.value());
             if (row.getOffsetDateTime("retired_at") == null) {
                 policies.add(new Policy(
                         id,
@@ -141,7 +149,8 @@ record QuotaFacts(
                             .equals(path)))
                     // A retired policy reserves nothing: what still runs under it is over-quota.
                     .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
-            return new QuotaFacts(tenant, suspended, Map.copyOf(paths), List.copyOf(quotas), List.copyOf(levels));
+            return new QuotaFacts(
+                    tenant, suspended, Map.copyOf(paths), Map.copyOf(groups), List.copyOf(quotas), List.copyOf(levels));
         }
 
         private static QuotaTerms terms(Row row) {

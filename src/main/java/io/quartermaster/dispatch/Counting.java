@@ -1,0 +1,70 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.dispatch.QuotaFacts.Level;
+import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.workloads.Counted;
+import io.quartermaster.workloads.Counted.Place;
+import io.quartermaster.workloads.Tally;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Keeps the tally of the live counters in step with what the leader reads and decides. */
+final class Counting {
+
+    private final Tally tally = new Tally();
+    private final Function<PoolId, UUID> pools;
+
+    Counting(Function<PoolId, UUID> pools) {
+        this.pools = pools;
+    }
+
+    Tally tally() {
+        return tally;
+    }
+
+    void quota(QuotaFacts facts) {
+        Map<UUID, Long> ofTenant = new TreeMap<>();
+        Map<UUID, Map<UUID, Long>> ofPolicies = new TreeMap<>();
+        facts.groups().keySet().forEach(policy -> ofPolicies.put(policy, new TreeMap<>()));
+        for (Level level : facts.levels()) {
+            (level.policy() == null ? ofTenant : ofPolicies.computeIfAbsent(level.policy(), policy -> new TreeMap<>()))
+                    .put(level.pool(), level.gpuMilli());
+        }
+        tally.tenant(facts.tenant(), !facts.suspended(), ofTenant);
+        ofPolicies.forEach((policy, reserved) ->
+                tally.policy(facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
+    }
+
+    void workload(WorkloadRecord record) {
+        Place place = record.over()
+                ? new Place.Over()
+                : record.attempt().map(Counting::holding).orElseGet(Place.Queued::new);
+        tally.workload(counted(record, place));
+    }
+
+    void started(WorkloadRecord record, Decision.Start start) {
+        Place holding = new Place.Holding(
+                pools.apply(start.allocation().pool()), start.allocation().gpuMilli());
+        tally.workload(counted(record, holding));
+    }
+
+    private static Place holding(LiveAttempt attempt) {
+        return new Place.Holding(attempt.pool(), attempt.gpuMilli());
+    }
+
+    private static Counted counted(WorkloadRecord record, Place place) {
+        WorkloadRecord.Terms terms = record.terms();
+        return new Counted(
+                record.tenant(),
+                record.id(),
+                terms.queue(),
+                terms.policy(),
+                terms.pools(),
+                terms.gpuMilli() * terms.workers(),
+                place);
+    }
+}
