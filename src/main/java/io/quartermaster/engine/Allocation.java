@@ -1,7 +1,10 @@
 package io.quartermaster.engine;
 
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 
 /**
  * The devices, or parts of them, that a workload holds in one pool, worker by worker in order of the worker's number.
@@ -25,6 +28,31 @@ public record Allocation(PoolId pool, List<Worker> workers) {
             sum += worker.place().gpuMilli();
         }
         return sum;
+    }
+
+    /** This and further workers of the same workload. */
+    public Allocation with(Allocation added) {
+        List<Worker> all = new ArrayList<>(workers);
+        all.addAll(added.workers);
+        all.sort(Comparator.comparingInt(Worker::number));
+        return new Allocation(pool, all);
+    }
+
+    /** What is left without the workers of these numbers. */
+    public Allocation without(SortedSet<Integer> numbers) {
+        List<Worker> rest = new ArrayList<>(workers);
+        rest.removeIf(worker -> numbers.contains(worker.number()));
+        return new Allocation(pool, rest);
+    }
+
+    /** Whether any worker is on the node. */
+    public boolean touches(NodeId node) {
+        for (Worker worker : workers) {
+            if (worker.place() instanceof Place.OnNode place && place.node().equals(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Where one worker is; numbers begin with 0. */

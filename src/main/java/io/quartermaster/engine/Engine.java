@@ -1,8 +1,13 @@
 package io.quartermaster.engine;
 
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides who runs where. Changes go in, plans come out, and nothing else happens: the same changes and times give the
@@ -14,36 +19,166 @@ import java.util.OptionalLong;
  */
 public final class Engine {
     private final Settings settings;
+    private final Facts facts = new Facts();
+    private final Map<WorkloadId, List<Wait.Kind>> told = new HashMap<>();
+    private @Nullable Books books;
+    private boolean settled;
+    private OptionalLong nextPlanAtMillis = OptionalLong.empty();
 
     public Engine(Settings settings) {
         this.settings = settings;
     }
 
     /** Takes over what is now so. The order of changes of different things does not matter. */
-    public void apply(List<Change> changes) {}
+    public void apply(List<Change> changes) {
+        for (Change change : changes) {
+            switch (change) {
+                case Change.WorkloadSet set -> set(set.workload());
+                case Change.WorkloadRemoved removed -> remove(removed.workload());
+                case Change.PoolSet set -> takeOver(set);
+                case Change.PoolRemoved removed -> takeOver(removed);
+                case Change.NodeSet set -> takeOver(set);
+                case Change.NodeRemoved removed -> takeOver(removed);
+                case Change.QuotaSet set -> takeOver(set);
+                case Change.QuotaRemoved removed -> takeOver(removed);
+                case Change.ProfileSet set -> takeOver(set);
+                case Change.ProfileRemoved removed -> takeOver(removed);
+                case Change.StandingSet set -> takeOver(set);
+            }
+        }
+    }
+
+    private void takeOver(Change change) {
+        if (facts.takeOver(change)) {
+            books = null;
+            settled = false;
+        }
+    }
+
+    private void set(Workload workload) {
+        Workload before = facts.workloads().get(workload.id());
+        if (workload.equals(before)) {
+            return;
+        }
+        settled = false;
+        facts.put(workload);
+        Books open = books;
+        if (open != null && open.knows(workload.path())) {
+            if (before != null) {
+                open.leave(before);
+            }
+            open.enter(workload);
+        } else {
+            books = null;
+        }
+    }
+
+    private void remove(WorkloadId id) {
+        Workload before = facts.workloads().remove(id);
+        if (before != null) {
+            settled = false;
+            told.remove(id);
+            if (books != null) {
+                books.leave(before);
+            }
+        }
+    }
 
     /** Decides what to do at this moment. */
     public Plan plan(long nowMillis) {
-        return new Plan(nowMillis, List.of(), List.of(), OptionalLong.empty());
+        boolean due = nextPlanAtMillis.isPresent() && nextPlanAtMillis.getAsLong() <= nowMillis;
+        if (settled && !due) {
+            return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
+        }
+        Books open = books();
+        List<Decision> decisions = new Planner(settings, facts, open, nowMillis).decide();
+        settled = decisions.isEmpty();
+        decisions.stream().filter(Decision.Start.class::isInstance).forEach(start -> told.remove(start.workload()));
+        nextPlanAtMillis = whenTimeAloneMatters(nowMillis, open);
+        return new Plan(nowMillis, decisions, explain(open), nextPlanAtMillis);
+    }
+
+    private Books books() {
+        Books open = books == null ? new Books(facts) : books;
+        books = open;
+        return open;
+    }
+
+    /** When the next running workload is old enough to be stopped or moved, if anybody waits for that. */
+    private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
+        OptionalLong next = OptionalLong.empty();
+        if (open.lines().isEmpty() || settings.longestMinRuntimeMillis() == 0) {
+            return next;
+        }
+        for (Workload workload : facts.workloads().values()) {
+            if (workload.state() instanceof WorkloadState.Holding holding) {
+                for (long least : List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis())) {
+                    long old = holding.startedMillis() + least;
+                    if (old > nowMillis && (next.isEmpty() || old < next.getAsLong())) {
+                        next = OptionalLong.of(old);
+                    }
+                }
+            }
+        }
+        return next;
+    }
+
+    private List<Wait> explain(Books open) {
+        Explainer explainer = new Explainer(facts, open);
+        List<Wait> news = new ArrayList<>();
+        for (Line line : open.lines()) {
+            if (!line.surplus()) {
+                List<Reason> reasons = explainer.reasons(line);
+                line.explain(reasons).forEach(member -> tell(new Wait(member.id(), reasons), news));
+            }
+        }
+        for (Workload workload : open.nominated()) {
+            if (workload.state() instanceof WorkloadState.Waiting) {
+                tell(new Wait(workload.id(), List.of(explainer.nominated(workload))), news);
+            }
+        }
+        news.sort(Comparator.comparing(Wait::workload));
+        return news;
+    }
+
+    private void tell(Wait wait, List<Wait> news) {
+        List<Wait.Kind> kinds = Wait.kinds(wait.perPool());
+        if (!kinds.equals(told.put(wait.workload(), kinds))) {
+            news.add(wait);
+        }
     }
 
     /** Why a workload waits, as of the last plan; empty if it does not wait, is held, or is not known. */
-    public Optional<Wait> explain(WorkloadId workload) {
-        return Optional.empty();
+    public Optional<Wait> explain(WorkloadId id) {
+        Workload workload = facts.workloads().get(id);
+        Books open = books;
+        if (workload == null || open == null || !(workload.state() instanceof WorkloadState.Waiting)) {
+            return Optional.empty();
+        }
+        if (workload.nomination().isPresent()) {
+            return Optional.of(new Wait(id, List.of(new Explainer(facts, open).nominated(workload))));
+        }
+        return open.line(workload)
+                .filter(line -> !workload.held() && !line.reasons().isEmpty())
+                .map(line -> new Wait(id, line.reasons()));
     }
 
     /** Every wait as of the last plan, in order of the workloads' ids. */
     public List<Wait> waits() {
-        return List.of();
+        List<Wait> waits = new ArrayList<>();
+        facts.workloads().keySet().forEach(id -> explain(id).ifPresent(waits::add));
+        return waits;
     }
 
     public Snapshot snapshot() {
-        return new Snapshot(settings, List.of(), List.of());
+        return new Snapshot(settings, facts.asChanges(), waits());
     }
 
+    /** An engine that goes on where the other was; it gives the same plans. */
     public static Engine restore(Snapshot snapshot) {
         Engine engine = new Engine(snapshot.settings());
         engine.apply(snapshot.facts());
+        snapshot.waits().forEach(wait -> engine.told.put(wait.workload(), Wait.kinds(wait.perPool())));
         return engine;
     }
 }

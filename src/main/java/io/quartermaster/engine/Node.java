@@ -38,6 +38,16 @@ public record Node(
         }
     }
 
+    /** The same node as if nothing were wrong with it. */
+    public Node upAndSchedulable() {
+        return new Node(id, pool, true, true, devices, cpuMilli, memoryMiB, labels, topology);
+    }
+
+    /** The same node, lost. */
+    public Node down() {
+        return new Node(id, pool, false, schedulable, devices, cpuMilli, memoryMiB, labels, topology);
+    }
+
     /**
      * A GPU.
      *

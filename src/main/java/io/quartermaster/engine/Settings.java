@@ -31,6 +31,11 @@ public record Settings(
         }
     }
 
+    /** How old running work must be before anybody may make it stop. */
+    public long longestMinRuntimeMillis() {
+        return Math.max(minRuntimeMillis, reclaimMinRuntimeMillis);
+    }
+
     public Settings withGraceMillis(long millis) {
         return new Settings(
                 minRuntimeMillis,

@@ -1,0 +1,249 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Node.Device;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Profile;
+import io.quartermaster.engine.ProfileId;
+import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.simulation.Scenario;
+import java.io.StringReader;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.nodes.Node;
+
+/** Reads scenario files: one scenario per YAML document, unknown keys refused, errors with their line. */
+final class ScenarioReader {
+    private final List<Change> setup = new ArrayList<>();
+    private final Map<PoolId, Pool> pools = new LinkedHashMap<>();
+    private final Map<NodeId, io.quartermaster.engine.Node> nodes = new LinkedHashMap<>();
+    private final Map<Scope, Map<QuotaPath, Quota>> quotas = new TreeMap<>();
+
+    private ScenarioReader() {}
+
+    /**
+     * All scenarios of a file.
+     *
+     * @throws ScenarioSyntaxException if it is not valid
+     */
+    static List<Scenario> read(String text) {
+        try {
+            List<Scenario> scenarios = new ArrayList<>();
+            for (Node document : new Yaml(new LoaderOptions()).composeAll(new StringReader(text))) {
+                scenarios.add(new ScenarioReader().scenario(document));
+            }
+            return scenarios;
+        } catch (MarkedYAMLException e) {
+            int line = e.getProblemMark() == null ? 1 : e.getProblemMark().getLine() + 1;
+            throw new ScenarioSyntaxException(line, String.valueOf(e.getProblem()));
+        }
+    }
+
+    private Scenario scenario(Node document) {
+        try (YamlSection section = new YamlSection(document)) {
+            String name = section.requiredText("scenario");
+            if (!name.matches("[a-z0-9]+(-[a-z0-9]+)*")) {
+                throw section.error("a scenario's name is in kebab-case, not '" + name + "'");
+            }
+            section.text("title");
+            section.text("source");
+            OptionalInt cycles = cycles(section);
+            section.entries("pools").forEach((id, node) -> pool(new PoolId(id), node));
+            section.sections("quotas").forEach(quota -> setup.add(new Change.QuotaSet(quota(quota))));
+            WorkloadReader workloads = new WorkloadReader(pools, nodes);
+            section.entries("profiles").forEach((id, node) -> profile(id, node, workloads));
+            Settings settings = section.section("settings").map(this::settings).orElse(Settings.DEFAULT);
+            List<Scenario.Job> jobs = workloads.jobs(section.sections("workloads"), 0);
+            List<Scenario.Event> timeline = timeline(section.sections("timeline"), workloads);
+            ExpectationReader expectations = new ExpectationReader(pools.keySet(), workloads.known());
+            return new Scenario(
+                    name,
+                    cycles,
+                    settings,
+                    setup,
+                    jobs,
+                    timeline,
+                    expectations.expectations(section.sections("expect")));
+        } catch (IllegalArgumentException e) {
+            throw new ScenarioSyntaxException(YamlSection.lineOf(document), String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static OptionalInt cycles(YamlSection section) {
+        Optional<Node> node = section.take("cycles");
+        if (node.isEmpty() || YamlSection.scalar(node.get()).equals("until-stable")) {
+            return OptionalInt.empty();
+        }
+        String text = YamlSection.scalar(node.get());
+        if (!text.matches("[1-9][0-9]{0,3}")) {
+            throw YamlSection.error(node.get(), "'cycles' is until-stable or a number of plans");
+        }
+        return OptionalInt.of(Integer.parseInt(text));
+    }
+
+    private void pool(PoolId id, Node node) {
+        try (YamlSection section = new YamlSection(node)) {
+            OptionalLong count = section.milli("capacity");
+            OptionalLong most = section.milli("max-gpus");
+            Pool pool = new Pool(
+                    id,
+                    count.isPresent() ? new Pool.Capacity.Count(count.getAsLong()) : new Pool.Capacity.Nodes(most),
+                    section.choice("placement", Pool.Placement.class).orElse(Pool.Placement.PACK),
+                    section.choice("share-gpus", Pool.Sharing.class).orElse(Pool.Sharing.TENANT),
+                    section.texts("profile-order").stream().map(ProfileId::new).toList(),
+                    section.texts("topology-levels"),
+                    true);
+            if (count.isPresent() && (most.isPresent() || section.has("nodes"))) {
+                throw section.error("a pool has a capacity or nodes, not both");
+            }
+            pools.put(id, pool);
+            setup.add(new Change.PoolSet(pool));
+            section.sections("nodes").forEach(nodeSection -> nodes(id, nodeSection));
+        }
+    }
+
+    private void nodes(PoolId pool, YamlSection given) {
+        try (YamlSection section = given) {
+            List<String> names = nodeNames(section);
+            int gpus = section.integer("gpus").orElse(0);
+            String model = section.text("gpu-model").orElse("");
+            long memoryMiB = section.memory("gpu-memory").orElse(0);
+            boolean mig = section.flag("mig").orElse(false);
+            List<Device> devices = new ArrayList<>();
+            for (int index = 0; index < gpus; index++) {
+                devices.add(new Device(index, model, memoryMiB, mig));
+            }
+            OptionalLong cpuMilli = section.milli("cpu");
+            OptionalLong memory = section.memory("memory");
+            var labels = section.labels("labels");
+            List<String> topology = section.texts("topology");
+            for (String name : names) {
+                NodeId id = new NodeId(name);
+                var node = new io.quartermaster.engine.Node(
+                        id, pool, true, true, devices, cpuMilli, memory, labels, topology);
+                if (nodes.put(id, node) != null) {
+                    throw section.error("node '" + name + "' is given twice");
+                }
+                setup.add(new Change.NodeSet(node));
+            }
+        }
+    }
+
+    private static List<String> nodeNames(YamlSection section) {
+        Optional<String> name = section.text("name");
+        OptionalInt count = section.integer("count");
+        List<String> names = new ArrayList<>(section.texts("names"));
+        if (name.isPresent() && count.isEmpty()) {
+            names.add(name.get());
+        }
+        for (int i = 1; name.isPresent() && i <= count.orElse(0); i++) {
+            names.add(name.get() + i);
+        }
+        if (names.isEmpty()) {
+            throw section.error("a node has a name, names, or a name and a count");
+        }
+        return names;
+    }
+
+    /** A quota; keys that are absent keep what was stated before for the same path and scope. */
+    private Quota quota(YamlSection given) {
+        try (YamlSection section = given) {
+            QuotaPath path = QuotaPath.parse(section.requiredText("path"));
+            String pool = section.requiredText("pool");
+            if (!pool.equals("*") && !pools.containsKey(new PoolId(pool))) {
+                throw section.error("there is no pool '" + pool + "'");
+            }
+            Scope scope = pool.equals("*") ? Scope.ALL_POOLS : Scope.of(new PoolId(pool));
+            Map<QuotaPath, Quota> ofScope = quotas.computeIfAbsent(scope, key -> new TreeMap<>());
+            Quota before = ofScope.getOrDefault(path, Quota.reserving(path, scope, 0));
+            Quota quota = new Quota(
+                    path,
+                    scope,
+                    section.milli("reserved").orElse(before.reservedGpuMilli()),
+                    or(section.milli("limit"), before.limitGpuMilli()),
+                    or(section.milli("weight"), before.weightMilli()),
+                    or(section.milli("lendable"), before.lendableGpuMilli()),
+                    section.integer("rank").orElse(before.rank()),
+                    section.flag("over-quota").orElse(before.overQuota()));
+            ofScope.put(path, quota);
+            return quota;
+        }
+    }
+
+    private static OptionalLong or(OptionalLong value, OptionalLong otherwise) {
+        return value.isPresent() ? value : otherwise;
+    }
+
+    private void profile(String id, Node node, WorkloadReader workloads) {
+        try (YamlSection section = new YamlSection(node)) {
+            List<QuotaPath> order =
+                    section.texts("path-order").stream().map(QuotaPath::parse).toList();
+            setup.add(new Change.ProfileSet(new Profile(new ProfileId(id), order)));
+            workloads.profile(new ProfileId(id), section);
+        }
+    }
+
+    private Settings settings(YamlSection given) {
+        try (YamlSection section = given) {
+            Settings standard = Settings.DEFAULT;
+            return new Settings(
+                    section.duration("min-runtime").orElse(standard.minRuntimeMillis()),
+                    section.duration("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()),
+                    section.duration("grace").orElse(standard.graceMillis()),
+                    section.choice("spill", Settings.Spill.class).orElse(standard.spill()),
+                    section.flag("consolidate").orElse(standard.consolidate()),
+                    section.choice("reclaim", Settings.Reclaim.class).orElse(standard.reclaim()),
+                    section.duration("patience"),
+                    section.duration("fairness-window"));
+        }
+    }
+
+    private List<Scenario.Event> timeline(List<YamlSection> sections, WorkloadReader workloads) {
+        List<Scenario.Event> events = new ArrayList<>();
+        for (YamlSection section : sections) {
+            try (section) {
+                long at = section.duration("at").orElseThrow(() -> section.error("'at' is missing"));
+                List<Scenario.Act> acts = new ArrayList<>();
+                for (String key : List.of("finish", "cancel", "fail")) {
+                    section.texts(key).forEach(id -> acts.add(new Scenario.Act.End(workloads.named(section, id))));
+                }
+                section.texts("node-down").forEach(id -> acts.add(new Scenario.Act.NodeDown(node(section, id))));
+                section.texts("node-up").forEach(id -> acts.add(new Scenario.Act.NodeUp(node(section, id))));
+                section.sections("set-quota").forEach(quota -> acts.add(new Scenario.Act.SetQuota(quota(quota))));
+                workloads.jobs(section.sections("submit"), at).forEach(job -> acts.add(new Scenario.Act.Submit(job)));
+                events.add(new Scenario.Event(at, acts));
+            }
+        }
+        events.sort(Comparator.comparingLong(Scenario.Event::atMillis));
+        return events;
+    }
+
+    private NodeId node(YamlSection section, String name) {
+        NodeId id = new NodeId(name);
+        if (!nodes.containsKey(id)) {
+            throw section.error("there is no node '" + name + "'");
+        }
+        return id;
+    }
+
+    /** Whether a workload of this name is submitted somewhere in the scenario. */
+    static boolean isKnown(java.util.Set<WorkloadId> known, String name) {
+        return known.contains(new WorkloadId(name));
+    }
+}

@@ -1,0 +1,146 @@
+package io.quartermaster.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.engine.simulation.Result;
+import io.quartermaster.engine.simulation.Scenario;
+import io.quartermaster.engine.simulation.Simulation;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.PathMatcher;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Runs scenario files in virtual time and says which of their expectations hold. */
+@Command(
+        name = "simulate",
+        mixinStandardHelpOptions = true,
+        description = "Runs scenario files against the scheduling engine in virtual time.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:all scenarios passed", "1:a scenario failed", "2:a file is not a valid scenario"})
+public final class SimulateCommand implements Callable<Integer> {
+    private static final int PASSED = 0;
+    private static final int FAILED = 1;
+    private static final int INVALID = 2;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Parameters(arity = "1..*", paramLabel = "FILE|FOLDER", description = "Scenario files, or folders of them.")
+    private List<Path> paths = List.of();
+
+    @Option(names = "--json", description = "Prints every decision and the state at each expectation as JSON.")
+    private boolean json;
+
+    @Option(names = "--only", paramLabel = "GLOB", description = "Runs only scenarios whose name matches.")
+    private String only = "*";
+
+    @Override
+    public Integer call() {
+        try {
+            List<Result> results = new ArrayList<>();
+            for (Scenario scenario : scenarios()) {
+                results.add(Simulation.run(scenario));
+            }
+            print(results);
+            return results.stream().allMatch(Result::passed) ? PASSED : FAILED;
+        } catch (InvalidFile e) {
+            error().println(e.getMessage());
+            return INVALID;
+        }
+    }
+
+    /** A file that cannot be read as scenarios; the message says which, where and why. */
+    private static final class InvalidFile extends Exception {
+        InvalidFile(String message) {
+            super(message);
+        }
+    }
+
+    private List<Scenario> scenarios() throws InvalidFile {
+        PathMatcher names = FileSystems.getDefault().getPathMatcher("glob:" + only);
+        List<Scenario> scenarios = new ArrayList<>();
+        for (Path path : paths) {
+            for (Path file : files(path)) {
+                for (Scenario scenario : read(file)) {
+                    if (names.matches(Path.of(scenario.name()))) {
+                        scenarios.add(scenario);
+                    }
+                }
+            }
+        }
+        return scenarios;
+    }
+
+    private static List<Path> files(Path path) throws InvalidFile {
+        if (!Files.isDirectory(path)) {
+            return List.of(path);
+        }
+        try (Stream<Path> found = Files.walk(path)) {
+            return found.filter(file -> file.toString().matches(".*\\.ya?ml"))
+                    .sorted()
+                    .toList();
+        } catch (IOException | UncheckedIOException e) {
+            throw new InvalidFile(path + ": cannot be listed: " + e.getMessage());
+        }
+    }
+
+    private static List<Scenario> read(Path file) throws InvalidFile {
+        try {
+            return ScenarioReader.read(Files.readString(file));
+        } catch (ScenarioSyntaxException e) {
+            throw new InvalidFile(file + ":" + e.line() + ": " + e.getMessage());
+        } catch (NoSuchFileException e) {
+            throw new InvalidFile(file + ": no such file");
+        } catch (IOException e) {
+            throw new InvalidFile(file + ": cannot be read: " + e.getMessage());
+        }
+    }
+
+    private void print(List<Result> results) {
+        PrintWriter out = out();
+        if (json) {
+            try {
+                out.println(new ObjectMapper()
+                        .writerWithDefaultPrettyPrinter()
+                        .writeValueAsString(SimulationJson.of(results)));
+            } catch (JsonProcessingException e) {
+                throw new IllegalStateException("a result has no JSON form", e);
+            }
+        } else {
+            int failed = 0;
+            for (Result result : results) {
+                out.println((result.passed() ? "PASS " : "FAIL ") + result.scenario());
+                result.failures().forEach(failure -> out.println("  " + failure));
+                failed += result.passed() ? 0 : 1;
+            }
+            out.println(results.size() + " scenarios, " + (results.size() - failed) + " passed, " + failed + " failed");
+        }
+        out.flush();
+    }
+
+    private PrintWriter out() {
+        return spec == null
+                ? new PrintWriter(System.out, true)
+                : spec.commandLine().getOut();
+    }
+
+    private PrintWriter error() {
+        return spec == null
+                ? new PrintWriter(System.err, true)
+                : spec.commandLine().getErr();
+    }
+}

@@ -1,0 +1,161 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.quota.QuotaTree;
+import io.quartermaster.engine.quota.When;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Every workload booked where its state puts it: on devices and in trees, among those who run, in a line, among those
+ * for whom a place is kept. What a workload's record says is all there is to it, so booking it out is booking it in
+ * backwards.
+ */
+final class Books {
+    private final Cluster cluster;
+    private final Map<Line.Key, Line> lines = new LinkedHashMap<>();
+    private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
+
+    Books(Facts facts) {
+        cluster = Cluster.of(facts.pools().values(), facts.nodes().values(), facts.quotas(), facts.paths());
+        facts.workloads().values().forEach(this::enter);
+    }
+
+    Cluster cluster() {
+        return cluster;
+    }
+
+    /** Lines with somebody in them. */
+    Collection<Line> lines() {
+        return Collections.unmodifiableCollection(lines.values());
+    }
+
+    Optional<Line> line(Workload workload) {
+        return Optional.ofNullable(lines.get(Line.Key.waiting(workload)));
+    }
+
+    /** All for whom a place is kept, in order of their ids. */
+    List<Workload> nominated() {
+        return List.copyOf(nominated.values());
+    }
+
+    /** Whether the trees have a place for the path. */
+    boolean knows(QuotaPath path) {
+        for (QuotaTree tree : cluster.trees()) {
+            if (!tree.knows(path)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void enter(Workload workload) {
+        workload.nomination().ifPresent(place -> {
+            cluster.add(tenure(workload, place), When.NEXT);
+            nominated.put(workload.id(), workload);
+        });
+        switch (workload.state()) {
+            case WorkloadState.Waiting waiting -> {
+                if (!workload.held() && workload.nomination().isEmpty()) {
+                    join(Line.Key.waiting(workload), workload);
+                }
+            }
+            case WorkloadState.Holding holding -> {
+                cluster.add(tenure(workload, holding.allocation()), When.NOW);
+                remaining(holding).ifPresent(rest -> cluster.add(tenure(workload, rest), When.NEXT));
+                holder(workload, holding).ifPresent(cluster::addRunning);
+                growth(workload, holding).ifPresent(key -> join(key, workload));
+            }
+        }
+    }
+
+    /** Undoes {@link #enter}. */
+    void leave(Workload workload) {
+        workload.nomination().ifPresent(place -> {
+            cluster.remove(tenure(workload, place), When.NEXT);
+            nominated.remove(workload.id());
+        });
+        switch (workload.state()) {
+            case WorkloadState.Waiting waiting -> quit(Line.Key.waiting(workload), workload);
+            case WorkloadState.Holding holding -> {
+                cluster.remove(tenure(workload, holding.allocation()), When.NOW);
+                remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
+                holder(workload, holding).ifPresent(cluster::removeRunning);
+                growth(workload, holding).ifPresent(key -> quit(key, workload));
+            }
+        }
+    }
+
+    private void join(Line.Key key, Workload workload) {
+        lines.computeIfAbsent(key, Line::new).add(workload);
+    }
+
+    private void quit(Line.Key key, Workload workload) {
+        Line line = lines.get(key);
+        if (line != null) {
+            line.remove(workload);
+            if (line.isEmpty()) {
+                lines.remove(key);
+            }
+        }
+    }
+
+    static Tenure tenure(Workload workload, Allocation allocation) {
+        return new Tenure(workload.path(), workload.shape(), workload.preemptible(), allocation);
+    }
+
+    /** What is left once all who were told to stop have left. */
+    private static Optional<Allocation> remaining(WorkloadState.Holding holding) {
+        return switch (holding.phase()) {
+            case WorkloadState.Phase.Running running -> Optional.of(holding.allocation());
+            case WorkloadState.Phase.Stopping stopping -> Optional.empty();
+            case WorkloadState.Phase.Shrinking shrinking ->
+                Optional.of(holding.allocation().without(shrinking.workers()));
+        };
+    }
+
+    /** Running work that may have to give way; not while it is shrinking, nor while a place is kept for more of it. */
+    private static Optional<Holder> holder(Workload workload, WorkloadState.Holding holding) {
+        boolean settled = holding.phase() instanceof WorkloadState.Phase.Running
+                && workload.nomination().isEmpty();
+        if (!workload.preemptible() || !settled) {
+            return Optional.empty();
+        }
+        return Optional.of(new Holder(
+                workload.id(),
+                tenure(workload, holding.allocation()),
+                workload.priority(),
+                workload.shape().minWorkers(),
+                holding.startedMillis(),
+                workload.submittedMillis(),
+                workload.sequence()));
+    }
+
+    /** The line for the workers that an elastic workload still misses. */
+    private static Optional<Line.Key> growth(Workload workload, WorkloadState.Holding holding) {
+        boolean wants = holding.phase() instanceof WorkloadState.Phase.Running
+                && workload.nomination().isEmpty()
+                && !workload.held()
+                && holding.allocation().workers().size() < workload.shape().workers();
+        return wants
+                ? Optional.of(Line.Key.growing(workload, holding.allocation().pool()))
+                : Optional.empty();
+    }
+
+    /** The numbers of an allocation's workers. */
+    static SortedSet<Integer> numbers(Allocation allocation) {
+        SortedSet<Integer> numbers = new TreeSet<>();
+        allocation.workers().forEach(worker -> numbers.add(worker.number()));
+        return numbers;
+    }
+}

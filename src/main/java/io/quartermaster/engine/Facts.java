@@ -1,0 +1,127 @@
+package io.quartermaster.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** What the engine was told, each thing as it was stated last, with the engine's own decisions taken as done. */
+final class Facts {
+    private final SortedMap<PoolId, Pool> pools = new TreeMap<>();
+    private final SortedMap<NodeId, Node> nodes = new TreeMap<>();
+    private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas = new TreeMap<>();
+    private final SortedMap<ProfileId, Profile> profiles = new TreeMap<>();
+    private final SortedMap<QuotaPath, Change.Standing> standings = new TreeMap<>();
+    private final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
+
+    SortedMap<PoolId, Pool> pools() {
+        return pools;
+    }
+
+    SortedMap<NodeId, Node> nodes() {
+        return nodes;
+    }
+
+    SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas() {
+        return quotas;
+    }
+
+    SortedMap<WorkloadId, Workload> workloads() {
+        return workloads;
+    }
+
+    /** A workload that is known. */
+    Workload workload(WorkloadId id) {
+        Workload workload = workloads.get(id);
+        if (workload == null) {
+            throw new IllegalArgumentException("no workload " + id);
+        }
+        return workload;
+    }
+
+    void put(Workload workload) {
+        workloads.put(workload.id(), workload);
+    }
+
+    Optional<Profile> profile(Optional<ProfileId> id) {
+        return id.map(profiles::get);
+    }
+
+    /** The standing of a path and all above it: suspended if one is, else whether a budget is used up. */
+    Change.Standing standing(QuotaPath path) {
+        Change.Standing found = Change.Standing.GOOD;
+        for (QuotaPath prefix : standings.isEmpty() ? List.<QuotaPath>of() : path.fromTenant()) {
+            Change.Standing here = standings.getOrDefault(prefix, Change.Standing.GOOD);
+            if (here == Change.Standing.SUSPENDED) {
+                return here;
+            }
+            found = here == Change.Standing.GOOD ? found : here;
+        }
+        return found;
+    }
+
+    SortedSet<QuotaPath> paths() {
+        SortedSet<QuotaPath> paths = new TreeSet<>();
+        workloads.values().forEach(workload -> paths.add(workload.path()));
+        return paths;
+    }
+
+    /** Takes over a change of anything but a workload; returns whether it was news. */
+    boolean takeOver(Change change) {
+        return switch (change) {
+            case Change.PoolSet set -> !set.pool().equals(pools.put(set.pool().id(), set.pool()));
+            case Change.PoolRemoved removed -> removePool(removed.pool());
+            case Change.NodeSet set -> !set.node().equals(nodes.put(set.node().id(), set.node()));
+            case Change.NodeRemoved removed -> nodes.remove(removed.node()) != null;
+            case Change.QuotaSet set -> setQuota(set.quota());
+            case Change.QuotaRemoved removed -> removeQuota(removed.path(), removed.scope());
+            case Change.ProfileSet set ->
+                !set.profile().equals(profiles.put(set.profile().id(), set.profile()));
+            case Change.ProfileRemoved removed -> profiles.remove(removed.profile()) != null;
+            case Change.StandingSet set -> setStanding(set.path(), set.standing());
+            case Change.WorkloadSet set -> throw new IllegalArgumentException("workloads are booked");
+            case Change.WorkloadRemoved removed -> throw new IllegalArgumentException("workloads are booked");
+        };
+    }
+
+    private boolean removePool(PoolId id) {
+        boolean news = pools.remove(id) != null;
+        news |= nodes.values().removeIf(node -> node.pool().equals(id));
+        return news | quotas.remove(Scope.of(id)) != null;
+    }
+
+    private boolean setQuota(Quota quota) {
+        return !quota.equals(
+                quotas.computeIfAbsent(quota.scope(), scope -> new TreeMap<>()).put(quota.path(), quota));
+    }
+
+    private boolean removeQuota(QuotaPath path, Scope scope) {
+        SortedMap<QuotaPath, Quota> ofScope = quotas.getOrDefault(scope, new TreeMap<>());
+        boolean news = ofScope.remove(path) != null;
+        if (ofScope.isEmpty()) {
+            quotas.remove(scope);
+        }
+        return news;
+    }
+
+    private boolean setStanding(QuotaPath path, Change.Standing standing) {
+        Change.Standing before =
+                standing == Change.Standing.GOOD ? standings.remove(path) : standings.put(path, standing);
+        return standing != (before == null ? Change.Standing.GOOD : before);
+    }
+
+    /** The changes that would state all of this again. */
+    List<Change> asChanges() {
+        List<Change> changes = new ArrayList<>();
+        pools.values().forEach(pool -> changes.add(new Change.PoolSet(pool)));
+        nodes.values().forEach(node -> changes.add(new Change.NodeSet(node)));
+        quotas.values().forEach(ofScope -> ofScope.values().forEach(quota -> changes.add(new Change.QuotaSet(quota))));
+        profiles.values().forEach(profile -> changes.add(new Change.ProfileSet(profile)));
+        standings.forEach((path, standing) -> changes.add(new Change.StandingSet(path, standing)));
+        workloads.values().forEach(workload -> changes.add(new Change.WorkloadSet(workload)));
+        return changes;
+    }
+}

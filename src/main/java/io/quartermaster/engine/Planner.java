@@ -1,0 +1,296 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.preemption.Claimant;
+import io.quartermaster.engine.preemption.Room;
+import io.quartermaster.engine.preemption.RoomMaker;
+import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaTree;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Makes one plan: fixes the fair shares, starts those for whom a place was kept, then tries the waiting one after the
+ * other in their order, each placed, given room, or blocked until the next plan. Takes every decision as done at once.
+ */
+final class Planner {
+    private final Settings settings;
+    private final Facts facts;
+    private final Books books;
+    private final Wishes wishes;
+    private final Order order;
+    private final RoomMaker roomMaker;
+    private final long nowMillis;
+    private final List<Decision> decisions = new ArrayList<>();
+    private final Set<Line> blocked = new HashSet<>();
+    private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
+    private final Map<Line, Set<PoolId>> withoutAnyRoom = new HashMap<>();
+
+    Planner(Settings settings, Facts facts, Books books, long nowMillis) {
+        this.settings = settings;
+        this.facts = facts;
+        this.books = books;
+        this.wishes = new Wishes(facts, books);
+        this.order = new Order(facts);
+        this.roomMaker = new RoomMaker(settings, books.cluster(), nowMillis);
+        this.nowMillis = nowMillis;
+    }
+
+    List<Decision> decide() {
+        fixShares();
+        settleNominations();
+        List<Offer> offers = offers();
+        while (!offers.isEmpty()) {
+            tryOffer(order.next(offers));
+            offers = offers();
+        }
+        return decisions;
+    }
+
+    private void fixShares() {
+        Map<QuotaTree, Map<QuotaNode, Long>> waiting = new HashMap<>();
+        for (Line line : books.lines()) {
+            if (facts.standing(line.key().path()) == Change.Standing.GOOD) {
+                countWaiting(line, waiting);
+            }
+        }
+        for (QuotaTree tree : books.cluster().trees()) {
+            long up = 0;
+            long onLostNodes = 0;
+            for (Space space : books.cluster().spaces()) {
+                if (tree.scope().equals(Scope.ALL_POOLS)
+                        || tree.scope().equals(Scope.of(space.pool().id()))) {
+                    up += space.capacityGpuMilli();
+                    onLostNodes += space.heldOnLostGpuMilli();
+                }
+            }
+            tree.capacityGpuMilli(up + onLostNodes);
+            tree.divide(up, waiting.getOrDefault(tree, Map.of()));
+        }
+    }
+
+    /** Counts a line in the tree of each of its pools, and once in that over all pools. */
+    private void countWaiting(Line line, Map<QuotaTree, Map<QuotaNode, Long>> waiting) {
+        Set<QuotaTree> counted = new HashSet<>();
+        for (PoolId pool : line.key().pools()) {
+            Optional<Space> space = wishes.space(pool);
+            if (space.isPresent()) {
+                Ask ask = wishes.ask(line, space.get());
+                long wanted = space.get().gpuMilliOf(line.key().shape().gpus()) * line.workersWanted();
+                for (QuotaNode leaf : ask.leaves()) {
+                    if (ask.leaves().getFirst().named() && counted.add(leaf.tree())) {
+                        waiting.computeIfAbsent(leaf.tree(), tree -> new HashMap<>())
+                                .merge(leaf, wanted, Long::sum);
+                    }
+                }
+            }
+        }
+    }
+
+    /** Starts those whose kept place is free now, and takes back places that are no longer of use. */
+    private void settleNominations() {
+        List<Workload> inOrder = new ArrayList<>(books.nominated());
+        inOrder.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
+                .thenComparing(Line.FIRST_SUBMITTED));
+        for (Workload workload : inOrder) {
+            Allocation place = workload.nomination().orElseThrow();
+            Tenure tenure = Books.tenure(workload, place);
+            Optional<Space> space = wishes.space(place.pool());
+            if (space.isEmpty() || !standsStill(workload, tenure, space.get())) {
+                update(workload, workload.withNomination(Optional.empty()));
+                decisions.add(new Decision.Denominate(workload.id()));
+            } else if (isFreeToStart(workload)
+                    && space.get().fits(tenure, Horizon.IGNORING_PROMISES)
+                    && Admission.ofPromised(askOf(workload, place)).isEmpty()) {
+                start(workload, place, Decision.Rule.NOMINATED);
+            }
+        }
+    }
+
+    private static boolean isFreeToStart(Workload workload) {
+        return switch (workload.state()) {
+            case WorkloadState.Waiting waiting -> true;
+            case WorkloadState.Holding holding -> holding.phase() instanceof WorkloadState.Phase.Running;
+        };
+    }
+
+    /** Whether a kept place would be given today: the devices are there, and no quota was cut below it. */
+    private boolean standsStill(Workload workload, Tenure tenure, Space space) {
+        if (workload.held()
+                || facts.standing(workload.path()) != Change.Standing.GOOD
+                || !space.pool().open()) {
+            return false;
+        }
+        books.cluster().remove(tenure, When.NEXT);
+        boolean stands = space.fits(tenure, Horizon.LATER)
+                && Admission.later(askOf(workload, tenure.allocation())).isEmpty();
+        books.cluster().add(tenure, When.NEXT);
+        return stands;
+    }
+
+    private Ask askOf(Workload workload, Allocation place) {
+        return new Ask(
+                books.cluster().leaves(place.pool(), workload.path()),
+                place.gpuMilli(),
+                workload.preemptible(),
+                workload.dedicatedOnly());
+    }
+
+    private List<Offer> offers() {
+        List<Offer> offers = new ArrayList<>();
+        for (Line line : books.lines()) {
+            if (!blocked.contains(line)) {
+                Optional<Offer> offer = offer(line);
+                offer.ifPresent(offers::add);
+                if (offer.isEmpty()) {
+                    blocked.add(line);
+                }
+            }
+        }
+        return offers;
+    }
+
+    /** What the line's head would try next; empty when there is nothing left to try. */
+    private Optional<Offer> offer(Line line) {
+        if (facts.standing(line.key().path()) != Change.Standing.GOOD) {
+            return Optional.empty();
+        }
+        List<Offer> lastResorts = new ArrayList<>();
+        for (PoolId pool : line.key().pools()) {
+            Optional<Space> space =
+                    wishes.space(pool).filter(usable -> usable.pool().open());
+            if (space.isEmpty() || has(withoutAnyRoom, line, pool)) {
+                continue;
+            }
+            Ask ask = wishes.ask(line, space.get());
+            boolean free =
+                    !has(withoutFreeRoom, line, pool) && Admission.atOnce(ask).isEmpty();
+            Offer offer = new Offer(line, line.head(), space.get(), ask, ask.withinReserved(), free);
+            if (free || settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
+                return Optional.of(offer);
+            }
+            lastResorts.add(offer);
+        }
+        return lastResorts.stream().filter(Offer::within).findFirst().or(() -> lastResorts.stream()
+                .findFirst());
+    }
+
+    private void tryOffer(Offer offer) {
+        PoolId pool = offer.space().pool().id();
+        if (offer.free()) {
+            Optional<Allocation> place = offer.space().place(wishes.request(offer.line()), Horizon.AT_ONCE);
+            if (place.isPresent()) {
+                start(offer.head(), place.get(), rule(offer));
+            } else {
+                note(withoutFreeRoom, offer.line(), pool);
+            }
+        } else if (settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
+            if (!makeRoom(offer.line(), offer.space())) {
+                note(withoutAnyRoom, offer.line(), pool);
+            }
+        } else {
+            boolean made = false;
+            for (PoolId each : offer.line().key().pools()) {
+                Optional<Space> space =
+                        wishes.space(each).filter(usable -> usable.pool().open());
+                made = made || (space.isPresent() && makeRoom(offer.line(), space.get()));
+            }
+            if (!made) {
+                blocked.add(offer.line());
+            }
+        }
+    }
+
+    private static boolean has(Map<Line, Set<PoolId>> notes, Line line, PoolId pool) {
+        return notes.getOrDefault(line, Set.of()).contains(pool);
+    }
+
+    private static void note(Map<Line, Set<PoolId>> notes, Line line, PoolId pool) {
+        notes.computeIfAbsent(line, key -> new HashSet<>()).add(pool);
+    }
+
+    private static Decision.Rule rule(Offer offer) {
+        if (offer.leaf().tree().isOpen()) {
+            return Decision.Rule.OPEN;
+        }
+        return offer.within() ? Decision.Rule.WITHIN_RESERVED : Decision.Rule.OVER_QUOTA;
+    }
+
+    /** Tells victims to stop and keeps the place for the line's head; false when no room can be made. */
+    private boolean makeRoom(Line line, Space space) {
+        if (!wishes.couldEver(line, space)) {
+            return false;
+        }
+        Workload head = line.head();
+        Request request = wishes.request(line);
+        Ask ask = wishes.ask(line, space);
+        Optional<Room> room =
+                roomMaker.makeRoom(new Claimant(head.id(), head.path(), head.priority(), space, ask, request));
+        room.ifPresent(made -> {
+            made.evictions().forEach(eviction -> evict(eviction, head.id()));
+            update(head, head.withNomination(Optional.of(made.place())));
+            decisions.add(new Decision.Nominate(head.id(), made.place()));
+        });
+        return room.isPresent();
+    }
+
+    private void evict(Room.Eviction eviction, WorkloadId successor) {
+        Workload victim = facts.workload(eviction.holder().id());
+        WorkloadState.Holding holding = (WorkloadState.Holding) victim.state();
+        long deadline = nowMillis + settings.graceMillis();
+        if (eviction.whole()) {
+            WorkloadState stopping = new WorkloadState.Holding(
+                    holding.allocation(),
+                    holding.startedMillis(),
+                    new WorkloadState.Phase.Stopping(eviction.cause(), deadline));
+            update(victim, victim.withState(stopping).withNomination(eviction.movedTo()));
+            decisions.add(new Decision.Preempt(victim.id(), eviction.cause(), successor, deadline, eviction.receipt()));
+            eviction.movedTo().ifPresent(place -> decisions.add(new Decision.Nominate(victim.id(), place)));
+        } else {
+            var workers = Books.numbers(eviction.leaving().allocation());
+            WorkloadState shrinking = new WorkloadState.Holding(
+                    holding.allocation(),
+                    holding.startedMillis(),
+                    new WorkloadState.Phase.Shrinking(eviction.cause(), workers, deadline));
+            update(victim, victim.withState(shrinking));
+            decisions.add(new Decision.Shrink(
+                    victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
+        }
+    }
+
+    private void start(Workload workload, Allocation place, Decision.Rule rule) {
+        switch (workload.state()) {
+            case WorkloadState.Waiting waiting -> {
+                update(
+                        workload,
+                        workload.withState(WorkloadState.running(place, nowMillis))
+                                .withNomination(Optional.empty()));
+                decisions.add(new Decision.Start(workload.id(), place, rule));
+            }
+            case WorkloadState.Holding holding -> {
+                WorkloadState grown = new WorkloadState.Holding(
+                        holding.allocation().with(place), holding.startedMillis(), holding.phase());
+                update(workload, workload.withState(grown).withNomination(Optional.empty()));
+                decisions.add(new Decision.Grow(workload.id(), place, rule));
+            }
+        }
+    }
+
+    private void update(Workload before, Workload after) {
+        books.leave(before);
+        facts.put(after);
+        books.enter(after);
+    }
+}

@@ -1,0 +1,153 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.QuotaNode;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Puts reasons into words and numbers. */
+record Said(PoolId pool, long requested, long free, long used) {
+
+    private Reason reason(
+            Reason.Code code, Optional<QuotaPath> path, long usedHere, OptionalLong bound, String what, String remedy) {
+        return new Reason(code, pool, path, new Reason.Numbers(requested, usedHere, bound, free), what, remedy);
+    }
+
+    private Reason ofPool(Reason.Code code, String sentence, String remedy) {
+        return reason(code, Optional.empty(), used, OptionalLong.empty(), sentence, remedy);
+    }
+
+    Reason suspended(QuotaPath path) {
+        return reason(
+                Reason.Code.SUSPENDED,
+                Optional.of(path),
+                used,
+                OptionalLong.empty(),
+                path.tenant() + " is suspended.",
+                "The operator resumes " + path.tenant() + ".");
+    }
+
+    Reason closed() {
+        return ofPool(Reason.Code.CLOSED, "Pool " + pool + " is closed at this time.", "The pool opens.");
+    }
+
+    Reason budget(QuotaPath path) {
+        return reason(
+                Reason.Code.BUDGET,
+                Optional.of(path),
+                used,
+                OptionalLong.empty(),
+                "The GPU-hours of " + path + " for this period are used up.",
+                "The budget is raised, or the next period begins.");
+    }
+
+    Reason nominated() {
+        return ofPool(
+                Reason.Code.NOMINATED,
+                gpus(requested) + " are kept for it; it waits for those who hold them to leave.",
+                "Nothing: it starts when they have left, at the latest when their grace is over.");
+    }
+
+    Reason noSuchNode(int workers) {
+        String what = workers > 1 ? workers + " workers of this shape" : "this shape";
+        return ofPool(
+                Reason.Code.NO_SUCH_NODE,
+                "Even with every node up and empty, pool " + pool + " has no place for " + what + ".",
+                "Fitting nodes are added, or a smaller shape is submitted.");
+    }
+
+    Reason behind(long freeNow) {
+        return ofPool(
+                Reason.Code.BEHIND,
+                gpus(freeNow) + " are free in " + pool + ", but they are kept for work that comes first.",
+                "The work before it starts and leaves room.");
+    }
+
+    Reason noCapacity() {
+        return ofPool(
+                Reason.Code.NO_CAPACITY,
+                "It needs " + gpus(requested) + "; " + gpus(free) + " are free in " + pool + ".",
+                gpus(requested - free) + " more come free in " + pool + ".");
+    }
+
+    Reason fragmented(int workers) {
+        String together = workers > 1 ? "places for its " + workers + " workers" : "place on one node";
+        return ofPool(
+                Reason.Code.FRAGMENTED,
+                gpus(free) + " are free in " + pool + " and it needs " + gpus(requested) + ", but there is no "
+                        + together + ".",
+                "Work on one node or domain ends, so that " + gpus(requested) + " come free together.");
+    }
+
+    /** The reason behind a bound of the quota trees. */
+    Reason bound(Admission.Hit hit) {
+        QuotaNode node = hit.node();
+        long over = hit.usedGpuMilli() + requested - hit.boundGpuMilli();
+        return switch (hit.bound()) {
+            case UNNAMED ->
+                ofPath(
+                        Reason.Code.LIMIT,
+                        hit,
+                        "No policy lets " + node.path() + " use " + where(node) + ".",
+                        "A policy grants " + node.path() + " something in " + where(node) + ".");
+            case LIMIT ->
+                ofPath(
+                        Reason.Code.LIMIT,
+                        hit,
+                        node.path() + " holds " + gpus(hit.usedGpuMilli()) + " of its limit of "
+                                + gpus(hit.boundGpuMilli()) + " in " + where(node) + "; " + number(requested)
+                                + " more would pass it.",
+                        node.path() + " gives back " + gpus(over) + ", or its limit is raised by that.");
+            case OVER_QUOTA_OFF ->
+                ofPath(
+                        Reason.Code.OVER_QUOTA_OFF,
+                        hit,
+                        node.path() + " uses " + gpus(hit.usedGpuMilli()) + " of the " + gpus(hit.boundGpuMilli())
+                                + " reserved for it in " + where(node) + ", and this work may not go beyond.",
+                        node.path() + " gives back " + gpus(over) + ", or more is reserved for it.");
+            case NOT_PREEMPTIBLE ->
+                ofPath(
+                        Reason.Code.NOT_PREEMPTIBLE,
+                        hit,
+                        "Non-preemptible work of " + node.path() + " holds " + gpus(hit.usedGpuMilli()) + " of the "
+                                + gpus(hit.boundGpuMilli()) + " reserved for it in " + where(node)
+                                + ", and may not go beyond.",
+                        "Non-preemptible work of " + node.path() + " gives back " + gpus(over)
+                                + ", more is reserved, or it is submitted as preemptible.");
+            case HELD_FOR_OTHERS ->
+                ofPool(
+                        Reason.Code.HELD_FOR_OTHERS,
+                        "Idle GPUs in " + where(node) + " are dedicated to others, who do not lend them; "
+                                + gpus(Math.max(0, hit.boundGpuMilli() - hit.usedGpuMilli())) + " are left for others.",
+                        gpus(over) + " more come free, or more is reserved for it.");
+            case CAPACITY -> noCapacity();
+        };
+    }
+
+    private Reason ofPath(Reason.Code code, Admission.Hit hit, String sentence, String remedy) {
+        return reason(
+                code,
+                Optional.of(hit.node().path()),
+                hit.usedGpuMilli(),
+                OptionalLong.of(hit.boundGpuMilli()),
+                sentence,
+                remedy);
+    }
+
+    private static String where(QuotaNode node) {
+        return switch (node.tree().scope()) {
+            case Scope.OnePool one -> one.pool().value();
+            case Scope.AllPools all -> "all pools together";
+        };
+    }
+
+    private static String gpus(long gpuMilli) {
+        return number(gpuMilli) + (gpuMilli == 1000 ? " GPU" : " GPUs");
+    }
+
+    /** Thousandths as a decimal without needless zeros. */
+    private static String number(long gpuMilli) {
+        String fraction = String.format("%03d", Math.abs(gpuMilli % 1000)).replaceAll("0+$", "");
+        return gpuMilli / 1000 + (fraction.isEmpty() ? "" : "." + fraction);
+    }
+}

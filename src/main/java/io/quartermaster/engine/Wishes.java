@@ -1,0 +1,70 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.quota.Ask;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** What a line's head asks of a pool: of its devices, and of its quotas. */
+final class Wishes {
+    private final Facts facts;
+    private final Books books;
+
+    Wishes(Facts facts, Books books) {
+        this.facts = facts;
+        this.books = books;
+    }
+
+    /** The pool's room, if the pool is known. */
+    Optional<Space> space(PoolId pool) {
+        return books.cluster().space(pool);
+    }
+
+    Ask ask(Line line, Space space) {
+        Line.Key key = line.key();
+        long each = space.gpuMilliOf(key.shape().gpus());
+        return new Ask(
+                books.cluster().leaves(space.pool().id(), key.path()),
+                each * line.numbersWanted().size(),
+                key.preemptible(),
+                key.dedicatedOnly());
+    }
+
+    Request request(Line line) {
+        Line.Key key = line.key();
+        return new Request(key.shape(), line.numbersWanted(), key.path(), besideTheOthers(line.head()));
+    }
+
+    /** Whether the pool could take it with every known node up and empty. */
+    boolean couldEver(Line line, Space space) {
+        return line.couldEver(space.pool().id(), () -> space.couldEver(request(line)));
+    }
+
+    /** Surplus workers stay in the domain that the workload requires to be in. */
+    private Predicate<Node> besideTheOthers(Workload workload) {
+        Optional<String> level = workload.shape().requiredLevel();
+        if (level.isEmpty() || !(workload.state() instanceof WorkloadState.Holding holding)) {
+            return node -> true;
+        }
+        Pool pool = facts.pools().get(holding.allocation().pool());
+        int depth = pool == null ? 0 : pool.topologyLevels().indexOf(level.get()) + 1;
+        Optional<List<String>> domain = domain(holding.allocation(), depth);
+        return node -> domain.isEmpty()
+                || (node.topology().size() >= depth
+                        && node.topology().subList(0, depth).equals(domain.get()));
+    }
+
+    private Optional<List<String>> domain(Allocation allocation, int depth) {
+        for (Allocation.Worker worker : allocation.workers()) {
+            if (worker.place() instanceof Allocation.Place.OnNode place) {
+                Node node = facts.nodes().get(place.node());
+                if (node != null && node.topology().size() >= depth) {
+                    return Optional.of(node.topology().subList(0, depth));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+}

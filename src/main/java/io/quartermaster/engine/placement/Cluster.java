@@ -1,0 +1,117 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaTree;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+
+/**
+ * Every pool's room, the quota trees over them, and who runs. What is held counts at once on its devices and in every
+ * tree that it concerns, so the two never differ.
+ */
+public final class Cluster {
+    private final SortedMap<PoolId, Space> spaces = new TreeMap<>();
+    private final SortedMap<Scope, QuotaTree> trees = new TreeMap<>();
+    private final SortedMap<PoolId, SortedMap<WorkloadId, Holder>> running = new TreeMap<>();
+
+    private Cluster() {}
+
+    /** An empty cluster; {@code paths} are all that work is known to use. */
+    public static Cluster of(
+            Collection<Pool> pools,
+            Collection<Node> nodes,
+            SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas,
+            SortedSet<QuotaPath> paths) {
+        Cluster cluster = new Cluster();
+        SortedMap<PoolId, List<Node>> byPool = new TreeMap<>();
+        for (Node node : nodes) {
+            byPool.computeIfAbsent(node.pool(), pool -> new ArrayList<>()).add(node);
+        }
+        boolean overAll = quotas.containsKey(Scope.ALL_POOLS);
+        for (Pool pool : pools) {
+            cluster.spaces.put(pool.id(), spaceOf(pool, byPool.getOrDefault(pool.id(), List.of())));
+            if (!overAll && !quotas.containsKey(Scope.of(pool.id()))) {
+                cluster.trees.put(Scope.of(pool.id()), QuotaTree.open(Scope.of(pool.id()), paths));
+            }
+        }
+        quotas.forEach((scope, ofScope) -> cluster.trees.put(scope, QuotaTree.of(scope, ofScope, paths)));
+        return cluster;
+    }
+
+    private static Space spaceOf(Pool pool, List<Node> nodes) {
+        return switch (pool.capacity()) {
+            case Pool.Capacity.Nodes capacity -> new NodesSpace(pool, capacity, nodes);
+            case Pool.Capacity.Count capacity -> new CountedSpace(pool, capacity);
+        };
+    }
+
+    public Optional<Space> space(PoolId pool) {
+        return Optional.ofNullable(spaces.get(pool));
+    }
+
+    public Collection<Space> spaces() {
+        return Collections.unmodifiableCollection(spaces.values());
+    }
+
+    public Collection<QuotaTree> trees() {
+        return Collections.unmodifiableCollection(trees.values());
+    }
+
+    /** Where work of a path counts in a pool: the pool's tree first, then the one over all pools, as far as they are. */
+    public List<QuotaNode> leaves(PoolId pool, QuotaPath path) {
+        List<QuotaNode> leaves = new ArrayList<>(2);
+        for (Scope scope : List.of(Scope.of(pool), Scope.ALL_POOLS)) {
+            QuotaTree tree = trees.get(scope);
+            if (tree != null) {
+                leaves.add(tree.leaf(path));
+            }
+        }
+        return leaves;
+    }
+
+    /** Counts something in its pool and its trees. */
+    public void add(Tenure tenure, When when) {
+        PoolId pool = tenure.allocation().pool();
+        space(pool).ifPresent(space -> space.add(tenure, when));
+        for (QuotaNode leaf : leaves(pool, tenure.path())) {
+            leaf.add(when, tenure.gpuMilli(), tenure.preemptible());
+        }
+    }
+
+    /** Undoes {@link #add}. */
+    public void remove(Tenure tenure, When when) {
+        PoolId pool = tenure.allocation().pool();
+        space(pool).ifPresent(space -> space.remove(tenure, when));
+        for (QuotaNode leaf : leaves(pool, tenure.path())) {
+            leaf.add(when, -tenure.gpuMilli(), tenure.preemptible());
+        }
+    }
+
+    /** Who runs in a pool and was not told to stop, in order of the ids. */
+    public Collection<Holder> running(PoolId pool) {
+        return running.getOrDefault(pool, Collections.emptySortedMap()).values();
+    }
+
+    public void addRunning(Holder holder) {
+        running.computeIfAbsent(holder.allocation().pool(), pool -> new TreeMap<>())
+                .put(holder.id(), holder);
+    }
+
+    public void removeRunning(Holder holder) {
+        running.getOrDefault(holder.allocation().pool(), new TreeMap<>()).remove(holder.id());
+    }
+}

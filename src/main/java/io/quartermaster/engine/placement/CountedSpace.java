@@ -1,0 +1,111 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+
+/** The room of a pool that is only a number. Labels and topology cannot be asked of it. */
+public final class CountedSpace implements Space {
+    private final Pool pool;
+    private final long capacityGpuMilli;
+    private long usedNow;
+    private long usedNext;
+
+    CountedSpace(Pool pool, Pool.Capacity.Count capacity) {
+        this.pool = pool;
+        this.capacityGpuMilli = capacity.gpuMilli();
+    }
+
+    @Override
+    public Pool pool() {
+        return pool;
+    }
+
+    @Override
+    public long capacityGpuMilli() {
+        return capacityGpuMilli;
+    }
+
+    @Override
+    public long heldOnLostGpuMilli() {
+        return 0;
+    }
+
+    @Override
+    public long freeGpuMilli(Horizon horizon) {
+        long used =
+                switch (horizon) {
+                    case AT_ONCE -> Math.max(usedNow, usedNext);
+                    case LATER -> usedNext;
+                    case IGNORING_PROMISES -> usedNow;
+                };
+        return Math.max(0, capacityGpuMilli - used);
+    }
+
+    @Override
+    public long gpuMilliOf(GpuRequest gpus) {
+        return switch (gpus) {
+            case GpuRequest.Whole whole -> whole.count() * 1000L;
+            case GpuRequest.Fraction fraction -> (long) fraction.devices() * fraction.gpuMilliEach();
+            case GpuRequest.Memory memory -> memory.devices() * 1000L;
+            case GpuRequest.Mig mig -> mig.computeSlices() * 1000L / 7;
+        };
+    }
+
+    @Override
+    public Optional<Allocation> place(Request request, Horizon horizon) {
+        long each = gpuMilliOf(request.gpus());
+        if (!countable(request) || each * request.workers() > freeGpuMilli(horizon)) {
+            return Optional.empty();
+        }
+        List<Allocation.Worker> workers = new ArrayList<>();
+        for (int number : request.numbers()) {
+            workers.add(new Allocation.Worker(number, new Allocation.Place.Counted(each)));
+        }
+        return Optional.of(new Allocation(pool.id(), workers));
+    }
+
+    @Override
+    public List<SortedSet<NodeId>> areas(Request request) {
+        return List.of();
+    }
+
+    @Override
+    public boolean couldEver(Request request) {
+        return countable(request) && gpuMilliOf(request.gpus()) * request.workers() <= capacityGpuMilli;
+    }
+
+    private static boolean countable(Request request) {
+        return request.shape().labels().isEmpty()
+                && request.shape().requiredLevel().isEmpty()
+                && !(request.gpus() instanceof GpuRequest.Memory);
+    }
+
+    @Override
+    public boolean fits(Tenure tenure, Horizon horizon) {
+        return tenure.gpuMilli() <= freeGpuMilli(horizon);
+    }
+
+    @Override
+    public void add(Tenure tenure, When when) {
+        change(tenure.gpuMilli(), when);
+    }
+
+    @Override
+    public void remove(Tenure tenure, When when) {
+        change(-tenure.gpuMilli(), when);
+    }
+
+    private void change(long gpuMilli, When when) {
+        switch (when) {
+            case NOW -> usedNow += gpuMilli;
+            case NEXT -> usedNext += gpuMilli;
+        }
+    }
+}

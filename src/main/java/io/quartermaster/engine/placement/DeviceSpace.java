@@ -1,0 +1,170 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.quota.When;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** One GPU: what is taken of it now and next. It is cut either by parts or into MIG instances, never both. */
+final class DeviceSpace {
+    static final int WHOLE = 1000;
+
+    private final Node.Device device;
+    private final Pool.Sharing sharing;
+    private final Use now = new Use();
+    private final Use next = new Use();
+
+    /** What is taken in one state of the world. */
+    private static final class Use {
+        private int gpuMilli;
+        private int holders;
+        private int instances;
+        private int slices;
+        private String tenant = "";
+    }
+
+    DeviceSpace(Node.Device device, Pool.Sharing sharing) {
+        this.device = device;
+        this.sharing = sharing;
+    }
+
+    int index() {
+        return device.index();
+    }
+
+    Node.Device device() {
+        return device;
+    }
+
+    int freeGpuMilli(Horizon horizon) {
+        return switch (horizon) {
+            case AT_ONCE -> WHOLE - Math.max(now.gpuMilli, next.gpuMilli);
+            case LATER -> WHOLE - next.gpuMilli;
+            case IGNORING_PROMISES -> WHOLE - now.gpuMilli;
+        };
+    }
+
+    boolean untouched(Horizon horizon) {
+        return freeGpuMilli(horizon) == WHOLE;
+    }
+
+    /** The part that the request would take of this GPU, if it can be given; at most one MIG instance. */
+    Optional<Allocation.Share> offer(GpuRequest gpus, String tenant, Horizon horizon) {
+        return switch (gpus) {
+            case GpuRequest.Whole whole ->
+                untouched(horizon) ? Optional.of(Allocation.Share.whole(index())) : Optional.empty();
+            case GpuRequest.Fraction fraction -> part(fraction.gpuMilliEach(), tenant, horizon);
+            case GpuRequest.Memory memory ->
+                memory.memoryMiBEach() > device.memoryMiB()
+                        ? Optional.empty()
+                        : part(partOf(memory.memoryMiBEach(), device.memoryMiB()), tenant, horizon);
+            case GpuRequest.Mig mig -> instance(mig, tenant, horizon);
+        };
+    }
+
+    static int partOf(long memoryMiB, long deviceMemoryMiB) {
+        return (int) ((memoryMiB * WHOLE + deviceMemoryMiB - 1) / deviceMemoryMiB);
+    }
+
+    private Optional<Allocation.Share> part(int gpuMilli, String tenant, Horizon horizon) {
+        boolean fits = gpuMilli <= freeGpuMilli(horizon)
+                && instances(horizon) == 0
+                && (untouched(horizon) || (gpuMilli < WHOLE && sharableWith(tenant, horizon)));
+        return fits ? Optional.of(new Allocation.Share(index(), gpuMilli, Optional.empty())) : Optional.empty();
+    }
+
+    private Optional<Allocation.Share> instance(GpuRequest.Mig mig, String tenant, Horizon horizon) {
+        OptionalInt slices = device.mig() ? MigSlots.slices(mig, device.memoryMiB()) : OptionalInt.empty();
+        boolean cut = untouched(horizon) || (instances(horizon) > 0 && sharableWith(tenant, horizon));
+        if (slices.isEmpty() || !cut) {
+            return Optional.empty();
+        }
+        OptionalInt first = MigSlots.firstSlice(mig, slices.getAsInt(), occupied(horizon));
+        if (first.isEmpty()) {
+            return Optional.empty();
+        }
+        Allocation.MigInstance instance = new Allocation.MigInstance(mig.profile(), first.getAsInt());
+        return Optional.of(new Allocation.Share(index(), mig.computeSlices() * WHOLE / 7, Optional.of(instance)));
+    }
+
+    private int instances(Horizon horizon) {
+        return switch (horizon) {
+            case AT_ONCE -> now.instances + next.instances;
+            case LATER -> next.instances;
+            case IGNORING_PROMISES -> now.instances;
+        };
+    }
+
+    private int occupied(Horizon horizon) {
+        return switch (horizon) {
+            case AT_ONCE -> now.slices | next.slices;
+            case LATER -> next.slices;
+            case IGNORING_PROMISES -> now.slices;
+        };
+    }
+
+    private boolean sharableWith(String tenant, Horizon horizon) {
+        return switch (horizon) {
+            case AT_ONCE -> sharableWith(tenant, now) && sharableWith(tenant, next);
+            case LATER -> sharableWith(tenant, next);
+            case IGNORING_PROMISES -> sharableWith(tenant, now);
+        };
+    }
+
+    private boolean sharableWith(String tenant, Use use) {
+        return use.holders == 0
+                || switch (sharing) {
+                    case TENANT -> use.tenant.equals(tenant);
+                    case ANY -> true;
+                    case NONE -> false;
+                };
+    }
+
+    /** Whether a share given earlier fits. */
+    boolean fits(Allocation.Share share, String tenant, Horizon horizon) {
+        if (share.instance().isPresent()) {
+            return (untouched(horizon) || (instances(horizon) > 0 && sharableWith(tenant, horizon)))
+                    && (occupied(horizon) & maskOf(share.instance().get())) == 0;
+        }
+        return share.gpuMilli() == WHOLE
+                ? untouched(horizon)
+                : part(share.gpuMilli(), tenant, horizon).isPresent();
+    }
+
+    void add(Allocation.Share share, String tenant, When when) {
+        Use use = use(when);
+        use.tenant = use.holders == 0 ? tenant : use.tenant;
+        use.holders++;
+        use.gpuMilli += share.gpuMilli();
+        share.instance().ifPresent(instance -> {
+            use.instances++;
+            use.slices |= maskOf(instance);
+        });
+    }
+
+    void remove(Allocation.Share share, When when) {
+        Use use = use(when);
+        use.holders--;
+        use.gpuMilli -= share.gpuMilli();
+        share.instance().ifPresent(instance -> {
+            use.instances--;
+            use.slices &= ~maskOf(instance);
+        });
+    }
+
+    private int maskOf(Allocation.MigInstance instance) {
+        int slices = MigSlots.slices(new GpuRequest.Mig(instance.profile()), device.memoryMiB())
+                .orElse(0);
+        return MigSlots.mask(instance.firstSlice(), slices);
+    }
+
+    private Use use(When when) {
+        return switch (when) {
+            case NOW -> now;
+            case NEXT -> next;
+        };
+    }
+}

@@ -1,0 +1,44 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.GpuRequest;
+import java.util.OptionalInt;
+
+/**
+ * Where a MIG instance may lie on a GPU. A GPU has eight memory slices; an instance covers 1, 2, 4 or 8 of them and
+ * begins only where NVIDIA's placement table lets it (MIG user guide, A100, H100, H200 and B200 tables).
+ */
+final class MigSlots {
+    private static final int SLICES = 8;
+
+    private MigSlots() {}
+
+    /** How many memory slices the instance covers on a GPU of this size; empty when it is not made there. */
+    static OptionalInt slices(GpuRequest.Mig mig, long deviceMemoryMiB) {
+        long deviceGb = Math.max(1, deviceMemoryMiB / 1024);
+        int slices = (int) ((SLICES * mig.memoryGb() + deviceGb / 2) / deviceGb);
+        boolean made =
+                switch (mig.computeSlices()) {
+                    case 1 -> slices == 1 || slices == 2;
+                    case 2 -> slices == 2;
+                    case 3, 4 -> slices == 4;
+                    case 7 -> slices == SLICES;
+                    default -> false;
+                };
+        return made ? OptionalInt.of(slices) : OptionalInt.empty();
+    }
+
+    /** The last legal first slice at which the instance fits beside what is occupied; the front stays free longest. */
+    static OptionalInt firstSlice(GpuRequest.Mig mig, int slices, int occupied) {
+        int last = slices == 1 ? 6 : mig.computeSlices() == 2 ? 4 : mig.computeSlices() == 4 ? 0 : SLICES - slices;
+        for (int first = last; first >= 0; first -= slices) {
+            if ((occupied & mask(first, slices)) == 0) {
+                return OptionalInt.of(first);
+            }
+        }
+        return OptionalInt.empty();
+    }
+
+    static int mask(int first, int slices) {
+        return ((1 << slices) - 1) << first;
+    }
+}

@@ -1,0 +1,186 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** The room of one node. */
+final class NodeSpace {
+    private final Node node;
+    private final List<DeviceSpace> devices = new ArrayList<>();
+    private final Beside now = new Beside();
+    private final Beside next = new Beside();
+
+    /** What is taken beside GPUs. */
+    private static final class Beside {
+        private long cpuMilli;
+        private long memoryMiB;
+
+        void add(Shape shape, int workers) {
+            cpuMilli += workers * shape.cpuMilli();
+            memoryMiB += workers * shape.memoryMiB();
+        }
+    }
+
+    NodeSpace(Node node, Pool.Sharing sharing) {
+        this.node = node;
+        for (Node.Device device : node.devices()) {
+            devices.add(new DeviceSpace(device, sharing));
+        }
+    }
+
+    Node node() {
+        return node;
+    }
+
+    boolean takesWork() {
+        return node.up() && node.schedulable();
+    }
+
+    List<DeviceSpace> devices() {
+        return devices;
+    }
+
+    long freeGpuMilli(Horizon horizon) {
+        long free = 0;
+        for (DeviceSpace device : devices) {
+            free += device.freeGpuMilli(horizon);
+        }
+        return free;
+    }
+
+    int untouched(Horizon horizon) {
+        int count = 0;
+        for (DeviceSpace device : devices) {
+            count += device.untouched(horizon) ? 1 : 0;
+        }
+        return count;
+    }
+
+    /** Whether this node is of the kind that the shape asks for, leaving aside what it has free. */
+    boolean suits(Shape shape) {
+        return node.labels().entrySet().containsAll(shape.labels().entrySet());
+    }
+
+    /** The devices' shares for one worker, or empty when it does not fit here; work without GPUs gets no share. */
+    Optional<List<Allocation.Share>> offer(Shape shape, String tenant, Horizon horizon) {
+        if (!besideFits(shape, horizon)) {
+            return Optional.empty();
+        }
+        return switch (shape.gpus()) {
+            case GpuRequest.Whole whole -> wholeDevices(whole, horizon);
+            case GpuRequest.Fraction fraction -> parts(fraction, fraction.devices(), tenant, horizon);
+            case GpuRequest.Memory memory -> parts(memory, memory.devices(), tenant, horizon);
+            case GpuRequest.Mig mig -> parts(mig, 1, tenant, horizon);
+        };
+    }
+
+    private Optional<List<Allocation.Share>> wholeDevices(GpuRequest.Whole whole, Horizon horizon) {
+        List<Allocation.Share> shares = new ArrayList<>(whole.count());
+        for (DeviceSpace device : devices) {
+            if (shares.size() == whole.count()) {
+                break;
+            }
+            if (device.untouched(horizon)) {
+                shares.add(Allocation.Share.whole(device.index()));
+            }
+        }
+        return shares.size() == whole.count() ? Optional.of(shares) : Optional.empty();
+    }
+
+    private Optional<List<Allocation.Share>> parts(GpuRequest gpus, int count, String tenant, Horizon horizon) {
+        List<DeviceSpace> fullestFirst = new ArrayList<>(devices);
+        fullestFirst.sort(Comparator.<DeviceSpace>comparingInt(device -> device.freeGpuMilli(horizon))
+                .thenComparingInt(DeviceSpace::index));
+        List<Allocation.Share> shares = new ArrayList<>(count);
+        for (DeviceSpace device : fullestFirst) {
+            if (shares.size() < count) {
+                device.offer(gpus, tenant, horizon).ifPresent(shares::add);
+            }
+        }
+        shares.sort(Comparator.comparingInt(Allocation.Share::device));
+        return shares.size() == count ? Optional.of(shares) : Optional.empty();
+    }
+
+    /** Like an offer, but on the devices named, or on the lowest that suit. */
+    Optional<List<Allocation.Share>> lowest(Shape shape, String tenant, List<Integer> named) {
+        int count =
+                switch (shape.gpus()) {
+                    case GpuRequest.Whole whole -> whole.count();
+                    case GpuRequest.Fraction fraction -> fraction.devices();
+                    case GpuRequest.Memory memory -> memory.devices();
+                    case GpuRequest.Mig mig -> 1;
+                };
+        List<Allocation.Share> shares = new ArrayList<>(count);
+        for (DeviceSpace device : devices) {
+            if (shares.size() < count && (named.isEmpty() || named.contains(device.index()))) {
+                device.offer(shape.gpus(), tenant, Horizon.AT_ONCE).ifPresent(shares::add);
+            }
+        }
+        return shares.size() == count ? Optional.of(shares) : Optional.empty();
+    }
+
+    private boolean besideFits(Shape shape, Horizon horizon) {
+        return switch (horizon) {
+            case AT_ONCE -> besideFits(shape, now) && besideFits(shape, next);
+            case LATER -> besideFits(shape, next);
+            case IGNORING_PROMISES -> besideFits(shape, now);
+        };
+    }
+
+    private boolean besideFits(Shape shape, Beside beside) {
+        return beside.cpuMilli + shape.cpuMilli() <= node.cpuMilli().orElse(Long.MAX_VALUE)
+                && beside.memoryMiB + shape.memoryMiB() <= node.memoryMiB().orElse(Long.MAX_VALUE);
+    }
+
+    /** Whether shares given earlier fit. */
+    boolean fits(Allocation.Place.OnNode place, Tenure tenure, Horizon horizon) {
+        if (!besideFits(tenure.shape(), horizon)) {
+            return false;
+        }
+        for (Allocation.Share share : place.shares()) {
+            Optional<DeviceSpace> device = device(share.device());
+            if (device.isEmpty() || !device.get().fits(share, tenure.tenant(), horizon)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void add(Allocation.Place.OnNode place, Tenure tenure, When when) {
+        beside(when).add(tenure.shape(), 1);
+        for (Allocation.Share share : place.shares()) {
+            device(share.device()).ifPresent(device -> device.add(share, tenure.tenant(), when));
+        }
+    }
+
+    void remove(Allocation.Place.OnNode place, Tenure tenure, When when) {
+        beside(when).add(tenure.shape(), -1);
+        for (Allocation.Share share : place.shares()) {
+            device(share.device()).ifPresent(device -> device.remove(share, when));
+        }
+    }
+
+    private Beside beside(When when) {
+        return switch (when) {
+            case NOW -> now;
+            case NEXT -> next;
+        };
+    }
+
+    private Optional<DeviceSpace> device(int index) {
+        for (DeviceSpace device : devices) {
+            if (device.index() == index) {
+                return Optional.of(device);
+            }
+        }
+        return Optional.empty();
+    }
+}

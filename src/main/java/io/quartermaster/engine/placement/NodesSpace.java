@@ -1,0 +1,285 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/** The room of a pool of nodes. */
+public final class NodesSpace implements Space {
+    private static final int WHOLE_POOL = -1;
+
+    private final Pool pool;
+    private final OptionalLong maxGpuMilli;
+    private final SortedMap<NodeId, NodeSpace> nodes = new TreeMap<>();
+    private final List<Node> known = new ArrayList<>();
+    private @Nullable NodesSpace empty;
+
+    NodesSpace(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
+        this.pool = pool;
+        this.maxGpuMilli = capacity.maxGpuMilli();
+        for (Node node : nodes) {
+            this.nodes.put(node.id(), new NodeSpace(node, pool.sharing()));
+            this.known.add(node);
+        }
+    }
+
+    @Override
+    public Pool pool() {
+        return pool;
+    }
+
+    @Override
+    public long capacityGpuMilli() {
+        long up = 0;
+        for (NodeSpace node : nodes.values()) {
+            up += node.node().up() ? node.devices().size() * 1000L : 0;
+        }
+        return Math.min(up, maxGpuMilli.orElse(Long.MAX_VALUE));
+    }
+
+    @Override
+    public long heldOnLostGpuMilli() {
+        long held = 0;
+        for (NodeSpace node : nodes.values()) {
+            if (!node.node().up()) {
+                held += node.devices().size() * 1000L - node.freeGpuMilli(Horizon.LATER);
+            }
+        }
+        return held;
+    }
+
+    @Override
+    public long freeGpuMilli(Horizon horizon) {
+        long free = 0;
+        for (NodeSpace node : nodes.values()) {
+            free += node.takesWork() ? node.freeGpuMilli(horizon) : 0;
+        }
+        return free;
+    }
+
+    @Override
+    public long gpuMilliOf(GpuRequest gpus) {
+        return switch (gpus) {
+            case GpuRequest.Whole whole -> whole.count() * 1000L;
+            case GpuRequest.Fraction fraction -> (long) fraction.devices() * fraction.gpuMilliEach();
+            case GpuRequest.Memory memory -> memory.devices() * (long) partOfSmallest(memory.memoryMiBEach());
+            case GpuRequest.Mig mig -> mig.computeSlices() * 1000L / 7;
+        };
+    }
+
+    private int partOfSmallest(long memoryMiB) {
+        long smallest = Long.MAX_VALUE;
+        for (Node node : known) {
+            for (Node.Device device : node.devices()) {
+                boolean holdsIt = device.memoryMiB() >= memoryMiB;
+                smallest = holdsIt ? Math.min(smallest, device.memoryMiB()) : smallest;
+            }
+        }
+        return smallest == Long.MAX_VALUE ? DeviceSpace.WHOLE : DeviceSpace.partOf(memoryMiB, smallest);
+    }
+
+    @Override
+    public Optional<Allocation> place(Request request, Horizon horizon) {
+        Optional<Integer> required = level(request.shape().requiredLevel());
+        if (required.isEmpty()) {
+            return Optional.empty();
+        }
+        int narrowest =
+                Math.max(required.get(), level(request.shape().preferredLevel()).orElse(WHOLE_POOL));
+        for (int level = narrowest; level >= required.get(); level--) {
+            Optional<Allocation> place = placeInOneDomain(request, level, horizon);
+            if (place.isPresent()) {
+                return place;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The index of a level, the whole pool where none is asked for; empty when the pool has no such level. */
+    private Optional<Integer> level(Optional<String> name) {
+        if (name.isEmpty()) {
+            return Optional.of(WHOLE_POOL);
+        }
+        int index = pool.topologyLevels().indexOf(name.get());
+        return index < 0 ? Optional.empty() : Optional.of(index);
+    }
+
+    private Optional<Allocation> placeInOneDomain(Request request, int level, Horizon horizon) {
+        if (level == WHOLE_POOL) {
+            return placeOn(nodes.values(), request, horizon);
+        }
+        for (List<NodeSpace> domain : domains(level, horizon)) {
+            Optional<Allocation> place = placeOn(domain, request, horizon);
+            if (place.isPresent()) {
+                return place;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The nodes by domain; the tightest domain first where the pool packs, the emptiest where it spreads. */
+    private List<List<NodeSpace>> domains(int level, Horizon horizon) {
+        SortedMap<String, List<NodeSpace>> byPath = new TreeMap<>();
+        for (NodeSpace node : nodes.values()) {
+            List<String> topology = node.node().topology();
+            if (topology.size() > level) {
+                String path = String.join("/", topology.subList(0, level + 1));
+                byPath.computeIfAbsent(path, key -> new ArrayList<>()).add(node);
+            }
+        }
+        List<List<NodeSpace>> domains = new ArrayList<>(byPath.values());
+        Comparator<List<NodeSpace>> byFree = Comparator.comparingLong(domain -> freeOf(domain, horizon));
+        // The sort is stable: domains with equal room stay in order of their path.
+        domains.sort(pool.placement() == Pool.Placement.PACK ? byFree : byFree.reversed());
+        return domains;
+    }
+
+    private static long freeOf(List<NodeSpace> domain, Horizon horizon) {
+        long free = 0;
+        for (NodeSpace node : domain) {
+            free += node.takesWork() ? node.freeGpuMilli(horizon) : 0;
+        }
+        return free;
+    }
+
+    /**
+     * Places worker by worker, each at its best place. As all are alike and a node's room for them does not depend on
+     * other nodes, this finds a place for all whenever there is one.
+     */
+    private Optional<Allocation> placeOn(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
+        When taken = horizon == Horizon.IGNORING_PROMISES ? When.NOW : When.NEXT;
+        List<Allocation.Worker> workers = new ArrayList<>(request.workers());
+        List<Tenure> tentative = new ArrayList<>(request.workers());
+        for (int number : request.numbers()) {
+            Optional<NodeOffer> best = bestOffer(candidates, request, horizon);
+            if (best.isEmpty()) {
+                break;
+            }
+            Allocation.Worker worker = new Allocation.Worker(number, best.get().place());
+            workers.add(worker);
+            if (request.workers() > 1) {
+                Tenure tenure = request.tenure(new Allocation(pool.id(), List.of(worker)));
+                add(tenure, taken);
+                tentative.add(tenure);
+            }
+        }
+        tentative.forEach(tenure -> remove(tenure, taken));
+        return workers.size() == request.workers() ? Optional.of(new Allocation(pool.id(), workers)) : Optional.empty();
+    }
+
+    private Optional<NodeOffer> bestOffer(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
+        NodeOffer best = null;
+        for (NodeSpace node : candidates) {
+            if (node.takesWork()
+                    && node.suits(request.shape())
+                    && request.within().test(node.node())) {
+                Optional<List<Allocation.Share>> shares = node.offer(request.shape(), request.tenant(), horizon);
+                if (shares.isPresent()) {
+                    NodeOffer offer = NodeOffer.of(node, shares.get(), horizon);
+                    best = best == null || offer.betterThan(best, pool.placement()) ? offer : best;
+                }
+            }
+        }
+        return Optional.ofNullable(best);
+    }
+
+    @Override
+    public List<SortedSet<NodeId>> areas(Request request) {
+        Optional<String> wish =
+                request.shape().requiredLevel().or(() -> request.shape().preferredLevel());
+        int level = level(wish).orElse(WHOLE_POOL);
+        List<List<NodeSpace>> groups = new ArrayList<>();
+        if (request.workers() == 1) {
+            nodes.values().forEach(node -> groups.add(List.of(node)));
+        } else if (level != WHOLE_POOL) {
+            groups.addAll(domains(level, Horizon.LATER));
+        }
+        groups.sort(Comparator.comparingLong((List<NodeSpace> group) -> freeOf(group, Horizon.LATER))
+                .reversed());
+        List<SortedSet<NodeId>> areas = new ArrayList<>(groups.size());
+        for (List<NodeSpace> group : groups) {
+            SortedSet<NodeId> area = new TreeSet<>();
+            group.forEach(node -> area.add(node.node().id()));
+            areas.add(area);
+        }
+        return areas;
+    }
+
+    @Override
+    public boolean couldEver(Request request) {
+        if (gpuMilliOf(request.gpus()) * request.workers() > maxGpuMilli.orElse(Long.MAX_VALUE)) {
+            return false;
+        }
+        if (empty == null) {
+            List<Node> allUp = new ArrayList<>();
+            for (Node node : known) {
+                allUp.add(node.upAndSchedulable());
+            }
+            empty = new NodesSpace(pool, new Pool.Capacity.Nodes(maxGpuMilli), allUp);
+        }
+        return empty.place(request, Horizon.AT_ONCE).isPresent();
+    }
+
+    @Override
+    public boolean fits(Tenure tenure, Horizon horizon) {
+        When taken = horizon == Horizon.IGNORING_PROMISES ? When.NOW : When.NEXT;
+        List<Tenure> tentative = new ArrayList<>();
+        boolean fits = true;
+        for (Allocation.Worker worker : tenure.allocation().workers()) {
+            NodeSpace node = onNode(worker);
+            if (node == null
+                    || !node.takesWork()
+                    || !node.fits((Allocation.Place.OnNode) worker.place(), tenure, horizon)) {
+                fits = false;
+                break;
+            }
+            Tenure one = tenure.of(new Allocation(pool.id(), List.of(worker)));
+            add(one, taken);
+            tentative.add(one);
+        }
+        tentative.forEach(one -> remove(one, taken));
+        return fits;
+    }
+
+    @Override
+    public void add(Tenure tenure, When when) {
+        for (Allocation.Worker worker : tenure.allocation().workers()) {
+            NodeSpace node = onNode(worker);
+            if (node != null) {
+                node.add((Allocation.Place.OnNode) worker.place(), tenure, when);
+            }
+        }
+    }
+
+    @Override
+    public void remove(Tenure tenure, When when) {
+        for (Allocation.Worker worker : tenure.allocation().workers()) {
+            NodeSpace node = onNode(worker);
+            if (node != null) {
+                node.remove((Allocation.Place.OnNode) worker.place(), tenure, when);
+            }
+        }
+    }
+
+    /** The worker's node; none when the node is not known any more, or the pool was a plain count before. */
+    private @Nullable NodeSpace onNode(Allocation.Worker worker) {
+        return switch (worker.place()) {
+            case Allocation.Place.OnNode place -> nodes.get(place.node());
+            case Allocation.Place.Counted counted -> null;
+        };
+    }
+}

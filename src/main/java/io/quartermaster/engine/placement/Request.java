@@ -1,0 +1,43 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Shape;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * Workers that need places, all alike and all or none.
+ *
+ * @param numbers the workers' numbers, in order
+ * @param path whose they are: a shared GPU may belong to one tenant only
+ * @param within on which nodes they may be, beside what the shape asks of a node
+ */
+public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predicate<Node> within) {
+
+    public Request {
+        numbers = List.copyOf(numbers);
+    }
+
+    public Request within(Predicate<Node> nodes) {
+        return new Request(shape, numbers, path, within.and(nodes));
+    }
+
+    String tenant() {
+        return path.tenant();
+    }
+
+    public int workers() {
+        return numbers.size();
+    }
+
+    Tenure tenure(Allocation allocation) {
+        return new Tenure(path, shape, true, allocation);
+    }
+
+    GpuRequest gpus() {
+        return shape.gpus();
+    }
+}

@@ -1,0 +1,50 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.quota.When;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Puts work on nodes that somebody else chose: on the devices named, or on the lowest that suit. */
+public final class Seating {
+    private final SortedMap<NodeId, NodeSpace> nodes = new TreeMap<>();
+
+    /** @param nodes of one pool */
+    public Seating(Pool pool, List<Node> nodes) {
+        for (Node node : nodes) {
+            this.nodes.put(node.id(), new NodeSpace(node, pool.sharing()));
+        }
+    }
+
+    /**
+     * Seats one worker and takes what it needs.
+     *
+     * @param devices the devices named; empty = the lowest that suit
+     * @return nothing if the node is unknown or does not have what is asked for
+     */
+    public Optional<Allocation.Worker> seat(
+            int number, PoolId pool, QuotaPath path, Shape shape, NodeId on, List<Integer> devices) {
+        NodeSpace node = nodes.get(on);
+        if (node == null) {
+            return Optional.empty();
+        }
+        Optional<List<Allocation.Share>> shares = node.lowest(shape, path.tenant(), devices);
+        return shares.map(taken -> {
+            Allocation.Place.OnNode place = new Allocation.Place.OnNode(on, taken);
+            Allocation.Worker worker = new Allocation.Worker(number, place);
+            Tenure tenure = new Tenure(path, shape, true, new Allocation(pool, List.of(worker)));
+            for (When when : When.values()) {
+                node.add(place, tenure, when);
+            }
+            return worker;
+        });
+    }
+}

@@ -1,0 +1,48 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.quota.When;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+
+/** The room of one pool. */
+public sealed interface Space permits CountedSpace, NodesSpace {
+
+    Pool pool();
+
+    /** What is up, and not beyond the pool's cap. */
+    long capacityGpuMilli();
+
+    /** What is held on nodes that are lost: it counts nowhere but in the books of those who hold it. */
+    long heldOnLostGpuMilli();
+
+    /** What is free on nodes that take new work. */
+    long freeGpuMilli(Horizon horizon);
+
+    /** What one worker counts as while it waits; a share of memory counts as its part of the smallest GPU. */
+    long gpuMilliOf(GpuRequest gpus);
+
+    /** A place for all workers of the request together, or none. */
+    Optional<Allocation> place(Request request, Horizon horizon);
+
+    /**
+     * Parts of the pool in which room might be made when it cannot be made anywhere: single nodes for one worker,
+     * domains for workers that must or should be together; the one with the most free room first.
+     */
+    List<SortedSet<NodeId>> areas(Request request);
+
+    /** Whether the request fits when every known node is up and empty. */
+    boolean couldEver(Request request);
+
+    /** Whether a place given earlier still fits. */
+    boolean fits(Tenure tenure, Horizon horizon);
+
+    void add(Tenure tenure, When when);
+
+    /** Undoes {@link #add}. */
+    void remove(Tenure tenure, When when);
+}

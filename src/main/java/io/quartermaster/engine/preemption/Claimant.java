@@ -1,0 +1,18 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.quota.Ask;
+
+/** Who needs room in a pool, and how much. */
+public record Claimant(WorkloadId id, QuotaPath path, int priority, Space space, Ask ask, Request request) {
+
+    /** What it will hold at the place. */
+    public Tenure at(Allocation place) {
+        return new Tenure(path, request.shape(), ask.preemptible(), place);
+    }
+}

@@ -1,0 +1,114 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.Receipt;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.quota.QuotaNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToLongFunction;
+
+/**
+ * Who may make whom give way. The right to reclaim compares the two branches just below the lowest common ancestor of
+ * claimant and victim, by what is used at this point of the simulation: a victim's branch may go below its share with
+ * its last eviction, jobs being indivisible, but none is touched that is not above it.
+ */
+final class Rights {
+    private final Settings settings;
+    private final Cluster cluster;
+    private final long nowMillis;
+
+    Rights(Settings settings, Cluster cluster, long nowMillis) {
+        this.settings = settings;
+        this.cluster = cluster;
+        this.nowMillis = nowMillis;
+    }
+
+    /** Whether it may be moved, or stopped for work of its own group. */
+    boolean oldEnough(Holder holder) {
+        return nowMillis - holder.startedMillis() >= settings.minRuntimeMillis();
+    }
+
+    boolean oldEnoughToBeReclaimed(Holder holder) {
+        long least = Math.max(settings.minRuntimeMillis(), settings.reclaimMinRuntimeMillis());
+        return nowMillis - holder.startedMillis() >= least;
+    }
+
+    /** By which right the claimant may take from the victim now, being of another group. */
+    Optional<Receipt.Right> toReclaim(Claimant claimant, Holder victim) {
+        if (victim.tenure().path().equals(claimant.path())) {
+            return Optional.empty();
+        }
+        List<Pair> pairs = pairs(claimant, victim);
+        return switch (settings.reclaim()) {
+            case NONE -> Optional.empty();
+            case RESERVED -> byReserved(claimant, pairs);
+            case FAIR_SHARE ->
+                byReserved(claimant, pairs)
+                        .or(() -> grants(claimant, pairs, QuotaNode::fairGpuMilli)
+                                ? Optional.of(Receipt.Right.FAIR_SHARE)
+                                : Optional.empty());
+        };
+    }
+
+    private static Optional<Receipt.Right> byReserved(Claimant claimant, List<Pair> pairs) {
+        return grants(claimant, pairs, QuotaNode::reservedGpuMilli)
+                ? Optional.of(Receipt.Right.RESERVED)
+                : Optional.empty();
+    }
+
+    /** The two branches in one tree; of one group, the group itself twice. */
+    record Pair(QuotaNode claimantLeaf, QuotaNode claimantBranch, QuotaNode victimBranch) {}
+
+    List<Pair> pairs(Claimant claimant, Holder victim) {
+        List<QuotaNode> mine = claimant.ask().leaves();
+        List<QuotaNode> theirs =
+                cluster.leaves(victim.allocation().pool(), victim.tenure().path());
+        List<Pair> pairs = new ArrayList<>(2);
+        for (int i = 0; i < mine.size(); i++) {
+            pairs.add(pair(mine.get(i), theirs.get(i)));
+        }
+        return pairs;
+    }
+
+    private static Pair pair(QuotaNode mine, QuotaNode theirs) {
+        if (mine == theirs) {
+            return new Pair(mine, mine, theirs);
+        }
+        QuotaNode common = mine.commonWith(theirs);
+        return new Pair(mine, mine.branchBelow(common), theirs.branchBelow(common));
+    }
+
+    /** One tree must grant the claimant's side; in every tree the victim's branch must be above its measure. */
+    private static boolean grants(Claimant claimant, List<Pair> pairs, ToLongFunction<QuotaNode> measure) {
+        boolean granted = false;
+        for (Pair pair : pairs) {
+            QuotaNode victim = pair.victimBranch();
+            if (victim.used().next() <= measure.applyAsLong(victim)) {
+                return false;
+            }
+            granted |= staysWithin(pair, claimant.ask().gpuMilli(), measure);
+        }
+        return granted;
+    }
+
+    private static boolean staysWithin(Pair pair, long gpuMilli, ToLongFunction<QuotaNode> measure) {
+        QuotaNode branch = pair.claimantBranch();
+        if (branch.used().next() + gpuMilli > measure.applyAsLong(branch)) {
+            return false;
+        }
+        for (QuotaNode node = pair.claimantLeaf(); node != branch && node != null; node = node.parent()) {
+            if (node.used().next() + gpuMilli > node.entitledGpuMilli()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether the claimant may stop the victim for its higher priority alone. */
+    boolean toPreempt(Claimant claimant, Holder victim) {
+        return victim.tenure().path().equals(claimant.path()) && victim.priority() < claimant.priority();
+    }
+}

@@ -1,0 +1,32 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.Receipt;
+import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.Tenure;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Room that can be made.
+ *
+ * @param place what the claimant will hold once the victims have left
+ * @param evictions who gives way, in the order of choice; empty when those who are leaving anyway leave enough
+ */
+public record Room(Allocation place, List<Eviction> evictions) {
+
+    public Room {
+        evictions = List.copyOf(evictions);
+    }
+
+    /**
+     * One who gives way.
+     *
+     * @param leaving what it gives up
+     * @param whole whether it stops, or only loses surplus workers
+     * @param movedTo the place that is kept for it
+     */
+    public record Eviction(
+            Holder holder, Tenure leaving, boolean whole, Cause cause, Optional<Allocation> movedTo, Receipt receipt) {}
+}

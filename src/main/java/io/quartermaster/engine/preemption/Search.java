@@ -1,0 +1,124 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * One attempt to make room: stops units one at a time until the claimant fits, then puts back whoever turns out not to
+ * be needed. Works on the live books and undoes all of it.
+ */
+final class Search {
+    private final Cluster cluster;
+    private final Claimant claimant;
+    private final Request request;
+    private final Predicate<Unit> allowed;
+    private final List<Unit> chosen = new ArrayList<>();
+    private final List<Unit> spared = new ArrayList<>();
+
+    /** @param nodes where the claimant is to be put */
+    Search(Cluster cluster, Claimant claimant, Predicate<Node> nodes, Predicate<Unit> allowed) {
+        this.cluster = cluster;
+        this.claimant = claimant;
+        this.request = claimant.request().within(nodes);
+        this.allowed = allowed;
+    }
+
+    /**
+     * What a search found; the units are stopped in the books and the place is not taken.
+     *
+     * @param chosen those who must go, in the order of choice
+     */
+    record Found(Allocation place, List<Unit> chosen, List<Unit> spared) {
+
+        /** Puts everybody back. */
+        void undo(Cluster cluster) {
+            chosen.reversed().forEach(unit -> cluster.add(unit.tenure(), When.NEXT));
+        }
+    }
+
+    /** Leaves the chosen units stopped in the books when it finds something, and no trace when it does not. */
+    Optional<Found> among(Collection<Unit> candidates) {
+        VictimQueue queue = new VictimQueue(cluster, candidates);
+        Optional<Allocation> place = place();
+        while (place.isEmpty()) {
+            Optional<Unit> next = queue.poll(allowed);
+            if (next.isEmpty()) {
+                putBackAll();
+                return Optional.empty();
+            }
+            stop(next.get());
+            chosen.add(next.get());
+            place = place();
+        }
+        place = minimised(place.get());
+        if (!allowedStill()) {
+            putBackAll();
+            return Optional.empty();
+        }
+        return place.map(found -> new Found(found, List.copyOf(chosen), List.copyOf(spared)));
+    }
+
+    private Optional<Allocation> place() {
+        boolean admitted = Admission.later(claimant.ask()).isEmpty();
+        return admitted ? claimant.space().place(request, Horizon.LATER) : Optional.empty();
+    }
+
+    private Optional<Allocation> minimised(Allocation found) {
+        Optional<Allocation> place = Optional.of(found);
+        for (Unit unit : List.copyOf(chosen).reversed()) {
+            boolean withoutItsCore = chosen.stream().anyMatch(other -> other.isCoreOf(unit));
+            if (withoutItsCore) {
+                continue;
+            }
+            putBack(unit);
+            Optional<Allocation> without = place();
+            if (without.isPresent()) {
+                place = without;
+                chosen.remove(unit);
+                spared.add(unit);
+            } else {
+                stop(unit);
+            }
+        }
+        return place;
+    }
+
+    /** Replays the choice without those put back: each must still have been allowed when its turn came. */
+    private boolean allowedStill() {
+        if (spared.isEmpty()) {
+            return true;
+        }
+        chosen.forEach(this::putBack);
+        boolean allowedSoFar = true;
+        for (Unit unit : chosen) {
+            allowedSoFar &= allowed.test(unit);
+            stop(unit);
+        }
+        return allowedSoFar;
+    }
+
+    private void putBackAll() {
+        Collections.reverse(chosen);
+        chosen.forEach(this::putBack);
+        chosen.clear();
+    }
+
+    private void stop(Unit unit) {
+        cluster.remove(unit.tenure(), When.NEXT);
+    }
+
+    private void putBack(Unit unit) {
+        cluster.add(unit.tenure(), When.NEXT);
+    }
+}

@@ -1,0 +1,129 @@
+package io.quartermaster.engine.quota;
+
+import java.util.Optional;
+
+/**
+ * The bounds that the quota trees set to a start, whatever the devices say. Limits hold in every tree; bounds by what
+ * is reserved hold where no tree says that the start is within its reservation.
+ */
+public final class Admission {
+
+    /** Which bound is in the way. */
+    public enum Bound {
+        /** No quota names the path here. */
+        UNNAMED,
+        LIMIT,
+        OVER_QUOTA_OFF,
+        NOT_PREEMPTIBLE,
+        /** Only by using what others keep idle for themselves. */
+        HELD_FOR_OTHERS,
+        /** More than there is. */
+        CAPACITY
+    }
+
+    /**
+     * A bound that would be passed.
+     *
+     * @param usedGpuMilli what counts against the bound already
+     */
+    public record Hit(Bound bound, QuotaNode node, long usedGpuMilli, long boundGpuMilli) {}
+
+    private Admission() {}
+
+    /** The first bound in the way of starting at once: neither what is held nor what is promised may pass it. */
+    public static Optional<Hit> atOnce(Ask ask) {
+        return later(ask).or(() -> check(ask, When.NOW));
+    }
+
+    /** The first bound in the way of starting once all who were told to stop have left. */
+    public static Optional<Hit> later(Ask ask) {
+        return check(ask, When.NEXT);
+    }
+
+    /** The first bound in the way of starting at once what is counted as promised already. */
+    public static Optional<Hit> ofPromised(Ask ask) {
+        return check(ask, When.NOW);
+    }
+
+    private static Optional<Hit> check(Ask ask, When when) {
+        QuotaNode leaf = ask.leaves().getFirst();
+        if (!leaf.named()) {
+            return Optional.of(new Hit(Bound.UNNAMED, leaf, leaf.used().at(when), 0));
+        }
+        return overLimit(ask, when)
+                .or(() -> overReserved(ask, when))
+                .or(() -> nonPreemptibleOverReserved(ask, when))
+                .or(() -> overWhatIsLent(ask, when));
+    }
+
+    private static Optional<Hit> overLimit(Ask ask, When when) {
+        for (QuotaNode node : ask.path()) {
+            long used = node.used().at(when);
+            long limit = node.limitGpuMilli().orElse(Long.MAX_VALUE);
+            if (used + ask.gpuMilli() > limit) {
+                return Optional.of(new Hit(Bound.LIMIT, node, used, limit));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<Hit> overReserved(Ask ask, When when) {
+        for (QuotaNode node : ask.path()) {
+            long used = node.used().at(when);
+            boolean bounded =
+                    !node.overQuota() || (ask.dedicatedOnly() && !node.tree().isOpen());
+            if (bounded && used + ask.gpuMilli() > node.reservedGpuMilli() && !ask.withinReserved()) {
+                return Optional.of(new Hit(Bound.OVER_QUOTA_OFF, node, used, node.reservedGpuMilli()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<Hit> nonPreemptibleOverReserved(Ask ask, When when) {
+        if (ask.preemptible()) {
+            return Optional.empty();
+        }
+        Optional<Hit> first = Optional.empty();
+        for (QuotaNode leaf : ask.leaves()) {
+            Optional<Hit> here = nonPreemptibleOverReserved(ask, leaf, when);
+            if (here.isEmpty()) {
+                return here;
+            }
+            first = first.or(() -> here);
+        }
+        return first;
+    }
+
+    private static Optional<Hit> nonPreemptibleOverReserved(Ask ask, QuotaNode leaf, When when) {
+        if (leaf.tree().isOpen()) {
+            return Optional.empty();
+        }
+        for (QuotaNode node : leaf.belowRoot()) {
+            long used = node.nonPreemptible().at(when);
+            if (used + ask.gpuMilli() > node.reservedGpuMilli()) {
+                return Optional.of(new Hit(Bound.NOT_PREEMPTIBLE, node, used, node.reservedGpuMilli()));
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static Optional<Hit> overWhatIsLent(Ask ask, When when) {
+        for (QuotaNode leaf : ask.leaves()) {
+            long heldBeside = 0;
+            QuotaNode below = leaf;
+            for (QuotaNode node = leaf.parent(); node != null; node = node.parent()) {
+                heldBeside += node.tree().lendsAll() ? 0 : node.heldBackBeside(below);
+                below = node;
+                long used = node.used().at(when);
+                long most = node.limitGpuMilli().orElse(Long.MAX_VALUE);
+                if (node.isRoot() && used + ask.gpuMilli() > most) {
+                    return Optional.of(new Hit(Bound.CAPACITY, node, used, most));
+                }
+                if (used + ask.gpuMilli() > most - heldBeside) {
+                    return Optional.of(new Hit(Bound.HELD_FOR_OTHERS, node, used, most - heldBeside));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+}

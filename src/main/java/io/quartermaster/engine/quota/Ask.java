@@ -1,0 +1,48 @@
+package io.quartermaster.engine.quota;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A request as the quota trees see it.
+ *
+ * @param leaves where it would count: in the pool's tree, in the tree over all pools, or in both, the pool's first
+ * @param gpuMilli all that is asked for
+ */
+public record Ask(List<QuotaNode> leaves, long gpuMilli, boolean preemptible, boolean dedicatedOnly) {
+
+    public Ask {
+        leaves = List.copyOf(leaves);
+        if (leaves.isEmpty()) {
+            throw new IllegalArgumentException("a request counts in at least one tree");
+        }
+    }
+
+    /** Whether the start keeps every node of the path within what is reserved, in one of the trees. */
+    public boolean withinReserved() {
+        for (QuotaNode leaf : leaves) {
+            if (within(leaf)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean within(QuotaNode leaf) {
+        for (QuotaNode node : leaf.belowRoot()) {
+            if (node.used().next() + gpuMilli > node.reservedGpuMilli()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Every node that it would count at, without the roots, from the leaves upward. */
+    public List<QuotaNode> path() {
+        List<QuotaNode> nodes = new ArrayList<>();
+        for (QuotaNode leaf : leaves) {
+            nodes.addAll(leaf.belowRoot());
+        }
+        return nodes;
+    }
+}

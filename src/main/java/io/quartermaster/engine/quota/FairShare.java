@@ -1,0 +1,114 @@
+package io.quartermaster.engine.quota;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Divides a parent's share among its children: what each reserves and wants first, then the rest by rank and weight in
+ * whole GPUs. The division is that of KAI-Scheduler (plugins/proportion/resource_division).
+ */
+final class FairShare {
+    private static final long GPU = 1000;
+
+    private FairShare() {}
+
+    /** Sets the fair share of every child. The reserved parts may add up to more than the total. */
+    static void divide(long totalGpuMilli, List<QuotaNode> children) {
+        long left = totalGpuMilli;
+        SortedMap<Integer, List<Claim>> byRank = new TreeMap<>();
+        for (QuotaNode child : children) {
+            long deserved = Math.min(child.reservedGpuMilli(), child.demandGpuMilli());
+            child.fairGpuMilli(deserved);
+            left -= deserved;
+            if (child.weightMilli() > 0 && child.demandGpuMilli() > deserved) {
+                byRank.computeIfAbsent(child.rank(), rank -> new ArrayList<>()).add(new Claim(child));
+            }
+        }
+        for (List<Claim> claims : byRank.values()) {
+            left = divideByWeight(Math.max(0, left), claims);
+        }
+    }
+
+    private static long divideByWeight(long total, List<Claim> claims) {
+        long left = total;
+        boolean someoneWantedLess = true;
+        while (someoneWantedLess && left > 0) {
+            someoneWantedLess = false;
+            long toDivide = left;
+            long weights = 0;
+            for (Claim claim : claims) {
+                weights += claim.wanted() > 0 ? claim.node.weightMilli() : 0;
+            }
+            for (Claim claim : claims) {
+                if (claim.wanted() > 0) {
+                    // The part is exact in units of 1/weights; a GPU's share of it decides what is whole.
+                    long part = toDivide * claim.node.weightMilli();
+                    someoneWantedLess |= claim.wanted() * weights < part;
+                    left -= claim.takePart(part, weights);
+                }
+            }
+        }
+        return giveRemainders(left, claims);
+    }
+
+    private static long giveRemainders(long total, List<Claim> claims) {
+        long left = total;
+        List<Claim> byRemainder = new ArrayList<>(claims);
+        byRemainder.sort(Claim.LARGEST_REMAINDER_FIRST);
+        for (Claim claim : byRemainder) {
+            if (left == 0) {
+                break;
+            }
+            long unit = Math.min(Math.min(GPU, left), claim.wanted());
+            claim.give(unit);
+            left -= unit;
+        }
+        return left;
+    }
+
+    /** A child whose demand is not met yet. */
+    private static final class Claim {
+        static final Comparator<Claim> LARGEST_REMAINDER_FIRST = (a, b) -> {
+            int byRemainder = -Ratio.compare(a.remainder, a.remainderOver, b.remainder, b.remainderOver);
+            if (byRemainder != 0) {
+                return byRemainder;
+            }
+            int byHeld = Long.compare(b.beyondReserved(), a.beyondReserved());
+            return byHeld != 0 ? byHeld : a.node.path().compareTo(b.node.path());
+        };
+
+        private final QuotaNode node;
+        private long remainder;
+        private long remainderOver = 1;
+
+        Claim(QuotaNode node) {
+            this.node = node;
+        }
+
+        long wanted() {
+            return node.demandGpuMilli() - node.fairGpuMilli();
+        }
+
+        long beyondReserved() {
+            return node.used().next() - node.reservedGpuMilli();
+        }
+
+        /** Takes {@code part / over} in whole GPUs, or what it wants if that is less, and returns how much. */
+        long takePart(long part, long over) {
+            long whole = part / (over * GPU) * GPU;
+            boolean satisfied = wanted() * over <= part;
+            remainder = satisfied ? 0 : part - whole * over;
+            remainderOver = over;
+            long taken = satisfied ? wanted() : whole;
+            give(taken);
+            return taken;
+        }
+
+        void give(long gpuMilli) {
+            node.fairGpuMilli(node.fairGpuMilli() + gpuMilli);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+package io.quartermaster.engine.quota;
+
+import io.quartermaster.engine.QuotaPath;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One node of a quota tree with what counts against it. The root stands for the pool itself: it reserves nothing and
+ * its limit is the capacity.
+ */
+public final class QuotaNode {
+    private final QuotaTree tree;
+    private final @Nullable QuotaNode parent;
+    private final QuotaPath path;
+    private final Terms terms;
+    private final SortedMap<Key, QuotaNode> children = new TreeMap<>();
+    private final Tally used = new Tally();
+    private final Tally nonPreemptible = new Tally();
+    private long weightMilli;
+    private long demandGpuMilli;
+    private long fairGpuMilli;
+
+    /**
+     * What the quota grants, with the defaults filled in.
+     *
+     * @param named whether a quota names this very path; nothing may start under a path that none names
+     */
+    record Terms(
+            long reservedGpuMilli,
+            OptionalLong limitGpuMilli,
+            OptionalLong weightMilli,
+            long lendableGpuMilli,
+            int rank,
+            boolean overQuota,
+            boolean named) {}
+
+    /** A node's own work is a child beside the groups under it, and comes first. */
+    record Key(QuotaPath path, boolean group) implements Comparable<Key> {
+        @Override
+        public int compareTo(Key other) {
+            int byPath = path.compareTo(other.path);
+            return byPath != 0 ? byPath : Boolean.compare(group, other.group);
+        }
+    }
+
+    QuotaNode(QuotaTree tree, @Nullable QuotaNode parent, QuotaPath path, Terms terms) {
+        this.tree = tree;
+        this.parent = parent;
+        this.path = path;
+        this.terms = terms;
+    }
+
+    void addChild(Key key, QuotaNode child) {
+        children.put(key, child);
+    }
+
+    /** Adds an amount here and at every node above; a negative one takes it away. */
+    public void add(When when, long gpuMilli, boolean preemptible) {
+        for (QuotaNode node = this; node != null; node = node.parent) {
+            node.used.add(when, gpuMilli);
+            if (!preemptible) {
+                node.nonPreemptible.add(when, gpuMilli);
+            }
+        }
+    }
+
+    public QuotaTree tree() {
+        return tree;
+    }
+
+    public @Nullable QuotaNode parent() {
+        return parent;
+    }
+
+    public boolean isRoot() {
+        return parent == null;
+    }
+
+    /** Of the root: meaningless. */
+    public QuotaPath path() {
+        return path;
+    }
+
+    public Collection<QuotaNode> children() {
+        return children.values();
+    }
+
+    public Tally used() {
+        return used;
+    }
+
+    public Tally nonPreemptible() {
+        return nonPreemptible;
+    }
+
+    public long reservedGpuMilli() {
+        return terms.reservedGpuMilli();
+    }
+
+    public OptionalLong limitGpuMilli() {
+        return isRoot() ? OptionalLong.of(tree.capacityGpuMilli()) : terms.limitGpuMilli();
+    }
+
+    public int rank() {
+        return terms.rank();
+    }
+
+    public boolean overQuota() {
+        return terms.overQuota();
+    }
+
+    public boolean named() {
+        return terms.named();
+    }
+
+    OptionalLong statedWeightMilli() {
+        return terms.weightMilli();
+    }
+
+    long weightMilli() {
+        return weightMilli;
+    }
+
+    void weightMilli(long milli) {
+        weightMilli = milli;
+    }
+
+    /** What is used and waited for, as far as it may ever be had; as of the last division. */
+    public long demandGpuMilli() {
+        return demandGpuMilli;
+    }
+
+    void demandGpuMilli(long gpuMilli) {
+        demandGpuMilli = gpuMilli;
+    }
+
+    /** The fair share; as of the last division. */
+    public long fairGpuMilli() {
+        return fairGpuMilli;
+    }
+
+    void fairGpuMilli(long gpuMilli) {
+        fairGpuMilli = gpuMilli;
+    }
+
+    /** What it may reach without being over its share: what is reserved or the fair share, if that is more. */
+    public long entitledGpuMilli() {
+        return Math.max(terms.reservedGpuMilli(), fairGpuMilli);
+    }
+
+    /** What must stay idle because its owner does not lend it. */
+    long heldBackGpuMilli() {
+        long below = 0;
+        for (QuotaNode child : children.values()) {
+            below += child.heldBackGpuMilli();
+        }
+        return Math.max(below, terms.reservedGpuMilli() - terms.lendableGpuMilli() - used.next());
+    }
+
+    /** What must stay idle for the children other than the one given. */
+    long heldBackBeside(QuotaNode child) {
+        long held = 0;
+        for (QuotaNode other : children.values()) {
+            held += other == child ? 0 : other.heldBackGpuMilli();
+        }
+        return held;
+    }
+
+    /** This node and those above it, without the root. */
+    public List<QuotaNode> belowRoot() {
+        List<QuotaNode> nodes = new ArrayList<>(4);
+        for (QuotaNode node = this; node.parent != null; node = node.parent) {
+            nodes.add(node);
+        }
+        return nodes;
+    }
+
+    /** Whether the node is this one or lies under it. */
+    public boolean covers(QuotaNode node) {
+        for (QuotaNode above = node; above != null; above = above.parent) {
+            if (above == this) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The ancestor (or this node) just below the given one; the given one must lie above. */
+    public QuotaNode branchBelow(QuotaNode above) {
+        QuotaNode node = this;
+        while (node.parent != above) {
+            if (node.parent == null) {
+                throw new IllegalArgumentException(above.path + " is not above " + path);
+            }
+            node = node.parent;
+        }
+        return node;
+    }
+
+    /** The lowest node that is above both or one of them; both must be of one tree. */
+    public QuotaNode commonWith(QuotaNode other) {
+        for (QuotaNode node = other; node != null; node = node.parent) {
+            if (node.covers(this)) {
+                return node;
+            }
+        }
+        throw new IllegalArgumentException("nodes of different trees");
+    }
+}

@@ -1,0 +1,200 @@
+package io.quartermaster.engine.quota;
+
+import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+
+/**
+ * The quotas of one scope as a tree: the root, tenants, groups. A group lies under the nearest ancestor that is named.
+ * Work counts at leaves only: a node that has groups under it counts its own work in a leaf of its own, which reserves
+ * what the node reserves beyond its groups. Paths that work uses but no quota names get a leaf that reserves nothing.
+ */
+public final class QuotaTree {
+    private static final QuotaPath ROOT = QuotaPath.of("*");
+
+    private final Scope scope;
+    private final QuotaNode root;
+    private final SortedMap<QuotaPath, QuotaNode> leaves = new TreeMap<>();
+    private final boolean open;
+    private boolean lendsAll = true;
+    private long capacityGpuMilli;
+
+    private QuotaTree(Scope scope, boolean open) {
+        this.scope = scope;
+        this.open = open;
+        this.root = new QuotaNode(this, null, ROOT, terms(0, OptionalLong.empty(), false));
+    }
+
+    /** The tree of a scope that has quotas; {@code paths} are those that work is known to use. */
+    public static QuotaTree of(Scope scope, SortedMap<QuotaPath, Quota> quotas, SortedSet<QuotaPath> paths) {
+        QuotaTree tree = new QuotaTree(scope, false);
+        SortedMap<QuotaPath, QuotaNode.Terms> all = new TreeMap<>();
+        for (QuotaPath path : paths) {
+            all.put(path, terms(0, OptionalLong.of(0), false));
+        }
+        quotas.forEach((path, quota) -> all.put(path, termsOf(quota)));
+        tree.build(all);
+        return tree;
+    }
+
+    /** The tree of a pool without any quota: every path has weight 1 and nothing bounds it. */
+    public static QuotaTree open(Scope scope, SortedSet<QuotaPath> paths) {
+        QuotaTree tree = new QuotaTree(scope, true);
+        SortedMap<QuotaPath, QuotaNode.Terms> all = new TreeMap<>();
+        for (QuotaPath path : paths) {
+            for (QuotaPath prefix : path.fromTenant()) {
+                all.put(prefix, terms(0, OptionalLong.of(1000), true));
+            }
+        }
+        tree.build(all);
+        return tree;
+    }
+
+    private static QuotaNode.Terms termsOf(Quota quota) {
+        long reserved = quota.reservedGpuMilli();
+        return new QuotaNode.Terms(
+                reserved,
+                quota.limitGpuMilli(),
+                quota.weightMilli(),
+                Math.min(reserved, quota.lendableGpuMilli().orElse(reserved)),
+                quota.rank(),
+                quota.overQuota(),
+                true);
+    }
+
+    private static QuotaNode.Terms terms(long reservedGpuMilli, OptionalLong weightMilli, boolean named) {
+        return new QuotaNode.Terms(
+                reservedGpuMilli, OptionalLong.empty(), weightMilli, reservedGpuMilli, 0, true, named);
+    }
+
+    private void build(SortedMap<QuotaPath, QuotaNode.Terms> all) {
+        SortedMap<QuotaPath, QuotaNode> nodes = new TreeMap<>();
+        all.forEach((path, terms) -> {
+            QuotaNode parent = nearestAbove(path, nodes);
+            QuotaNode node = new QuotaNode(this, parent, path, terms);
+            parent.addChild(new QuotaNode.Key(path, true), node);
+            nodes.put(path, node);
+            lendsAll &= terms.lendableGpuMilli() == terms.reservedGpuMilli();
+        });
+        nodes.forEach((path, node) -> leaves.put(path, node.children().isEmpty() ? node : ownLeaf(node)));
+        setWeights(root);
+    }
+
+    private QuotaNode nearestAbove(QuotaPath path, Map<QuotaPath, QuotaNode> nodes) {
+        List<QuotaPath> prefixes = path.fromTenant();
+        for (int i = prefixes.size() - 2; i >= 0; i--) {
+            QuotaNode node = nodes.get(prefixes.get(i));
+            if (node != null) {
+                return node;
+            }
+        }
+        return root;
+    }
+
+    private QuotaNode ownLeaf(QuotaNode node) {
+        long givenOn = 0;
+        for (QuotaNode child : node.children()) {
+            givenOn += child.reservedGpuMilli();
+        }
+        long own = Math.max(0, node.reservedGpuMilli() - givenOn);
+        QuotaNode leaf = new QuotaNode(this, node, node.path(), terms(own, OptionalLong.empty(), node.named()));
+        node.addChild(new QuotaNode.Key(node.path(), false), leaf);
+        return leaf;
+    }
+
+    private static void setWeights(QuotaNode parent) {
+        boolean anyReserves = false;
+        for (QuotaNode child : parent.children()) {
+            // A node's own leaf is no sibling that reserves: it only has what the groups leave.
+            anyReserves |= child.reservedGpuMilli() > 0 && !child.path().equals(parent.path());
+        }
+        for (QuotaNode child : parent.children()) {
+            child.weightMilli(child.statedWeightMilli().orElse(anyReserves ? child.reservedGpuMilli() : 1000));
+            setWeights(child);
+        }
+    }
+
+    public Scope scope() {
+        return scope;
+    }
+
+    public QuotaNode root() {
+        return root;
+    }
+
+    /** Whether no quota stands behind it. */
+    public boolean isOpen() {
+        return open;
+    }
+
+    /** Whether the tree was built with this path. */
+    public boolean knows(QuotaPath path) {
+        return leaves.containsKey(path);
+    }
+
+    /** Where work of a path counts; the tree must know it. */
+    public QuotaNode leaf(QuotaPath path) {
+        QuotaNode leaf = leaves.get(path);
+        if (leaf == null) {
+            throw new IllegalArgumentException("no leaf for " + path);
+        }
+        return leaf;
+    }
+
+    /** Whether no node of the tree keeps anything idle for itself. */
+    boolean lendsAll() {
+        return lendsAll;
+    }
+
+    /** The most that the root may hold. */
+    public long capacityGpuMilli() {
+        return capacityGpuMilli;
+    }
+
+    public void capacityGpuMilli(long gpuMilli) {
+        capacityGpuMilli = gpuMilli;
+    }
+
+    /**
+     * Fixes demand and fair share of every node for the coming plan.
+     *
+     * @param fairCapacityGpuMilli what is up, to be divided
+     * @param waitingGpuMilli by leaf, what waits and may use this scope
+     */
+    public void divide(long fairCapacityGpuMilli, Map<QuotaNode, Long> waitingGpuMilli) {
+        setDemand(root, waitingGpuMilli);
+        root.fairGpuMilli(fairCapacityGpuMilli);
+        divideBelow(root);
+    }
+
+    private static long setDemand(QuotaNode node, Map<QuotaNode, Long> waiting) {
+        long demand = 0;
+        if (node.children().isEmpty()) {
+            demand = node.used().next() + waiting.getOrDefault(node, 0L);
+        }
+        for (QuotaNode child : node.children()) {
+            demand += setDemand(child, waiting);
+        }
+        if (!node.isRoot()) {
+            demand = Math.min(demand, node.limitGpuMilli().orElse(Long.MAX_VALUE));
+            demand = node.overQuota() ? demand : Math.min(demand, node.reservedGpuMilli());
+        }
+        node.demandGpuMilli(demand);
+        return demand;
+    }
+
+    private static void divideBelow(QuotaNode parent) {
+        if (parent.children().isEmpty()) {
+            return;
+        }
+        FairShare.divide(parent.fairGpuMilli(), new ArrayList<>(parent.children()));
+        parent.children().forEach(QuotaTree::divideBelow);
+    }
+}

@@ -1,0 +1,170 @@
+package io.quartermaster.engine.simulation;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.Reason;
+import io.quartermaster.engine.Wait;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Compares what is with what must be. */
+final class Checker {
+    private final World world;
+    private final Engine engine;
+
+    Checker(World world, Engine engine) {
+        this.world = world;
+        this.engine = engine;
+    }
+
+    /** A sentence for each claim that does not hold. */
+    List<String> failures(Expectation expectation) {
+        List<String> failures = new ArrayList<>();
+        for (Expectation.Claim claim : expectation.claims()) {
+            failure(claim).ifPresent(text -> failures.add("at " + expectation.atMillis() / 1000.0 + "s: " + text));
+        }
+        return failures;
+    }
+
+    private Optional<String> failure(Expectation.Claim claim) {
+        return switch (claim) {
+            case Expectation.Claim.Running running ->
+                unless(world.runs(running.workload()), running.workload() + " runs", found(running.workload()));
+            case Expectation.Claim.OnlyRunning only -> onlyRunning(only);
+            case Expectation.Claim.On on -> on(on);
+            case Expectation.Claim.Pending pending -> pending(pending);
+            case Expectation.Claim.Preempted preempted ->
+                unless(
+                        world.preempted.contains(preempted.workload()),
+                        preempted.workload() + " was preempted",
+                        "it was not");
+            case Expectation.Claim.NotPreempted spared ->
+                unless(
+                        !world.preempted.contains(spared.workload()),
+                        spared.workload() + " was not preempted",
+                        "it was");
+            case Expectation.Claim.UsedByPath used -> amount("used by " + used.path(), used.gpuMilli(), usedBy(used));
+            case Expectation.Claim.UsedInPool used ->
+                amount("used in " + used.pool(), used.gpuMilli(), world.usedInPool(used.pool()));
+            case Expectation.Claim.Free free -> free(free);
+            case Expectation.Claim.CountRunning count -> countRunning(count);
+            case Expectation.Claim.SameDomain same -> sameDomain(same);
+        };
+    }
+
+    private static Optional<String> unless(boolean holds, String expected, String found) {
+        return holds ? Optional.empty() : Optional.of("expected: " + expected + "; found: " + found);
+    }
+
+    private static Optional<String> amount(String what, long expected, long found) {
+        return unless(expected == found, expected / 1000.0 + " " + what, String.valueOf(found / 1000.0));
+    }
+
+    private String found(WorkloadId id) {
+        if (world.waits(id)) {
+            Optional<Wait> wait = engine.explain(id);
+            return "it waits"
+                    + wait.map(why -> ", " + why.reason().code() + ": "
+                                    + why.reason().sentence())
+                            .orElse("");
+        }
+        return world.runs(id) ? "it runs on " + places(id) : "it is over or unknown";
+    }
+
+    private Optional<String> onlyRunning(Expectation.Claim.OnlyRunning only) {
+        SortedSet<WorkloadId> expected = new TreeSet<>(only.workloads());
+        return unless(
+                expected.equals(world.running()),
+                "only " + expected + " run",
+                world.running().toString());
+    }
+
+    private Optional<String> on(Expectation.Claim.On on) {
+        List<String> found = places(on.workload());
+        boolean pool = on.places().size() == 1
+                && world.allocation(on.workload())
+                        .filter(allocation ->
+                                allocation.pool().value().equals(on.places().getFirst()))
+                        .isPresent();
+        boolean allOnOne = on.places().size() == 1
+                && !found.isEmpty()
+                && found.stream().allMatch(on.places().getFirst()::equals);
+        return unless(
+                pool || allOnOne || found.equals(on.places()), on.workload() + " on " + on.places(), found.toString());
+    }
+
+    private List<String> places(WorkloadId id) {
+        List<String> places = new ArrayList<>();
+        world.allocation(id).ifPresent(allocation -> {
+            for (Allocation.Worker worker : allocation.workers()) {
+                places.add(
+                        switch (worker.place()) {
+                            case Allocation.Place.OnNode place -> place.node().value();
+                            case Allocation.Place.Counted counted ->
+                                allocation.pool().value();
+                        });
+            }
+        });
+        return places;
+    }
+
+    private Optional<String> pending(Expectation.Claim.Pending pending) {
+        if (!world.waits(pending.workload()) || pending.code().isEmpty()) {
+            return unless(world.waits(pending.workload()), pending.workload() + " waits", found(pending.workload()));
+        }
+        Reason.Code expected = pending.code().get();
+        Optional<Wait> wait = engine.explain(pending.workload());
+        boolean same = wait.isPresent() && wait.get().reason().code() == expected;
+        return unless(same, pending.workload() + " waits, " + expected, found(pending.workload()));
+    }
+
+    private long usedBy(Expectation.Claim.UsedByPath used) {
+        long sum = 0;
+        for (Workload workload : world.workloads.values()) {
+            if (used.path().covers(workload.path())) {
+                sum += world.allocation(workload.id()).map(Allocation::gpuMilli).orElse(0L);
+            }
+        }
+        return sum;
+    }
+
+    private Optional<String> free(Expectation.Claim.Free free) {
+        Pool pool = world.pools.get(free.pool());
+        long found = pool == null ? 0 : world.capacityGpuMilli(pool) - world.usedInPool(free.pool());
+        return amount("free in " + free.pool(), free.gpuMilli(), found);
+    }
+
+    private Optional<String> countRunning(Expectation.Claim.CountRunning count) {
+        long found = world.running().stream()
+                .filter(id -> id.value().matches(Pattern.quote(count.prefix()) + "-[0-9]+"))
+                .count();
+        return unless(found == count.count(), count.count() + " of " + count.prefix() + " run", String.valueOf(found));
+    }
+
+    private Optional<String> sameDomain(Expectation.Claim.SameDomain same) {
+        SortedSet<String> domains = new TreeSet<>();
+        world.allocation(same.workload()).ifPresent(allocation -> {
+            Pool pool = world.pools.get(allocation.pool());
+            int depth = pool == null ? 0 : pool.topologyLevels().indexOf(same.level()) + 1;
+            for (String place : places(same.workload())) {
+                domains.add(domain(world.nodes.get(new NodeId(place)), depth));
+            }
+        });
+        return unless(domains.size() == 1, same.workload() + " in one " + same.level(), domains.toString());
+    }
+
+    private static String domain(@Nullable Node node, int depth) {
+        boolean deepEnough = node != null && depth > 0 && node.topology().size() >= depth;
+        return node != null && deepEnough ? String.join("/", node.topology().subList(0, depth)) : "none of that level";
+    }
+}
