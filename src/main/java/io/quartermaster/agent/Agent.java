@@ -8,6 +8,7 @@ import io.quartermaster.agent.ServiceClient.Answer;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.Inventory;
+import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.Protocol;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncReply;
@@ -62,7 +63,12 @@ public final class Agent implements AutoCloseable {
         this.config = config;
         this.state = state;
         AgentConfig.Pace pace = config.pace();
-        WorkEnvironment works = new WorkEnvironment(state, launcher, pace.outputLimitBytes(), pace.tickMillis());
+        WorkEnvironment works = new WorkEnvironment(
+                state,
+                launcher,
+                config.isolation() == Isolation.NONE && !config.trustsTenants(),
+                pace.outputLimitBytes(),
+                pace.tickMillis());
         this.attempts = new Attempts(state, works, launcher, config.log());
         this.machine = new Machine(config);
         this.service = new ServiceClient(config);
@@ -102,6 +108,7 @@ public final class Agent implements AutoCloseable {
         }
         machine.close();
         service.close();
+        attempts.close();
         state.close();
     }
 

@@ -35,9 +35,9 @@ import picocli.CommandLine.Spec;
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:ended because it was told to",
             "1:this machine or the state folder cannot be used; the message says why",
-            "2:an option is missing or wrong"
+            "2:an option is missing or wrong",
+            "130, 143:ended by Ctrl-C, by SIGTERM"
         })
 public final class AgentCommand implements Callable<Integer> {
     private static final String SECRET_VARIABLE = "QM_AGENT_SECRET";

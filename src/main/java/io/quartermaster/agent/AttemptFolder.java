@@ -119,13 +119,16 @@ record AttemptFolder(Path path) {
 
     /** The leader of the work's process group. The start time tells it from a later process with the same id. */
     record Leader(long pid, long startedAtEpochMillis) {
+        private static final long START_TOLERANCE_MILLIS = 2_000;
+
         static Leader of(ProcessHandle process) {
             return new Leader(process.pid(), startOf(process));
         }
 
         boolean isAlive() {
+            // The system derives a start from the time of day, so two readings differ when that was set meanwhile.
             return ProcessHandle.of(pid)
-                    .filter(process -> startOf(process) == startedAtEpochMillis)
+                    .filter(process -> Math.abs(startOf(process) - startedAtEpochMillis) <= START_TOLERANCE_MILLIS)
                     .isPresent();
         }
 

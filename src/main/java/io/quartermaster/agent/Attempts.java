@@ -10,11 +10,14 @@ import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.StopReason;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -25,6 +28,8 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -38,14 +43,17 @@ import java.util.stream.Stream;
  *   <li>{@code forgotten/<id>}: empty; that id was here and is never started again. Kept for a week.
  *   <li>{@code tenants/<tenant>/checkpoints/<name>/}: kept from attempt to attempt; only the work's user may enter.
  *   <li>{@code tenants/<tenant>/work/<id>/}: an attempt's home and scratch space; likewise, and deleted with it.
+ *   <li>{@code trash/}: what is being deleted.
  *   <li>{@code program/}: see {@link SupervisorProgram}. {@code agent.lock}: held by the one agent of this folder.
  * </ul>
  *
- * <p>Threads: used by the agent's loop only.
+ * <p>Threads: used by the agent's loop only. Nothing here may take long, for the lease is renewed by the same loop;
+ * so what is to be deleted is only moved aside, and goes on a thread of its own.
  */
-final class Attempts {
+final class Attempts implements AutoCloseable {
     private static final Duration FORGOTTEN_FOR = Duration.ofDays(7);
     private static final long KILL_LIMIT_MILLIS = 1_000;
+    private static final long DELETE_LIMIT_MILLIS = 600_000;
 
     private final StateFolder state;
     private final WorkEnvironment works;
@@ -54,6 +62,10 @@ final class Attempts {
     private final Consumer<String> log;
     private final SortedMap<UUID, Attempt> attempts = new TreeMap<>();
     private final Map<UUID, Process> supervisors = new HashMap<>();
+    private final Map<UUID, Ended> ends = new HashMap<>();
+    private final SortedMap<UUID, Instant> forgotten = new TreeMap<>();
+    private final ExecutorService deletions = Executors.newSingleThreadExecutor(
+            Thread.ofPlatform().daemon().name("deletions").factory());
 
     /** What is known of one attempt, beside what is read from its folder each time. */
     private record Attempt(AttemptFolder folder, WorkRecord work) {}
@@ -77,7 +89,7 @@ final class Attempts {
                 if (work.isPresent()) {
                     attempts.put(id, new Attempt(folder, work.get()));
                 } else {
-                    delete(path);
+                    discard(path, "unrecorded-" + path.getFileName());
                 }
             } catch (IOException | IllegalArgumentException e) {
                 // The others must not go unattended for it; if the service still wants it, it is recorded anew, and
@@ -85,11 +97,12 @@ final class Attempts {
                 log.accept("ignoring %s: %s".formatted(path, e.getMessage()));
             }
         }
-        Instant oldest = Instant.now().minus(FORGOTTEN_FOR);
         for (Path mark : list(state.forgotten())) {
-            if (Files.getLastModifiedTime(mark).compareTo(FileTime.from(oldest)) < 0) {
-                Files.delete(mark);
-            }
+            UUID id = UUID.fromString(mark.getFileName().toString());
+            forgotten.put(id, Files.getLastModifiedTime(mark).toInstant());
+        }
+        for (Path rest : list(state.trash())) {
+            deletions.execute(() -> delete(rest));
         }
     }
 
@@ -103,8 +116,14 @@ final class Attempts {
     }
 
     private AttemptState observe(UUID id, Attempt attempt) throws IOException {
+        Ended known = ends.get(id);
+        if (known != null) {
+            return known;
+        }
         Optional<Ended> end = attempt.folder.readEnd();
         if (end.isPresent()) {
+            ends.put(id, end.get());
+            supervisors.remove(id);
             return end.get();
         }
         Process started = supervisors.get(id);
@@ -137,7 +156,10 @@ final class Attempts {
         Optional<Long> group = folder.readLeader().filter(Leader::isAlive).map(Leader::pid);
         try {
             if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
-                return new AttemptState.Starting(); // Not over while something runs; tried again at the next look.
+                // Not over while something runs; tried again at the next look.
+                return startedAt.isPresent()
+                        ? new AttemptState.Stopping(startedAt.get(), StopReason.GIVEN_UP)
+                        : new AttemptState.Starting();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -152,9 +174,8 @@ final class Attempts {
     /** For {@link Decision}: what there is of each attempt, forgotten ones included. */
     SortedMap<UUID, Local> locals() throws IOException {
         SortedMap<UUID, Local> locals = new TreeMap<>();
-        for (Path mark : list(state.forgotten())) {
-            locals.put(UUID.fromString(mark.getFileName().toString()), new Local.Forgotten());
-        }
+        dropOldMarks();
+        forgotten.keySet().forEach(id -> locals.put(id, new Local.Forgotten()));
         for (var entry : attempts.entrySet()) {
             Attempt attempt = entry.getValue();
             locals.put(
@@ -164,6 +185,16 @@ final class Attempts {
                             : new Local.Live(attempt.folder.readStop(), attempt.work.graceMillis()));
         }
         return locals;
+    }
+
+    private void dropOldMarks() throws IOException {
+        Instant oldest = Instant.now().minus(FORGOTTEN_FOR);
+        for (UUID id : List.copyOf(forgotten.keySet())) {
+            if (forgotten.getOrDefault(id, oldest).isBefore(oldest)) {
+                Files.deleteIfExists(state.forgotten().resolve(id.toString()));
+                forgotten.remove(id);
+            }
+        }
     }
 
     /** Extends the lease of everything that has not ended. */
@@ -257,10 +288,11 @@ final class Attempts {
         if (attempt != null) {
             Path mark = state.forgotten().resolve(id.toString());
             new Fields().writeDurably(mark);
-            delete(attempt.work.workFolder());
-            delete(attempt.folder.path());
+            forgotten.put(id, Instant.now());
+            discard(attempt.work.workFolder(), id + "-work");
+            discard(attempt.folder.path(), id.toString());
             attempts.remove(id);
-            supervisors.remove(id);
+            ends.remove(id);
         }
     }
 
@@ -283,8 +315,32 @@ final class Attempts {
         }
     }
 
+    private void discard(Path folder, String name) throws IOException {
+        Path aside = state.trash().resolve(name);
+        try {
+            Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
+        } catch (NoSuchFileException e) {
+            return; // Work that could not be prepared has no folder.
+        } catch (AccessDeniedException e) {
+            // Work that runs as this same user can close its folder to it. That must not hold up everything else.
+            log.accept("cannot delete " + folder);
+            return;
+        }
+        deletions.execute(() -> delete(aside));
+    }
+
     /** By rm, which cannot be led elsewhere by a link that a tenant puts in place while it works. */
-    private static void delete(Path folder) throws IOException {
-        Commands.output(60_000, "/bin/rm", "-rf", "--", folder.toString());
+    private void delete(Path folder) {
+        try {
+            Commands.output(DELETE_LIMIT_MILLIS, "/bin/rm", "-rf", "--", folder.toString());
+        } catch (IOException e) {
+            log.accept(
+                    "cannot delete %s, which is tried again at the next start: %s".formatted(folder, e.getMessage()));
+        }
+    }
+
+    @Override
+    public void close() {
+        deletions.shutdownNow();
     }
 }

@@ -8,12 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.stream.Stream;
 
 /**
  * The agent's folder, while this process is the only agent that uses it. What is in it is described at {@link
  * Attempts}. Folders on the way to a tenant's can be passed but not listed by others (0711), all else is closed to them.
  */
 final class StateFolder implements AutoCloseable {
+    private static final String LOCK = "agent.lock";
+
     private final Path path;
     private final FileChannel lock;
 
@@ -25,9 +28,11 @@ final class StateFolder implements AutoCloseable {
     /** Throws an IOException with a message for the operator when another agent uses the folder. */
     static StateFolder open(Path folder) throws IOException {
         Path path = folder.toAbsolutePath().normalize();
+        if (Files.exists(path) && !Files.exists(path.resolve(LOCK)) && !isEmpty(path)) {
+            throw new IOException("%s holds something else; the agent needs a folder of its own".formatted(path));
+        }
         make(path, "rwx--x--x");
-        FileChannel channel =
-                FileChannel.open(path.resolve("agent.lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         FileLock lock = null;
         try {
             lock = channel.tryLock();
@@ -42,8 +47,15 @@ final class StateFolder implements AutoCloseable {
         make(state.attempts(), "rwx------");
         make(state.forgotten(), "rwx------");
         make(state.program(), "rwx------");
-        make(path.resolve("tenants"), "rwx--x--x");
+        make(state.trash(), "rwx------");
+        make(state.tenants(), "rwx--x--x");
         return state;
+    }
+
+    private static boolean isEmpty(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.findAny().isEmpty();
+        }
     }
 
     private static void make(Path folder, String permissions) throws IOException {
@@ -67,17 +79,33 @@ final class StateFolder implements AutoCloseable {
         return path.resolve("program");
     }
 
+    /** What is still to be deleted. */
+    Path trash() {
+        return path.resolve("trash");
+    }
+
+    private Path tenants() {
+        return path.resolve("tenants");
+    }
+
     /** Where the workloads of a tenant find their checkpoints again. */
     Path checkpoints(String tenant) {
-        return path.resolve("tenants", tenant, "checkpoints");
+        return tenants().resolve(tenant).resolve("checkpoints");
     }
 
     Path work(String tenant) {
-        return path.resolve("tenants", tenant, "work");
+        return tenants().resolve(tenant).resolve("work");
+    }
+
+    /** Whether the folder holds, or held and still keeps, files of a tenant other than this one. */
+    boolean holdsOtherThan(String tenant) throws IOException {
+        try (Stream<Path> entries = Files.list(tenants())) {
+            return entries.anyMatch(entry -> !entry.getFileName().toString().equals(tenant));
+        }
     }
 
     void makeTenant(String tenant) throws IOException {
-        make(path.resolve("tenants", tenant), "rwx--x--x");
+        make(tenants().resolve(tenant), "rwx--x--x");
         make(checkpoints(tenant), "rwx--x--x");
         make(work(tenant), "rwx--x--x");
     }

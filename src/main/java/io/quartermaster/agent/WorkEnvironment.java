@@ -21,12 +21,15 @@ import java.util.stream.Collectors;
 final class WorkEnvironment {
     private final StateFolder state;
     private final Launcher launcher;
+    private final boolean oneTenantOnly;
     private final long outputLimitBytes;
     private final long tickMillis;
 
-    WorkEnvironment(StateFolder state, Launcher launcher, long outputLimitBytes, long tickMillis) {
+    WorkEnvironment(
+            StateFolder state, Launcher launcher, boolean oneTenantOnly, long outputLimitBytes, long tickMillis) {
         this.state = state;
         this.launcher = launcher;
+        this.oneTenantOnly = oneTenantOnly;
         this.outputLimitBytes = outputLimitBytes;
         this.tickMillis = tickMillis;
     }
@@ -52,6 +55,9 @@ final class WorkEnvironment {
     /** Makes the folders. Throws an IOException with the reason when this work cannot run here. */
     void prepare(AttemptOrder order, WorkRecord work) throws IOException {
         Optional<String> user = launcher.user(order);
+        if (oneTenantOnly && state.holdsOtherThan(order.tenant())) {
+            throw new IOException("this node keeps tenants apart by nothing, and holds files of another tenant");
+        }
         state.makeTenant(order.tenant());
         Launcher.makeFolder(work.checkpointFolder(), user);
         Launcher.makeFolder(work.workFolder(), user);

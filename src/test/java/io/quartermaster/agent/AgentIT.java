@@ -173,4 +173,21 @@ class AgentIT extends RealAgent {
         assertThat(awaitEnd(service, unknown).detail()).contains("there is no user no-such-user");
         assertThat(folder.resolve("starts")).doesNotExist();
     }
+
+    @Test
+    void aNodeThatKeepsTenantsApartByNothingRunsOneTenantOnly() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        open.add(Agent.start(config(service, Isolation.NONE, false, false)));
+        AttemptOrder first = Orders.shell("true");
+        AttemptOrder other = Orders.shell("echo started >> " + folder.resolve("starts"), it -> it.tenant = "globex");
+        service.order(first);
+        awaitEnd(service, first);
+
+        service.order(other);
+
+        Ended end = awaitEnd(service, other);
+        assertThat(end.outcome()).isEqualTo(Outcome.FAILED);
+        assertThat(end.detail()).contains("holds files of another tenant");
+        assertThat(folder.resolve("starts")).doesNotExist();
+    }
 }

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Running;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -67,7 +68,7 @@ class AgentRestartIT extends RealAgent {
             Launcher launcher = Launcher.forMachine(Isolation.NONE);
             Path attempt = Files.createDirectory(
                     crashed.attempts().resolve(order.attemptId().toString()));
-            new WorkEnvironment(crashed, launcher, 1_024, 20)
+            new WorkEnvironment(crashed, launcher, false, 1_024, 20)
                     .describe(order, launcher.forWork(order))
                     .write(new AttemptFolder(attempt).record());
         }
@@ -166,5 +167,54 @@ class AgentRestartIT extends RealAgent {
         assertThat(end.outcome()).isEqualTo(Outcome.SUCCEEDED);
         assertThat(end.exitCode()).isZero();
         assertThat(Files.readAllLines(starts)).containsExactly("started");
+    }
+
+    @Test
+    void aReplyOlderThanOneCarriedOutIsRefusedWhileWorkRuns() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = Orders.shell("while :; do sleep 0.05; done");
+        service.order(order);
+        awaitRunning(service, order);
+
+        service.fallBack();
+        int seen = service.requests().size();
+        await().atMost(PATIENCE).until(() -> service.requests().size() > seen + 3);
+
+        assertThat(service.state(order.attemptId())).containsInstanceOf(Running.class);
+    }
+
+    @Test
+    void aForgottenAttemptLeavesItsCheckpointsAndNothingElse() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = Orders.shell("echo 1 > $QM_CHECKPOINT_DIR/step; mkdir -p a/b; echo 2 > a/b/c");
+        service.order(order);
+        awaitEnd(service, order);
+
+        service.takenIn(order.attemptId());
+
+        await().atMost(PATIENCE)
+                .until(() -> attemptFolders().isEmpty()
+                        && isEmpty(state().resolve("trash"))
+                        && isEmpty(state().resolve("tenants/acme/work")));
+        assertThat(checkpoints().resolve("step")).hasContent("1");
+    }
+
+    @Test
+    void aFolderThatHoldsSomethingElseIsNotTakenForTheAgents() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        Files.createDirectories(state());
+        Files.writeString(state().resolve("thesis.txt"), "draft");
+
+        assertThatThrownBy(() -> agent(service))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("holds something else");
+    }
+
+    private static boolean isEmpty(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.findAny().isEmpty();
+        }
     }
 }

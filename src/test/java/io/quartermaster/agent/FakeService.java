@@ -111,7 +111,7 @@ final class FakeService implements AutoCloseable {
     private void awaitNews(SyncRequest request) {
         long deadline = System.nanoTime() + request.waitMillis() * 1_000_000;
         try {
-            while (request.appliedRevision() >= revision && System.nanoTime() < deadline && !away) {
+            while (request.appliedRevision() == revision && System.nanoTime() < deadline && !away) {
                 wait(5);
             }
         } catch (InterruptedException e) {
@@ -140,6 +140,13 @@ final class FakeService implements AutoCloseable {
     synchronized void unlist(UUID attemptId) {
         orders.remove(attemptId);
         changed();
+    }
+
+    /** As a replica would answer that has seen nothing yet. */
+    synchronized void fallBack() {
+        revision = 0;
+        orders.clear();
+        notifyAll();
     }
 
     synchronized void away(boolean isAway) {

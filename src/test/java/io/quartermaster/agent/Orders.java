@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class Orders {
     UUID attemptId = UUID.randomUUID();
     UUID workloadId = UUID.randomUUID();
+    String tenant = "acme";
     int attemptNumber = 1;
     List<String> command = List.of();
     Map<String, String> environment = Map.of();
@@ -73,7 +74,7 @@ final class Orders {
         return new AttemptOrder(
                 attemptId,
                 workloadId,
-                "acme",
+                tenant,
                 attemptNumber,
                 command,
                 environment,

@@ -63,6 +63,10 @@ abstract class RealAgent {
     }
 
     AgentConfig config(FakeService service, Isolation isolation, boolean stopsWorkOnClose) {
+        return config(service, isolation, isolation == Isolation.NONE, stopsWorkOnClose);
+    }
+
+    AgentConfig config(FakeService service, Isolation isolation, boolean trustsTenants, boolean stopsWorkOnClose) {
         return new AgentConfig(
                 service.address(),
                 "n1",
@@ -70,7 +74,7 @@ abstract class RealAgent {
                 state(),
                 new Devices.Simulated(2, "H100", 81_920),
                 isolation,
-                isolation == Isolation.NONE,
+                trustsTenants,
                 stopsWorkOnClose,
                 QUICK,
                 line -> {});
