@@ -124,7 +124,8 @@ public final class AgentCommand implements Callable<Integer> {
     public AgentCommand() {}
 
     public static void main(String... arguments) {
-        System.exit(new CommandLine(new AgentCommand()).execute(arguments));
+        System.exit(
+                new CommandLine(new AgentCommand()).setCommandName("qm agent").execute(arguments));
     }
 
     @Override

@@ -7,10 +7,12 @@ import io.quartermaster.agent.protocol.Protocol;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 
 /** The one call to the service. Blocks its thread; interrupting that gives the call up. */
@@ -49,7 +51,8 @@ final class ServiceClient implements AutoCloseable {
         String token = tokens.current();
         byte[] body = json.writeValueAsBytes(request);
         long sentAtMillis = clock.millis();
-        HttpResponse<byte[]> response = http.send(
+        HttpResponse<byte[]> response = send(
+                http,
                 HttpRequest.newBuilder(sync)
                         .timeout(Duration.ofMillis(request.waitMillis() + ANSWER_MILLIS))
                         .header("Authorization", "Bearer " + token)
@@ -70,6 +73,18 @@ final class ServiceClient implements AutoCloseable {
                     .formatted(reply.formatVersion(), Protocol.FORMAT_VERSION));
         }
         return new Answer(reply, sentAtMillis);
+    }
+
+    /** As the client sends, but a failure says where to: its own messages are empty or name no address. */
+    static <T> HttpResponse<T> send(HttpClient http, HttpRequest request, HttpResponse.BodyHandler<T> handler)
+            throws IOException, InterruptedException {
+        try {
+            return http.send(request, handler);
+        } catch (ConnectException e) {
+            throw new IOException("cannot reach " + request.uri(), e);
+        } catch (HttpTimeoutException e) {
+            throw new IOException("no answer in time from " + request.uri(), e);
+        }
     }
 
     @Override

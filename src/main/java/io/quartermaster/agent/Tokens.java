@@ -46,7 +46,7 @@ final class Tokens {
                 .POST(HttpRequest.BodyPublishers.ofString(form))
                 .build();
         long sentAtNanos = System.nanoTime();
-        HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+        HttpResponse<String> response = ServiceClient.send(http, request, HttpResponse.BodyHandlers.ofString());
         if (response.statusCode() != 200) {
             throw new IOException("%s gives no token to client %s: status %d"
                     .formatted(credentials.tokenEndpoint(), credentials.clientId(), response.statusCode()));
