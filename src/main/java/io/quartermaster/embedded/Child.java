@@ -27,9 +27,7 @@ final class Child {
 
     private static final Logger LOG = Logger.getLogger(Child.class);
 
-    /** How far two readings of one process's start time may lie apart when the system's clock was set meanwhile. */
-    private static final long START_TOLERANCE_MILLIS = 5_000;
-
+    private static final long LOG_BYTES = 16L << 20;
     private static final Duration KILL_PATIENCE = Duration.ofSeconds(5);
 
     private final String title;
@@ -92,6 +90,7 @@ final class Child {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(spec.log().toFile()));
         builder.environment().putAll(spec.environment());
         try {
+            rotate(spec.log());
             ProcessHandle process = builder.start().toHandle();
             record(spec, process);
             return new Child(spec.title(), process, spec.pidFile());
@@ -130,6 +129,13 @@ final class Child {
         }
     }
 
+    /** Two files of bounded beginning: whatever a program writes in one run, plus what was there before. */
+    private static void rotate(Path log) throws IOException {
+        if (Files.exists(log) && Files.size(log) > LOG_BYTES) {
+            Files.move(log, log.resolveSibling(log.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
+        }
+    }
+
     private boolean gone(Duration patience) {
         try {
             process.onExit().get(patience.toMillis(), TimeUnit.MILLISECONDS);
@@ -146,34 +152,26 @@ final class Child {
 
     private record Recorded(ProcessHandle process, String identity) {}
 
+    /** One line: the process's mark and how it was started. */
     private static void record(Spec spec, ProcessHandle process) throws IOException {
-        String line = process.pid() + " " + startMillis(process) + " " + spec.identity() + "\n";
         Path next = spec.pidFile().resolveSibling(spec.pidFile().getFileName() + ".next");
-        Files.writeString(next, line, StandardCharsets.UTF_8);
+        Files.writeString(next, ProcessMark.of(process) + " " + spec.identity() + "\n", StandardCharsets.UTF_8);
         Files.move(next, spec.pidFile(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private static Optional<Recorded> recorded(Path pidFile) {
-        String[] words;
+        String line;
         try {
-            words = Files.readString(pidFile, StandardCharsets.UTF_8).strip().split(" ");
+            line = Files.readString(pidFile, StandardCharsets.UTF_8).strip();
         } catch (IOException none) {
             return Optional.empty();
         }
-        if (words.length != 3 || !words[0].matches("\\d{1,18}") || !words[1].matches("-?\\d{1,18}")) {
+        int split = line.lastIndexOf(' ');
+        if (split < 0) {
             return Optional.empty();
         }
-        long started = Long.parseLong(words[1]);
-        return ProcessHandle.of(Long.parseLong(words[0]))
-                .filter(ProcessHandle::isAlive)
-                .filter(process -> Math.abs(startMillis(process) - started) <= START_TOLERANCE_MILLIS)
-                .map(process -> new Recorded(process, words[2]));
-    }
-
-    private static long startMillis(ProcessHandle process) {
-        return process.info()
-                .startInstant()
-                .map(java.time.Instant::toEpochMilli)
-                .orElse(-1L);
+        return ProcessMark.parse(line.substring(0, split))
+                .flatMap(ProcessMark::find)
+                .map(process -> new Recorded(process, line.substring(split + 1)));
     }
 }

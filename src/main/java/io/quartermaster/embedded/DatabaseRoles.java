@@ -29,6 +29,10 @@ final class DatabaseRoles {
         return secrets.password("postgres." + role);
     }
 
+    ServiceProperties.Account account(String role) {
+        return new ServiceProperties.Account(role, password(role));
+    }
+
     void create(EmbeddedPostgres postgres) {
         try (Connection connection = postgres.connect("postgres");
                 Statement statement = connection.createStatement()) {

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Keycloak on loopback, its database in the embedded PostgreSQL. */
-public final class EmbeddedKeycloak implements AutoCloseable {
+final class EmbeddedKeycloak implements EmbeddedProgram {
 
     static final String ADMIN = "admin";
     static final String ADMIN_SECRET = "keycloak.admin";
@@ -64,7 +64,8 @@ public final class EmbeddedKeycloak implements AutoCloseable {
         Child.endRecorded(Part.KEYCLOAK.title(), folder.pidFile(Part.KEYCLOAK), StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
-    Child child() {
+    @Override
+    public Child child() {
         return child;
     }
 

@@ -18,7 +18,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * PostgreSQL 18 on loopback, with everything on disk that was acknowledged. Passwords are checked (SCRAM) also on loopback: other users
  * of the machine are no friends.
  */
-public final class EmbeddedPostgres implements AutoCloseable {
+final class EmbeddedPostgres implements EmbeddedProgram {
 
     private static final String SUPERUSER = "postgres";
 
@@ -76,16 +76,13 @@ public final class EmbeddedPostgres implements AutoCloseable {
         return source.getConnection();
     }
 
-    public int port() {
-        return port;
-    }
-
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
         Child.endRecorded(Part.POSTGRES.title(), folder.pidFile(Part.POSTGRES), StopSignal.INTERRUPT, STOP_PATIENCE);
     }
 
-    Child child() {
+    @Override
+    public Child child() {
         return child;
     }
 

@@ -14,8 +14,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Redis on loopback with a password and an append-only file. What it holds can be rebuilt, so the file is synced once a second. */
-public final class EmbeddedRedis implements AutoCloseable {
+final class EmbeddedRedis implements EmbeddedProgram {
 
+    private static final String PASSWORD = "redis";
     private static final Duration START_PATIENCE = Duration.ofSeconds(30);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
     private static final int ANSWER_MILLIS = 1_000;
@@ -34,7 +35,7 @@ public final class EmbeddedRedis implements AutoCloseable {
         Path server = Programs.redisServer(folder.resolve("bin"));
         Path root = folder.resolve("redis");
         Path log = folder.log("redis");
-        String password = secrets.password("redis");
+        String password = secrets.password(PASSWORD);
         String settings = settings(root, port, password);
         Path settingsFile = root.resolve("redis.conf");
         Child.Spec spec = new Child.Spec(
@@ -71,8 +72,8 @@ public final class EmbeddedRedis implements AutoCloseable {
     }
 
     /** Address with the password, as the Redis client takes it. */
-    String url() {
-        return "redis://:" + password + "@127.0.0.1:" + port;
+    static String url(Secrets secrets, int port) {
+        return "redis://:" + secrets.password(PASSWORD) + "@127.0.0.1:" + port;
     }
 
     /** Ends what a killed service left running in that folder. */
@@ -80,7 +81,8 @@ public final class EmbeddedRedis implements AutoCloseable {
         Child.endRecorded(Part.REDIS.title(), folder.pidFile(Part.REDIS), StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
-    Child child() {
+    @Override
+    public Child child() {
         return child;
     }
 

@@ -1,62 +1,68 @@
 package io.quartermaster.embedded;
 
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What is embedded, started side by side: {@link #start} returns when PostgreSQL and Redis answer; Keycloak, which takes longer, comes up
- * behind ({@link #identity}). {@link #close} ends everything, Keycloak before its database.
+ * behind ({@link #identity}). What ends by itself is started again. {@link #close} ends everything, Keycloak before its database.
  */
 public final class EmbeddedServices implements AutoCloseable {
 
     private final EmbeddedConfig config;
     private final Secrets secrets;
-    private final @Nullable EmbeddedPostgres postgres;
-    private final @Nullable EmbeddedRedis redis;
-    private final CompletableFuture<Optional<EmbeddedKeycloak>> keycloak;
-    private volatile boolean closing;
+    private final Map<Part, Keeper> keepers = new EnumMap<>(Part.class);
+    private final CompletableFuture<StartFailure> broken = new CompletableFuture<>();
 
-    private EmbeddedServices(
-            EmbeddedConfig config,
-            Secrets secrets,
-            @Nullable EmbeddedPostgres postgres,
-            @Nullable EmbeddedRedis redis,
-            CompletableFuture<Optional<EmbeddedKeycloak>> keycloak) {
+    private EmbeddedServices(EmbeddedConfig config) {
         this.config = config;
-        this.secrets = secrets;
-        this.postgres = postgres;
-        this.redis = redis;
-        this.keycloak = keycloak;
+        this.secrets = Secrets.in(config.folder());
     }
 
     public static EmbeddedServices start(EmbeddedConfig config) {
         // Two threads that meet the log manager's class initialisation at once can wait for each other for ever.
         Logger.getLogger(EmbeddedServices.class.getName());
-        Secrets secrets = Secrets.in(config.folder());
-        boolean wantsKeycloak = config.parts().contains(Part.KEYCLOAK);
-        CompletableFuture<Optional<EmbeddedPostgres>> postgres = inBackground(
-                config,
-                Part.POSTGRES,
-                wantsKeycloak,
-                () -> EmbeddedPostgres.start(config.folder(), secrets, config.postgresPort()));
-        CompletableFuture<Optional<EmbeddedRedis>> redis = inBackground(
-                config, Part.REDIS, false, () -> EmbeddedRedis.start(config.folder(), secrets, config.redisPort()));
+        EmbeddedServices services = new EmbeddedServices(config);
         try {
-            EmbeddedPostgres database = postgres.join().orElse(null);
-            CompletableFuture<Optional<EmbeddedKeycloak>> keycloak =
-                    inBackground(config, Part.KEYCLOAK, false, () -> EmbeddedKeycloak.start(config, secrets));
-            return new EmbeddedServices(config, secrets, database, redis.join().orElse(null), keycloak);
+            services.begin();
+            return services;
         } catch (CompletionException e) {
-            closeWhenStarted(postgres);
-            closeWhenStarted(redis);
+            services.close();
             throw e.getCause() instanceof StartFailure failure ? failure : e;
+        }
+    }
+
+    private void begin() {
+        DataFolder folder = config.folder();
+        boolean keycloak = config.parts().contains(Part.KEYCLOAK);
+        if (keycloak || config.parts().contains(Part.POSTGRES)) {
+            keep(Part.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
+        }
+        if (config.parts().contains(Part.REDIS)) {
+            keep(Part.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));
+        }
+        awaitReady(Part.POSTGRES);
+        if (keycloak) {
+            keep(Part.KEYCLOAK, () -> EmbeddedKeycloak.start(config, secrets));
+        }
+        awaitReady(Part.REDIS);
+    }
+
+    private void keep(Part part, Supplier<? extends EmbeddedProgram> start) {
+        Keeper keeper = new Keeper(part, config.port(part), start, config.progress(), broken);
+        keepers.put(part, keeper);
+        keeper.begin();
+    }
+
+    private void awaitReady(Part part) {
+        Keeper keeper = keepers.get(part);
+        if (keeper != null) {
+            keeper.ready().join();
         }
     }
 
@@ -72,16 +78,15 @@ public final class EmbeddedServices implements AutoCloseable {
         Map<String, String> properties = new LinkedHashMap<>();
         DatabaseRoles roles = new DatabaseRoles(secrets);
         if (config.parts().contains(Part.POSTGRES)) {
-            String address = "postgresql://127.0.0.1:" + config.postgresPort() + "/" + DatabaseRoles.DATABASE;
             ServiceProperties.database(
-                    address,
-                    new ServiceProperties.Account(DatabaseRoles.OWNER, roles.password(DatabaseRoles.OWNER)),
-                    new ServiceProperties.Account(DatabaseRoles.REQUEST, roles.password(DatabaseRoles.REQUEST)),
-                    new ServiceProperties.Account(DatabaseRoles.SYSTEM, roles.password(DatabaseRoles.SYSTEM)),
+                    "postgresql://127.0.0.1:" + config.postgresPort() + "/" + DatabaseRoles.DATABASE,
+                    roles.account(DatabaseRoles.OWNER),
+                    roles.account(DatabaseRoles.REQUEST),
+                    roles.account(DatabaseRoles.SYSTEM),
                     properties::put);
         }
-        if (redis != null) {
-            ServiceProperties.redis(redis.url(), properties::put);
+        if (config.parts().contains(Part.REDIS)) {
+            ServiceProperties.redis(EmbeddedRedis.url(secrets, config.redisPort()), properties::put);
         }
         if (config.parts().contains(Part.KEYCLOAK)) {
             ServiceProperties.identity(
@@ -95,70 +100,22 @@ public final class EmbeddedServices implements AutoCloseable {
 
     /** Completes when Keycloak answers, at once when it is not embedded; fails with what went wrong. */
     public CompletableFuture<Void> identity() {
-        return keycloak.thenApply(started -> null);
+        Keeper keeper = keepers.get(Part.KEYCLOAK);
+        return keeper == null ? CompletableFuture.completedFuture(null) : keeper.ready();
     }
 
-    /** Tells of a child that ended without being asked to, once each. */
-    public void onLoss(BiConsumer<Part, Long> listener) {
-        if (postgres != null) {
-            watch(Part.POSTGRES, postgres.child(), listener);
-        }
-        if (redis != null) {
-            watch(Part.REDIS, redis.child(), listener);
-        }
-        keycloak.thenAccept(started -> started.ifPresent(k -> watch(Part.KEYCLOAK, k.child(), listener)));
+    /** Completes when a part ended and cannot be started again; the service should stop then. */
+    public CompletableFuture<StartFailure> broken() {
+        return broken;
     }
 
     @Override
     public void close() {
-        closing = true;
-        closeWhenStarted(keycloak);
-        if (redis != null) {
-            redis.close();
-        }
-        if (postgres != null) {
-            postgres.close();
-        }
-    }
-
-    private void watch(Part part, Child child, BiConsumer<Part, Long> listener) {
-        child.onExit().thenRun(() -> {
-            if (!closing) {
-                listener.accept(part, child.pid());
+        for (Part part : new Part[] {Part.KEYCLOAK, Part.REDIS, Part.POSTGRES}) {
+            Keeper keeper = keepers.get(part);
+            if (keeper != null) {
+                keeper.close();
             }
-        });
-    }
-
-    private static <T> CompletableFuture<Optional<T>> inBackground(
-            EmbeddedConfig config, Part part, boolean needed, Supplier<T> start) {
-        if (!needed && !config.parts().contains(part)) {
-            return CompletableFuture.completedFuture(Optional.empty());
-        }
-        CompletableFuture<Optional<T>> result = new CompletableFuture<>();
-        Thread.ofPlatform().name("start-" + part.title()).daemon().start(() -> {
-            try {
-                Progress.Step step = config.progress().begin(part.title());
-                T started = start.get();
-                step.done("127.0.0.1:" + config.port(part));
-                result.complete(Optional.of(started));
-            } catch (RuntimeException | Error e) {
-                result.completeExceptionally(e);
-            }
-        });
-        return result;
-    }
-
-    /** Waits for a start under way, since what it starts must be ended too. */
-    private static <T extends AutoCloseable> void closeWhenStarted(CompletableFuture<Optional<T>> starting) {
-        try {
-            Optional<T> started = starting.join();
-            if (started.isPresent()) {
-                started.get().close();
-            }
-        } catch (CompletionException failedToStart) {
-            // Then there is nothing to end.
-        } catch (Exception e) {
-            throw new IllegalStateException(e);
         }
     }
 }

@@ -1,0 +1,10 @@
+package io.quartermaster.embedded;
+
+/** One of the three while it runs. Closing asks it to end, waits, and kills it if it must. */
+sealed interface EmbeddedProgram extends AutoCloseable permits EmbeddedPostgres, EmbeddedRedis, EmbeddedKeycloak {
+
+    Child child();
+
+    @Override
+    void close();
+}
