@@ -1,14 +1,15 @@
 package io.quartermaster;
 
-import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.annotations.QuarkusMain;
+import io.quartermaster.cli.QuartermasterCommand;
 
-/** The program. */
+/** The program: one command per run; only {@code up} starts the service. */
 @QuarkusMain
 public final class Main {
-    private Main() {}
+    Main() {}
 
     public static void main(String... args) {
-        Quarkus.run(args);
+        int exitCode = QuartermasterCommand.execute(args);
+        System.exit(exitCode);
     }
 }

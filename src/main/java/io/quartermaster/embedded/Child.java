@@ -136,17 +136,27 @@ final class Child {
         }
     }
 
+    /** Not hindered by an interrupt, which is how {@link Keeper} is told to come here. */
     private boolean gone(Duration patience) {
+        long end = System.nanoTime() + patience.toNanos();
+        boolean interrupted = false;
         try {
-            process.onExit().get(patience.toMillis(), TimeUnit.MILLISECONDS);
-            return true;
-        } catch (TimeoutException stillThere) {
-            return !process.isAlive();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException(e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return !process.isAlive();
+            while (true) {
+                try {
+                    process.onExit().get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+                    return true;
+                } catch (TimeoutException stillThere) {
+                    return !process.isAlive();
+                } catch (ExecutionException e) {
+                    throw new IllegalStateException(e);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

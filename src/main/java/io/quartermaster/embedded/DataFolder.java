@@ -74,8 +74,8 @@ public record DataFolder(Path path) {
         return path.resolve("log").resolve(program + ".log");
     }
 
-    Path pidFile(Part part) {
-        return path.resolve("run").resolve(part.name().toLowerCase(java.util.Locale.ROOT) + ".pid");
+    Path pidFile(String program) {
+        return path.resolve("run").resolve(program + ".pid");
     }
 
     /** Everything below it, in bytes; files that vanish meanwhile do not count. */

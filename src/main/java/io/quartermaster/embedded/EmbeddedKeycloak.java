@@ -61,7 +61,7 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(Part.KEYCLOAK.title(), folder.pidFile(Part.KEYCLOAK), StopSignal.TERMINATE, STOP_PATIENCE);
+        Child.endRecorded(Part.KEYCLOAK.title(), folder.pidFile("keycloak"), StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
     @Override
@@ -114,7 +114,7 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
                 environment,
                 folder.path(),
                 folder.log("keycloak"),
-                folder.pidFile(Part.KEYCLOAK),
+                folder.pidFile("keycloak"),
                 KeycloakFolder.OPTIONS.toString() + config.postgresPort());
     }
 

@@ -78,7 +78,7 @@ final class EmbeddedPostgres implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(Part.POSTGRES.title(), folder.pidFile(Part.POSTGRES), StopSignal.INTERRUPT, STOP_PATIENCE);
+        Child.endRecorded(Part.POSTGRES.title(), folder.pidFile("postgres"), StopSignal.INTERRUPT, STOP_PATIENCE);
     }
 
     @Override
@@ -119,7 +119,7 @@ final class EmbeddedPostgres implements EmbeddedProgram {
                 Map.of("LC_ALL", "C"),
                 root,
                 folder.log("postgres"),
-                folder.pidFile(Part.POSTGRES),
+                folder.pidFile("postgres"),
                 "1");
     }
 

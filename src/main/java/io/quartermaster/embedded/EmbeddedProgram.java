@@ -1,7 +1,8 @@
 package io.quartermaster.embedded;
 
-/** One of the three while it runs. Closing asks it to end, waits, and kills it if it must. */
-sealed interface EmbeddedProgram extends AutoCloseable permits EmbeddedPostgres, EmbeddedRedis, EmbeddedKeycloak {
+/** One of them while it runs. Closing asks it to end, waits, and kills it if it must. */
+sealed interface EmbeddedProgram extends AutoCloseable
+        permits EmbeddedPostgres, EmbeddedRedis, EmbeddedKeycloak, EmbeddedAgent {
 
     Child child();
 

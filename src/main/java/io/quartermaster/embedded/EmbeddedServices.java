@@ -2,15 +2,17 @@ package io.quartermaster.embedded;
 
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What is embedded, started side by side: {@link #start} returns when PostgreSQL and Redis answer; Keycloak, which takes longer, comes up
- * behind ({@link #identity}). What ends by itself is started again. {@link #close} ends everything, Keycloak before its database.
+ * behind ({@link #identity}). What ends by itself is started again. {@link #close} ends everything, the agent first and Keycloak before its database.
  */
 public final class EmbeddedServices implements AutoCloseable {
 
@@ -18,6 +20,8 @@ public final class EmbeddedServices implements AutoCloseable {
     private final Secrets secrets;
     private final Map<Part, Keeper> keepers = new EnumMap<>(Part.class);
     private final CompletableFuture<StartFailure> broken = new CompletableFuture<>();
+
+    private volatile @Nullable Keeper agent;
 
     private EmbeddedServices(EmbeddedConfig config) {
         this.config = config;
@@ -54,8 +58,20 @@ public final class EmbeddedServices implements AutoCloseable {
     }
 
     private void keep(Part part, Supplier<? extends EmbeddedProgram> start) {
-        Keeper keeper = new Keeper(part, config.port(part), start, config.progress(), broken);
+        Keeper keeper = new Keeper(part.title(), "127.0.0.1:" + config.port(part), start, config.progress(), broken);
         keepers.put(part, keeper);
+        keeper.begin();
+    }
+
+    /** Starts an agent of this machine beside the rest; it is kept running and ended like everything else. */
+    public void startAgent(EmbeddedAgent.Settings settings) {
+        Keeper keeper = new Keeper(
+                "Agent",
+                settings.node(),
+                () -> EmbeddedAgent.start(config.folder(), settings),
+                config.progress(),
+                broken);
+        agent = keeper;
         keeper.begin();
     }
 
@@ -68,9 +84,15 @@ public final class EmbeddedServices implements AutoCloseable {
 
     /** Ends what a killed service left running in that folder, Keycloak before its database. */
     public static void endLeftovers(DataFolder folder) {
+        EmbeddedAgent.endLeftover(folder);
         EmbeddedKeycloak.endLeftover(folder);
         EmbeddedRedis.endLeftover(folder);
         EmbeddedPostgres.endLeftover(folder);
+    }
+
+    /** What to put before a command so that the terminal's Ctrl-C does not reach it. */
+    public static List<String> ownSession() {
+        return Sessions.prefix();
     }
 
     /** Configuration that points the service at what runs here. */
@@ -111,6 +133,10 @@ public final class EmbeddedServices implements AutoCloseable {
 
     @Override
     public void close() {
+        Keeper lastAgent = agent;
+        if (lastAgent != null) {
+            lastAgent.close();
+        }
         for (Part part : new Part[] {Part.KEYCLOAK, Part.REDIS, Part.POSTGRES}) {
             Keeper keeper = keepers.get(part);
             if (keeper != null) {

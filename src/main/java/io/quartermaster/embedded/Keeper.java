@@ -18,8 +18,8 @@ final class Keeper implements AutoCloseable {
     private static final int MOST_LOSSES = 5;
     private static final Duration LOSS_WINDOW = Duration.ofMinutes(10);
 
-    private final Part part;
-    private final int port;
+    private final String title;
+    private final String where;
     private final Supplier<? extends EmbeddedProgram> start;
     private final Progress progress;
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
@@ -30,17 +30,17 @@ final class Keeper implements AutoCloseable {
 
     /** The last argument is completed when the program cannot be kept running. */
     Keeper(
-            Part part,
-            int port,
+            String title,
+            String where,
             Supplier<? extends EmbeddedProgram> start,
             Progress progress,
             CompletableFuture<StartFailure> broken) {
-        this.part = part;
-        this.port = port;
+        this.title = title;
+        this.where = where;
         this.start = start;
         this.progress = progress;
         this.broken = broken;
-        this.thread = Thread.ofPlatform().name("keep-" + part.title()).daemon().unstarted(this::keep);
+        this.thread = Thread.ofPlatform().name("keep-" + title).daemon().unstarted(this::keep);
     }
 
     void begin() {
@@ -72,16 +72,15 @@ final class Keeper implements AutoCloseable {
     private void keep() {
         try {
             do {
-                Progress.Step step = progress.begin(part.title());
+                Progress.Step step = progress.begin(title);
                 EmbeddedProgram program = start.get();
-                step.done("127.0.0.1:" + port);
+                step.done(where);
                 ready.complete(null);
                 awaitEnd(program);
             } while (mayStartAgain());
         } catch (RuntimeException | Error e) {
             if (!ready.completeExceptionally(e) && !closing) {
-                broken.complete(
-                        new StartFailure(part.title() + " ended and cannot be started again: " + e.getMessage(), e));
+                broken.complete(new StartFailure(title + " ended and cannot be started again: " + e.getMessage(), e));
             }
         }
     }
@@ -90,7 +89,7 @@ final class Keeper implements AutoCloseable {
         try {
             program.child().onExit().get();
             if (!closing) {
-                progress.warn(part.title() + " (pid " + program.child().pid() + ") ended by itself; starting it again");
+                progress.warn(title + " (pid " + program.child().pid() + ") ended by itself; starting it again");
             }
         } catch (InterruptedException e) {
             program.close();

@@ -11,6 +11,8 @@ import java.util.concurrent.TimeUnit;
 /** What the operating system offers to set a child apart from the terminal and from root. */
 final class Sessions {
 
+    private static final int COMMAND_SECONDS = 10;
+
     private Sessions() {}
 
     /** Puts a command into a session of its own; empty where the system has no such tool. The process keeps its pid. */
@@ -35,18 +37,24 @@ final class Sessions {
                 .findFirst();
     }
 
+    /** Whether a short command ends well. An interrupt is kept for later, since stopping children is done by interrupted threads too. */
     static boolean succeeds(String... command) {
+        boolean interrupted = Thread.interrupted();
         try {
             Process process = new ProcessBuilder(command)
                     .redirectErrorStream(true)
                     .redirectOutput(nothing())
                     .start();
-            return process.waitFor(5, TimeUnit.SECONDS) && process.exitValue() == 0;
+            return process.waitFor(COMMAND_SECONDS, TimeUnit.SECONDS) && process.exitValue() == 0;
         } catch (IOException missing) {
             return false;
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+            interrupted = true;
             return false;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

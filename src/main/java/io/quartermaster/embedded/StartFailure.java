@@ -1,5 +1,7 @@
 package io.quartermaster.embedded;
 
+import org.jspecify.annotations.Nullable;
+
 /** Something the person at the keyboard can mend; the message says what is wrong and what to do, and is all they get to read. */
 public final class StartFailure extends RuntimeException {
 
@@ -9,7 +11,13 @@ public final class StartFailure extends RuntimeException {
         super(message);
     }
 
-    public StartFailure(String message, @org.jspecify.annotations.Nullable Throwable cause) {
+    public StartFailure(String message, @Nullable Throwable cause) {
         super(message, cause);
+    }
+
+    /** The message alone: there is nothing about the program in it that a person would want. */
+    @Override
+    public String toString() {
+        return String.valueOf(getMessage());
     }
 }

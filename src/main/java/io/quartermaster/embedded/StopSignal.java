@@ -1,8 +1,5 @@
 package io.quartermaster.embedded;
 
-import java.io.IOException;
-import java.util.concurrent.TimeUnit;
-
 /** How a child is asked to end. */
 enum StopSignal {
     /** SIGTERM. */
@@ -16,18 +13,9 @@ enum StopSignal {
     INTERRUPT {
         @Override
         void send(ProcessHandle process) {
-            try {
-                Process kill = new ProcessBuilder("/bin/sh", "-c", "kill -INT " + process.pid()).start();
-                if (kill.waitFor(5, TimeUnit.SECONDS) && kill.exitValue() == 0) {
-                    return;
-                }
-            } catch (IOException unusable) {
+            if (!Sessions.succeeds("/bin/sh", "-c", "kill -INT " + process.pid())) {
                 process.destroy();
-                return;
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
             }
-            process.destroy();
         }
     };
 

@@ -1,7 +1,8 @@
 /**
- * PostgreSQL, Redis and Keycloak started by the program itself, for one machine: a developer's, a demonstration, a small site.
+ * PostgreSQL, Redis and Keycloak started by the program itself, and an agent beside them, for one machine: a developer's, a demonstration, a
+ * small site.
  *
- * <p>Owns: the data folder's layout and marker, the passwords generated in it, the three programs as child processes, the database
+ * <p>Owns: the data folder's layout and marker, the passwords generated in it, the programs as child processes, the database
  * roles and databases, and the configuration that points the service at them.
  *
  * <p>Does not own: the schema (Flyway, as {@code qm_owner}), realms (that is {@code tenancy}), where the folder is and which ports are

@@ -1,0 +1,33 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.embedded.Progress;
+import java.io.PrintWriter;
+import java.util.Locale;
+
+/** Steps on the console as they happen, with how long each took. Steps run side by side, so each gets a line when it ends too. */
+final class ConsoleProgress implements Progress {
+
+    private final PrintWriter out;
+
+    ConsoleProgress(PrintWriter out) {
+        this.out = out;
+    }
+
+    @Override
+    public Step begin(String what) {
+        long begun = System.nanoTime();
+        line("  ..  %s".formatted(what));
+        return outcome -> line(String.format(
+                Locale.ROOT, "  ok  %-28s %-24s %5.1f s", what, outcome, (System.nanoTime() - begun) / 1e9));
+    }
+
+    @Override
+    public void warn(String what) {
+        line("  !!  " + what);
+    }
+
+    private synchronized void line(String text) {
+        out.println(text.stripTrailing());
+        out.flush();
+    }
+}

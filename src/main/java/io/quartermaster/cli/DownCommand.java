@@ -1,0 +1,69 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedServices;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code qm down}: stops the service of a data folder, and what a killed one left running. */
+@Command(
+        name = "down",
+        mixinStandardHelpOptions = true,
+        description = "Stops the service and everything it started. Does nothing when nothing runs.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:nothing runs now"})
+final class DownCommand implements Callable<Integer> {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DataFolderOption dataFolder;
+
+    /** Set by picocli before {@link #call}. */
+    @SuppressWarnings("NullAway.Init")
+    DownCommand() {}
+
+    @Override
+    public Integer call() throws Exception {
+        stop(dataFolder.folder(), spec.commandLine().getOut());
+        return ExitCodes.OK;
+    }
+
+    static void stop(DataFolder folder, PrintWriter out) throws IOException, InterruptedException {
+        Optional<RunFile> run = RunFile.ofRunning(folder);
+        if (run.isPresent()) {
+            out.printf(
+                    "Stopping Quartermaster (process %d) ...%n",
+                    run.get().process().pid());
+            out.flush();
+            end(run.get(), out);
+        }
+        EmbeddedServices.endLeftovers(folder);
+        RunFile.remove(folder);
+        out.println(run.isPresent() ? "Stopped." : "Quartermaster does not run on " + folder.path() + ".");
+        out.flush();
+    }
+
+    private static void end(RunFile run, PrintWriter out) throws InterruptedException {
+        Optional<ProcessHandle> process = run.process().find();
+        process.ifPresent(ProcessHandle::destroy);
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (run.process().find().isPresent()) {
+            if (System.nanoTime() > end) {
+                out.printf("It does not end; killing it.%n");
+                process.ifPresent(ProcessHandle::destroyForcibly);
+            }
+            Thread.sleep(50);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.StartFailure;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.StandardOpenOption;
+import java.util.Optional;
+
+/** Held by the one service of a data folder; the system gives it back when the process ends, however it ends. */
+record InstanceLock(FileChannel channel, FileLock lock) implements AutoCloseable {
+
+    /** Empty when another process holds it. */
+    static Optional<InstanceLock> tryTake(DataFolder folder) {
+        try {
+            FileChannel channel =
+                    FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock lock = channel.tryLock();
+            if (lock == null) {
+                channel.close();
+                return Optional.empty();
+            }
+            return Optional.of(new InstanceLock(channel, lock));
+        } catch (IOException e) {
+            throw new StartFailure("Cannot lock the data folder " + folder.path() + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

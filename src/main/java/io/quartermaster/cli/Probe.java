@@ -1,0 +1,57 @@
+package io.quartermaster.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Asks a running service how it is. */
+final class Probe implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+    private final HttpClient client =
+            HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+    private final ObjectMapper json = new ObjectMapper();
+
+    /**
+     * What the service says.
+     *
+     * @param checks each check's name and what it says, in the service's order
+     */
+    record Health(boolean up, Map<String, String> checks) {}
+
+    /** Empty when it does not answer. */
+    Optional<Health> ready(String url) throws InterruptedException {
+        try {
+            HttpResponse<String> answer = client.send(
+                    HttpRequest.newBuilder(URI.create(url + "/health/ready"))
+                            .timeout(PATIENCE)
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            JsonNode body = json.readTree(answer.body());
+            Map<String, String> checks = new LinkedHashMap<>();
+            for (JsonNode check : body.path("checks")) {
+                String said = check.path("data")
+                        .path("state")
+                        .asText(check.path("status").asText());
+                checks.put(check.path("name").asText(), said);
+            }
+            return Optional.of(new Health(body.path("status").asText().equals("UP"), checks));
+        } catch (IOException notThere) {
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

@@ -1,0 +1,199 @@
+package io.quartermaster.cli;
+
+import io.quarkus.runtime.Application;
+import io.quarkus.runtime.Quarkus;
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedConfig;
+import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.embedded.Part;
+import io.quartermaster.embedded.Ports;
+import io.quartermaster.embedded.ProcessMark;
+import io.quartermaster.embedded.Progress;
+import io.quartermaster.embedded.StartFailure;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/** One run of the service in this process, from the checks before it to the end of the last child. */
+final class ServiceRun {
+
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
+
+    private final PrintWriter out;
+    private final External external;
+    private final Settings settings;
+    private final Progress progress;
+    private final long begun = System.nanoTime();
+    private final AtomicInteger exitCode = new AtomicInteger(ExitCodes.OK);
+    private final CountDownLatch serviceEnded = new CountDownLatch(1);
+
+    /** What the options say. */
+    record Settings(
+            Path dataFolder,
+            String httpHost,
+            int httpPort,
+            int postgresPort,
+            int redisPort,
+            int keycloakPort,
+            boolean agent) {}
+
+    ServiceRun(PrintWriter out, External external, Settings settings) {
+        this.out = out;
+        this.external = external;
+        this.settings = settings;
+        this.progress = new ConsoleProgress(out);
+    }
+
+    /** Everything is given from outside: the service alone, logging to the console as its surroundings expect. */
+    int runBare() {
+        external.properties().forEach(System::setProperty);
+        listenProperties();
+        return runService();
+    }
+
+    /** Returns when the service was told to end. */
+    int run() {
+        out.printf("Quartermaster starts; data in %s%n", settings.dataFolder());
+        out.flush();
+        DataFolder folder = DataFolder.open(settings.dataFolder());
+        Optional<InstanceLock> lock = InstanceLock.tryTake(folder);
+        if (lock.isEmpty()) {
+            out.println(RunFile.ofRunning(folder)
+                    .map(UpCommand::alreadyRunning)
+                    .orElse("qm: another command works on the data folder " + folder.path() + "; try again."));
+            out.flush();
+            return ExitCodes.ALREADY_RUNNING;
+        }
+        Ports.requireFree(settings.httpPort(), "the API", "--http-port or QM_HTTP_PORT");
+        EmbeddedServices services = startServices(folder);
+        // From here on the hook ends the children, whatever happens.
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(folder, services), "stop"));
+        services.properties().forEach(System::setProperty);
+        external.properties().forEach(System::setProperty);
+        listenProperties();
+        logProperties(folder);
+        RunFile runFile = runFile();
+        writeRunFile(folder, runFile);
+        services.broken().thenAccept(failure -> {
+            progress.warn(failure.toString());
+            exitCode.set(ExitCodes.LOST_A_PART);
+            Quarkus.asyncExit(ExitCodes.LOST_A_PART);
+        });
+        Thread.ofPlatform().daemon().name("startup").start(() -> new Startup(
+                        out, progress, folder, services, runFile, settings)
+                .follow(begun));
+        return runService();
+    }
+
+    private EmbeddedServices startServices(DataFolder folder) {
+        Thread main = Thread.currentThread();
+        // Ctrl-C before the children are known to anybody but the start itself: its interrupt makes it end them.
+        Thread early = new Thread(main::interrupt, "stop-early");
+        Runtime.getRuntime().addShutdownHook(early);
+        try {
+            return EmbeddedServices.start(new EmbeddedConfig(
+                    folder,
+                    Installation.keycloakHome(),
+                    external.embedded(),
+                    settings.postgresPort(),
+                    settings.redisPort(),
+                    settings.keycloakPort(),
+                    progress));
+        } finally {
+            removeHook(early);
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException alreadyEnding) {
+            Logger.getLogger(ServiceRun.class).debug("ending while starting", alreadyEnding);
+        }
+    }
+
+    private int runService() {
+        Quarkus.run(null, (code, failure) -> {
+            if (failure != null) {
+                progress.warn("The service ended: " + rootMessage(failure));
+                exitCode.compareAndSet(ExitCodes.OK, ExitCodes.CANNOT_START);
+            } else if (code != 0) {
+                exitCode.compareAndSet(ExitCodes.OK, code);
+            }
+        });
+        serviceEnded.countDown();
+        return exitCode.get();
+    }
+
+    private void stop(DataFolder folder, EmbeddedServices services) {
+        Progress.Step step = progress.begin("Stopping");
+        try {
+            // The JVM runs its hooks side by side; the service's own must be through before its database goes.
+            long end = System.nanoTime() + STOP_PATIENCE.toNanos();
+            while (Application.currentApplication() != null && System.nanoTime() < end) {
+                Thread.sleep(20);
+            }
+            services.close();
+            RunFile.remove(folder);
+            step.done("nothing is left running");
+        } catch (IOException e) {
+            progress.warn("Cannot remove the run file: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void listenProperties() {
+        System.setProperty("quarkus.http.host", settings.httpHost());
+        System.setProperty("quarkus.http.port", Integer.toString(settings.httpPort()));
+    }
+
+    /** People at a console want steps, not a log; all of the log is in the file. */
+    private static void logProperties(DataFolder folder) {
+        for (Map.Entry<String, String> entry : Map.of(
+                        "quarkus.log.file.enabled", "true",
+                        "quarkus.log.file.path", folder.log("service").toString(),
+                        "quarkus.log.file.rotation.max-file-size", "16M",
+                        "quarkus.log.file.rotation.max-backup-index", "3",
+                        "quarkus.log.console.level", "ERROR")
+                .entrySet()) {
+            if (System.getProperty(entry.getKey()) == null) {
+                System.setProperty(entry.getKey(), entry.getValue());
+            }
+        }
+    }
+
+    private RunFile runFile() {
+        return new RunFile(
+                ProcessMark.of(ProcessHandle.current()),
+                "http://127.0.0.1:" + settings.httpPort(),
+                System.getProperty(io.quartermaster.embedded.ServiceProperties.KEYCLOAK_URL, ""),
+                external.addresses().getOrDefault(Part.POSTGRES, "127.0.0.1:" + settings.postgresPort()),
+                external.addresses().getOrDefault(Part.REDIS, "127.0.0.1:" + settings.redisPort()),
+                false);
+    }
+
+    private static void writeRunFile(DataFolder folder, RunFile runFile) {
+        try {
+            runFile.write(folder);
+        } catch (IOException e) {
+            throw new StartFailure("Cannot write into the data folder " + folder.path() + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static String rootMessage(Throwable failure) {
+        Throwable root = failure;
+        for (@Nullable Throwable cause = root.getCause(); cause != null; cause = cause.getCause()) {
+            root = cause;
+        }
+        return String.format(Locale.ROOT, "%s: %s", root.getClass().getSimpleName(), root.getMessage());
+    }
+}

@@ -1,0 +1,85 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.embedded.DataFolder;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code qm status}: what runs on a data folder. */
+@Command(
+        name = "status",
+        mixinStandardHelpOptions = true,
+        description = "Says what runs, where, and how it is.",
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:the service runs and is ready", "3:it does not run, or is not ready"})
+final class StatusCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DataFolderOption dataFolder;
+
+    /** Set by picocli before {@link #call}. */
+    @SuppressWarnings("NullAway.Init")
+    StatusCommand() {}
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter out = spec.commandLine().getOut();
+        DataFolder folder = dataFolder.folder();
+        Optional<RunFile> run = RunFile.ofRunning(folder);
+        if (run.isEmpty()) {
+            out.println("Quartermaster does not run. Start it with qm up.");
+            printData(out, folder);
+            return ExitCodes.NOT_RUNNING;
+        }
+        boolean ready = printRun(out, run.get());
+        printData(out, folder);
+        return ready ? ExitCodes.OK : ExitCodes.NOT_RUNNING;
+    }
+
+    private static boolean printRun(PrintWriter out, RunFile run) throws InterruptedException {
+        long upSeconds = run.process().startMillis() < 0
+                ? 0
+                : Duration.between(Instant.ofEpochMilli(run.process().startMillis()), Instant.now())
+                        .toSeconds();
+        line(
+                out,
+                "Service",
+                "%s   process %d, up %s".formatted(run.url(), run.process().pid(), Duration.ofSeconds(upSeconds)));
+        line(out, "PostgreSQL", run.postgres());
+        line(out, "Redis", run.redis());
+        line(out, "Keycloak", run.keycloakUrl());
+        try (Probe probe = new Probe()) {
+            Optional<Probe.Health> health = probe.ready(run.url());
+            if (health.isEmpty()) {
+                line(out, "Health", "does not answer");
+                return false;
+            }
+            line(out, "Health", health.get().up() ? "ready" : "not ready");
+            health.get().checks().forEach((name, said) -> out.printf("               %s: %s%n", name, said));
+            return health.get().up();
+        }
+    }
+
+    private static void printData(PrintWriter out, DataFolder folder) {
+        String size = Files.isDirectory(folder.path())
+                ? String.format(Locale.ROOT, "%s   %.1f MiB", folder.path(), folder.sizeBytes() / 1048576.0)
+                : folder.path() + "   not there yet";
+        line(out, "Data", size);
+    }
+
+    private static void line(PrintWriter out, String what, String text) {
+        out.printf("%-14s %s%n", what, text);
+        out.flush();
+    }
+}

@@ -1,0 +1,120 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.embedded.Part;
+import io.quartermaster.embedded.StartFailure;
+import java.io.PrintWriter;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code qm up}: starts the service and what it needs. */
+@Command(
+        name = "up",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Starts the service, with its own PostgreSQL, Redis, Keycloak and agent.",
+            "What is given from outside is not started: QM_DATABASE_URL, QM_REDIS_URL, QM_KEYCLOAK_URL, each with its"
+                    + " users and passwords. Ctrl-C stops everything."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:stopped because it was told to",
+            "2:an option is wrong",
+            "4:cannot start; the message says why and what to do",
+            "5:already running on this data folder",
+            "6:a part ended and could not be started again"
+        })
+final class UpCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DataFolderOption dataFolder;
+
+    @Option(
+            names = "--http-port",
+            defaultValue = "${env:QM_HTTP_PORT:-8080}",
+            description = "Port of the API. Default: QM_HTTP_PORT, else 8080")
+    private int httpPort;
+
+    @Option(
+            names = "--http-host",
+            defaultValue = "${env:QM_HTTP_HOST:-127.0.0.1}",
+            description = "Address the API listens on. Default: QM_HTTP_HOST, else 127.0.0.1, this machine only")
+    private String httpHost;
+
+    @Option(
+            names = "--postgres-port",
+            defaultValue = "${env:QM_POSTGRES_PORT:-5439}",
+            description = "Port of the embedded PostgreSQL. Default: QM_POSTGRES_PORT, else 5439")
+    private int postgresPort;
+
+    @Option(
+            names = "--redis-port",
+            defaultValue = "${env:QM_REDIS_PORT:-6390}",
+            description = "Port of the embedded Redis. Default: QM_REDIS_PORT, else 6390")
+    private int redisPort;
+
+    @Option(
+            names = "--keycloak-port",
+            defaultValue = "${env:QM_KEYCLOAK_PORT:-8180}",
+            description = "Port of the embedded Keycloak. Default: QM_KEYCLOAK_PORT, else 8180")
+    private int keycloakPort;
+
+    @Option(
+            names = "--agent",
+            negatable = true,
+            defaultValue = "true",
+            fallbackValue = "true",
+            description = "Start an agent with simulated GPUs on this machine (default), or not")
+    private boolean agent;
+
+    @Option(names = "--detach", description = "Run in the background; return when the service is ready")
+    private boolean detach;
+
+    /** Set by picocli before {@link #call}. */
+    @SuppressWarnings("NullAway.Init")
+    UpCommand() {}
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter out = spec.commandLine().getOut();
+        External external = External.from(System.getenv());
+        Set<Part> embedded = external.embedded();
+        if (embedded.isEmpty()) {
+            return detach ? refuseDetach() : new ServiceRun(out, external, settings()).runBare();
+        }
+        Optional<RunFile> running = RunFile.ofRunning(dataFolder.folder());
+        if (running.isPresent()) {
+            spec.commandLine().getErr().println(alreadyRunning(running.get()));
+            return ExitCodes.ALREADY_RUNNING;
+        }
+        return detach
+                ? new Background(out, dataFolder.folder())
+                        .start(spec.commandLine().getParseResult().originalArgs())
+                : new ServiceRun(out, external, settings()).run();
+    }
+
+    private Integer refuseDetach() {
+        throw new StartFailure(
+                "With everything given from outside nothing is kept in a data folder, and --detach has no place to say"
+                        + " what runs. Use the system's own service manager.");
+    }
+
+    static String alreadyRunning(RunFile run) {
+        return "qm: Quartermaster already runs on this data folder: " + run.url() + " (process "
+                + run.process().pid() + "). Stop it with qm down, or choose another folder with --data-dir.";
+    }
+
+    private ServiceRun.Settings settings() {
+        return new ServiceRun.Settings(
+                dataFolder.path(), httpHost, httpPort, postgresPort, redisPort, keycloakPort, agent);
+    }
+}

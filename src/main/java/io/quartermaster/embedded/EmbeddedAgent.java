@@ -1,0 +1,100 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The agent program for this machine, as a process of its own: it and its work go on when the service is killed, and the next start of the
+ * service finds them. When the service ends in good order it ends with its work.
+ */
+public final class EmbeddedAgent implements EmbeddedProgram {
+
+    private static final String TITLE = "Agent";
+    private static final String NAME = "agent";
+
+    /** Longer than the grace that work is given. */
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(45);
+
+    private final Child child;
+
+    private EmbeddedAgent(Child child) {
+        this.child = child;
+    }
+
+    /**
+     * How the agent is started.
+     *
+     * @param launch the command that starts this program, up to the subcommand
+     * @param secretFile the credential of its node
+     */
+    public record Settings(
+            List<String> launch,
+            String server,
+            String node,
+            String tokenUrl,
+            String clientId,
+            Path secretFile,
+            int simulatedGpus) {
+        public Settings {
+            launch = List.copyOf(launch);
+        }
+    }
+
+    static EmbeddedAgent start(DataFolder folder, Settings settings) {
+        Path root = folder.resolve(NAME);
+        try {
+            Files.createDirectories(root);
+        } catch (IOException e) {
+            throw new StartFailure("Cannot make " + root + ": " + e.getMessage(), e);
+        }
+        List<String> command = new ArrayList<>(settings.launch());
+        command.addAll(List.of(
+                NAME,
+                "--server",
+                settings.server(),
+                "--node",
+                settings.node(),
+                "--token-url",
+                settings.tokenUrl(),
+                "--client-id",
+                settings.clientId(),
+                "--client-secret-file",
+                settings.secretFile().toString(),
+                "--state-dir",
+                root.resolve("state").toString(),
+                "--simulated-gpus",
+                Integer.toString(settings.simulatedGpus()),
+                // All tenants of a demonstration share this one machine.
+                "--isolation",
+                "none",
+                "--trust-tenants",
+                "--stop-work-on-exit"));
+        Child.Spec spec = new Child.Spec(TITLE, command, Map.of(), root, folder.log(NAME), folder.pidFile(NAME), "1");
+        Optional<Child> running = Child.adopt(spec);
+        if (running.isPresent()) {
+            return new EmbeddedAgent(running.get());
+        }
+        endLeftover(folder);
+        return new EmbeddedAgent(Child.start(spec));
+    }
+
+    static void endLeftover(DataFolder folder) {
+        Child.endRecorded(TITLE, folder.pidFile(NAME), StopSignal.TERMINATE, STOP_PATIENCE);
+    }
+
+    @Override
+    public Child child() {
+        return child;
+    }
+
+    @Override
+    public void close() {
+        child.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+    }
+}
