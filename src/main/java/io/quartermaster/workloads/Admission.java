@@ -8,6 +8,7 @@ import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.redis.client.Response;
 import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,6 +41,7 @@ class Admission {
         }
     }
 
+    @Inject
     Admission(RedisScripts scripts, WorkloadsConfig config) {
         this(scripts, config.submissionsPerSecond(), config.submissionBurst(), config.holdTime());
     }
