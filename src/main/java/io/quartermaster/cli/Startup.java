@@ -1,5 +1,6 @@
 package io.quartermaster.cli;
 
+import io.quarkus.runtime.Quarkus;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
 import io.quartermaster.embedded.Progress;
@@ -50,7 +51,8 @@ final class Startup {
             summary((System.nanoTime() - begun) / 1e9);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
-            progress.warn("Nobody can sign in: " + (cause == null ? e : cause).getMessage());
+            progress.warn("Without Keycloak nobody can sign in: " + (cause == null ? e : cause).getMessage());
+            Quarkus.asyncExit(ExitCodes.CANNOT_START);
         } catch (IOException e) {
             progress.warn("Cannot write the run file: " + e.getMessage());
         } catch (InterruptedException e) {

@@ -107,7 +107,7 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
                 "JAVA_OPTS_KC_HEAP",
                 "-Xms64m -Xmx320m",
                 "JAVA_OPTS_APPEND",
-                "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+                "-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC");
         return new Child.Spec(
                 Part.KEYCLOAK.title(),
                 command,
