@@ -1,0 +1,227 @@
+package io.quartermaster.workloads;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.RedisScripts;
+import io.quartermaster.platform.RedisScripts.RedisAway;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.workloads.CounterField.Amount;
+import io.quartermaster.workloads.CounterField.Measure;
+import io.quartermaster.workloads.CounterField.Waiting;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.redis.client.Response;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+
+/** What a tenant uses now: from the leader's counters in Redis; from PostgreSQL, counted by the same rules, when they are not there. */
+@ApplicationScoped
+class LiveUsage {
+
+    private static final String NAMES = """
+            select cast(json_build_object(
+                'pools', (select coalesce(json_object_agg(p.id, p.name), '{}') from pool p),
+                'queues', (select coalesce(json_object_agg(q.id, q.name), '{}') from queue q where q.tenant_id = :tenant),
+                'policies', (select coalesce(json_object_agg(p.id, json_build_array(p.name, p.group_path)), '{}')
+                               from policy p where p.tenant_id = :tenant)) as text)
+            """;
+
+    private static final String FACTS = """
+            select cast(json_build_object(
+                'at', clock_timestamp(),
+                'reserved', (select coalesce(json_object_agg(a.pool_id, a.reserved_milli), '{}') from allotment a where a.tenant_id = :tenant),
+                'policies', (select coalesce(json_agg(json_build_object('id', p.id, 'group', p.group_path, 'reserved',
+                       (select coalesce(json_object_agg(c.pool_id, c.reserved_milli) filter (where c.pool_id is not null), '{}')
+                          from policy_quota c where c.tenant_id = p.tenant_id and c.policy_id = p.id))), '[]')
+                       from policy p where p.tenant_id = :tenant),
+                'workloads', (select coalesce(json_agg(json_build_object('id', w.id, 'queue', w.queue_id, 'policy', w.policy_id,
+                       'pools', f.pool_ids, 'gpuMilli', f.gpu_milli * f.workers, 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
+                       from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
+                       left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
+                      where w.tenant_id = :tenant and w.state not in ('succeeded', 'failed', 'cancelled'))) as text)
+            """;
+
+    private final TenantTransactions transactions;
+    private final RedisScripts redis;
+    private final ObjectMapper json;
+
+    LiveUsage(TenantTransactions transactions, RedisScripts redis, ObjectMapper json) {
+        this.transactions = transactions;
+        this.redis = redis;
+        this.json = json;
+    }
+
+    /** Counters with the time they are of. */
+    private record Figures(Instant asOf, LiveUsageApi.Source source, SortedMap<CounterField, Long> values) {}
+
+    private record Names(Map<UUID, String> pools, Map<UUID, String> queues, Map<UUID, String[]> policies) {}
+
+    Uni<LiveUsageApi.Live> now(TenantId tenant) {
+        return redis.hgetall(Counters.key(tenant))
+                .map(LiveUsage::published)
+                .onFailure(RedisAway.class)
+                .recoverWithItem(Optional.empty())
+                .chain(published -> transactions.in(tenant, session -> published
+                        .map(figures -> Uni.createFrom().item(figures))
+                        .orElseGet(() -> count(session, tenant))
+                        .chain(figures -> names(session, tenant).map(names -> live(figures, names)))));
+    }
+
+    private static Optional<Figures> published(Response hash) {
+        SortedMap<CounterField, Long> values = new TreeMap<>();
+        Map<String, String> other = new HashMap<>();
+        for (String key : hash.getKeys()) {
+            String value = hash.get(key).toString();
+            CounterField.parse(key)
+                    .ifPresentOrElse(field -> values.put(field, Long.parseLong(value)), () -> other.put(key, value));
+        }
+        String asOf = other.get("asOf");
+        return asOf == null
+                ? Optional.empty()
+                : Optional.of(
+                        new Figures(Instant.ofEpochMilli(Long.parseLong(asOf)), LiveUsageApi.Source.REDIS, values));
+    }
+
+    private Uni<Figures> count(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery(FACTS, String.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResult()
+                .map(text -> {
+                    JsonNode facts = read(text);
+                    Tally tally = new Tally();
+                    tally.tenant(tenant, true, amounts(facts.get("reserved")));
+                    for (JsonNode policy : facts.get("policies")) {
+                        tally.policy(
+                                tenant,
+                                id(policy.get("id")),
+                                policy.get("group").asText(),
+                                amounts(policy.get("reserved")));
+                    }
+                    for (JsonNode workload : facts.get("workloads")) {
+                        tally.workload(counted(tenant, workload));
+                    }
+                    Instant at = OffsetDateTime.parse(facts.get("at").asText()).toInstant();
+                    return new Figures(
+                            at,
+                            LiveUsageApi.Source.DATABASE,
+                            tally.whole(tenant).values());
+                });
+    }
+
+    private static Counted counted(TenantId tenant, JsonNode workload) {
+        List<UUID> pools = new ArrayList<>();
+        workload.get("pools").forEach(pool -> pools.add(id(pool)));
+        JsonNode held = workload.get("pool");
+        Counted.Place place = held.isNull()
+                ? new Counted.Place.Queued()
+                : new Counted.Place.Holding(id(held), workload.get("heldMilli").asLong());
+        return new Counted(
+                tenant,
+                id(workload.get("id")),
+                id(workload.get("queue")),
+                id(workload.get("policy")),
+                pools,
+                workload.get("gpuMilli").asLong(),
+                place);
+    }
+
+    private Uni<Names> names(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery(NAMES, String.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResult()
+                .map(text -> {
+                    JsonNode all = read(text);
+                    Map<UUID, String[]> policies = new HashMap<>();
+                    all.get("policies")
+                            .properties()
+                            .forEach(entry -> policies.put(UUID.fromString(entry.getKey()), new String[] {
+                                entry.getValue().get(0).asText(),
+                                entry.getValue().get(1).asText()
+                            }));
+                    return new Names(texts(all.get("pools")), texts(all.get("queues")), policies);
+                });
+    }
+
+    private static LiveUsageApi.Live live(Figures figures, Names names) {
+        List<LiveUsageApi.OfPool> pools = new ArrayList<>();
+        List<LiveUsageApi.OfPolicy> policies = new ArrayList<>();
+        List<LiveUsageApi.OfQueue> queues = new ArrayList<>();
+        SortedSet<Amount> rows = new TreeSet<>();
+        figures.values().forEach((field, value) -> {
+            switch (field) {
+                case Waiting(UUID queue) ->
+                    queues.add(new LiveUsageApi.OfQueue(names.queues().getOrDefault(queue, queue.toString()), value));
+                case Amount amount -> rows.add(new Amount(Measure.USED, amount.policy(), amount.pool()));
+            }
+        });
+        for (Amount row : rows) {
+            String pool = names.pools().getOrDefault(row.pool(), row.pool().toString());
+            LiveUsageApi.Gpus gpus = gpus(figures.values(), row);
+            if (row.policy().isEmpty()) {
+                pools.add(new LiveUsageApi.OfPool(pool, gpus));
+            } else {
+                UUID policy = row.policy().get();
+                String[] known = names.policies().get(policy);
+                policies.add(
+                        known == null
+                                ? new LiveUsageApi.OfPolicy(policy.toString(), null, pool, gpus)
+                                : new LiveUsageApi.OfPolicy(known[0], known[1], pool, gpus));
+            }
+        }
+        return new LiveUsageApi.Live(figures.asOf(), figures.source(), pools, policies, queues);
+    }
+
+    private static LiveUsageApi.Gpus gpus(Map<CounterField, Long> values, Amount row) {
+        return new LiveUsageApi.Gpus(
+                amount(values, Measure.QUEUED, row),
+                amount(values, Measure.USED, row),
+                amount(values, Measure.RESERVED_USED, row),
+                amount(values, Measure.OVER_QUOTA, row));
+    }
+
+    private static GpuAmount amount(Map<CounterField, Long> values, Measure measure, Amount row) {
+        return new GpuAmount(values.getOrDefault(new Amount(measure, row.policy(), row.pool()), 0L));
+    }
+
+    private static Map<UUID, Long> amounts(JsonNode object) {
+        Map<UUID, Long> amounts = new HashMap<>();
+        object.properties()
+                .forEach(entry -> amounts.put(
+                        UUID.fromString(entry.getKey()), entry.getValue().asLong()));
+        return amounts;
+    }
+
+    private static Map<UUID, String> texts(JsonNode object) {
+        Map<UUID, String> texts = new HashMap<>();
+        object.properties()
+                .forEach(entry -> texts.put(
+                        UUID.fromString(entry.getKey()), entry.getValue().asText()));
+        return texts;
+    }
+
+    private static UUID id(JsonNode text) {
+        return UUID.fromString(text.asText());
+    }
+
+    private JsonNode read(String text) {
+        try {
+            return json.readTree(text);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("live usage cannot be read", e);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.quartermaster.workloads;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Multi;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.HeaderParam;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.sse.OutboundSseEvent;
+import jakarta.ws.rs.sse.Sse;
+import java.util.Optional;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jboss.resteasy.reactive.RestMulti;
+import org.jspecify.annotations.Nullable;
+
+/** The live view of a tenant's workloads. */
+@Path("/v1/tenants/{tenant}/workloads/watch")
+@Tag(name = "Workloads")
+public class WatchResource {
+
+    private final Watches watches;
+    private final ObjectMapper json;
+
+    WatchResource(Watches watches, ObjectMapper json) {
+        this.watches = watches;
+        this.json = json;
+    }
+
+    @GET
+    @Needs(Permission.WORKLOADS_READ)
+    @Produces(MediaType.SERVER_SENT_EVENTS)
+    @Operation(
+            operationId = "watchWorkloads",
+            summary = "Streams what happens to workloads",
+            description =
+                    "Server-sent events named `workload`. The stream ends by itself after a while; it is resumed without a gap by sending the id of the last event as Last-Event-ID. 410 when entries after it are not kept any more.")
+    @APIResponse(
+            responseCode = "200",
+            content =
+                    @Content(
+                            mediaType = MediaType.SERVER_SENT_EVENTS,
+                            schema = @Schema(implementation = WatchApi.Event.class)))
+    public Multi<OutboundSseEvent> watch(
+            @PathParam("tenant") String tenant,
+            @Parameter(description = "only what happens to this one") @QueryParam("workload") @Nullable String workload,
+            @HeaderParam("Last-Event-ID") @Nullable String lastEventId,
+            @Context Sse sse) {
+        TenantId id = new TenantId(tenant);
+        Optional<UUID> only = Optional.ofNullable(workload).map(WatchResource::workload);
+        return RestMulti.fromUniResponse(watches.begin(id, lastEventId), from -> watches.after(id, from, only)
+                .map(signal -> event(sse, signal)));
+    }
+
+    private OutboundSseEvent event(Sse sse, Watches.Signal signal) {
+        return switch (signal) {
+            case Watches.Signal.Heartbeat heartbeat ->
+                sse.newEventBuilder().comment("still here").build();
+            case Watches.Signal.Entry(FeedStore.Entry entry) ->
+                sse.newEventBuilder()
+                        .id(Long.toString(entry.seq()))
+                        .name(entry.kind())
+                        .data(String.class, write(entry.event()))
+                        .build();
+        };
+    }
+
+    private String write(WatchApi.Event event) {
+        try {
+            return json.writeValueAsString(event);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("an event cannot be written as JSON", e);
+        }
+    }
+
+    private static UUID workload(String text) {
+        try {
+            return UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.invalid("workload", "not an id of a workload", "an id such as a submission returns");
+        }
+    }
+}
