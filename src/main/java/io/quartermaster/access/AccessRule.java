@@ -1,6 +1,6 @@
 package io.quartermaster.access;
 
-import java.util.Locale;
+import io.quartermaster.platform.Words;
 import java.util.Optional;
 
 /** Who may submit to a queue. A queue without rules admits nobody. */
@@ -14,16 +14,11 @@ public sealed interface AccessRule {
         EVERYONE;
 
         public String word() {
-            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+            return Words.of(this);
         }
 
         public static Optional<Kind> of(String word) {
-            for (Kind kind : values()) {
-                if (kind.word().equals(word)) {
-                    return Optional.of(kind);
-                }
-            }
-            return Optional.empty();
+            return Words.parse(Kind.class, word);
         }
     }
 

@@ -1,0 +1,52 @@
+package io.quartermaster.access;
+
+import io.quarkus.smallrye.openapi.OpenApiFilter;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.eclipse.microprofile.openapi.OASFilter;
+import org.eclipse.microprofile.openapi.models.Operation;
+import org.jboss.jandex.AnnotationInstance;
+import org.jboss.jandex.DotName;
+import org.jboss.jandex.IndexView;
+import org.jboss.jandex.MethodInfo;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes into every operation of the contract which permission it needs ({@code x-permission}) and which roles grant it
+ * ({@code x-roles}). The role matrix and the tenant-leak test are generated from these.
+ *
+ * <p>Operations are found by their ids, which are {@code Class_method}.
+ */
+@OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
+public final class ContractPermissions implements OASFilter {
+
+    private final Map<String, Permission> byOperation = new HashMap<>();
+
+    public ContractPermissions(IndexView index) {
+        for (AnnotationInstance needs : index.getAnnotations(DotName.createSimple(Needs.class))) {
+            MethodInfo method = needs.target().asMethod();
+            byOperation.put(
+                    method.declaringClass().simpleName() + "_" + method.name(),
+                    Permission.valueOf(needs.value().asEnum()));
+        }
+    }
+
+    @Override
+    public @Nullable Operation filterOperation(Operation operation) {
+        Permission permission = byOperation.get(operation.getOperationId());
+        if (permission != null) {
+            operation.addExtension("x-permission", permission.word());
+            operation.addExtension("x-roles", rolesWith(permission));
+        }
+        return operation;
+    }
+
+    private static List<String> rolesWith(Permission permission) {
+        return Arrays.stream(Role.values())
+                .filter(role -> role.permissions().contains(permission))
+                .map(Role::word)
+                .toList();
+    }
+}

@@ -1,0 +1,56 @@
+package io.quartermaster.access;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.net.URI;
+import java.time.Duration;
+import java.util.Optional;
+
+/** Where identities come from. */
+@ConfigMapping(prefix = "quartermaster.identity")
+public interface IdentityConfig {
+
+    /** Keycloak as this service reaches it. */
+    @WithDefault("http://127.0.0.1:8180")
+    URI keycloakUrl();
+
+    /** Keycloak as it writes itself into tokens ({@code iss}), when that differs: behind a proxy, say. */
+    Optional<URI> issuerUrl();
+
+    /** The client of Keycloak's master realm through which realms are made. */
+    @WithDefault("admin-cli")
+    String adminClientId();
+
+    /** With it the service account of that client is used, which needs the role {@code create-realm}; else the user below. */
+    Optional<String> adminClientSecret();
+
+    @WithDefault("admin")
+    String adminUsername();
+
+    Optional<String> adminPassword();
+
+    /** A call to Keycloak's administration that takes longer has failed. Making a realm takes seconds on a busy machine. */
+    @WithDefault("45S")
+    Duration adminTimeout();
+
+    /** Access tokens must be made for this audience. */
+    @WithDefault("quartermaster")
+    String audience();
+
+    /** After this long at the latest a tenant that another replica suspended is cut off here. */
+    @WithDefault("5S")
+    Duration issuerRefresh();
+
+    default String issuerOf(String realm) {
+        return strip(issuerUrl().orElse(keycloakUrl())) + "/realms/" + realm;
+    }
+
+    default String serverUrlOf(String realm) {
+        return strip(keycloakUrl()) + "/realms/" + realm;
+    }
+
+    private static String strip(URI uri) {
+        String text = uri.toString();
+        return text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
+    }
+}

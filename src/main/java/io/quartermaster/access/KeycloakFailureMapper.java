@@ -1,0 +1,29 @@
+package io.quartermaster.access;
+
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.ProblemMappers;
+import jakarta.ws.rs.core.Response;
+import org.jboss.logging.Logger;
+import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
+
+/** What a caller hears when Keycloak fails: whether to try again. What Keycloak said goes to the log. */
+public final class KeycloakFailureMapper {
+
+    private static final Logger LOG = Logger.getLogger(KeycloakFailureMapper.class);
+
+    private final ProblemMappers problems;
+
+    KeycloakFailureMapper(ProblemMappers problems) {
+        this.problems = problems;
+    }
+
+    @ServerExceptionMapper
+    public Response failed(KeycloakFailure e) {
+        LOG.warnf("a request failed on Keycloak: %s", e.getMessage());
+        return problems.problem(
+                e.isAway()
+                        ? ProblemException.of(
+                                503, "identity-unavailable", "Keycloak does not answer just now; try again")
+                        : ProblemException.of(502, "identity-refused", "Keycloak refused what this needs"));
+    }
+}

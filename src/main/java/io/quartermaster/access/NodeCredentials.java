@@ -1,0 +1,108 @@
+package io.quartermaster.access;
+
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+import org.keycloak.admin.client.CreatedResponseUtil;
+import org.keycloak.admin.client.Keycloak;
+import org.keycloak.admin.client.resource.ClientResource;
+import org.keycloak.admin.client.resource.RealmResource;
+import org.keycloak.representations.idm.ClientRepresentation;
+import org.keycloak.representations.idm.ProtocolMapperRepresentation;
+
+/**
+ * One credential per node: a client of the operator's realm whose tokens have the role {@code agent} and name the node. Issuing again
+ * replaces the secret; tokens got with the old one run out within minutes.
+ */
+@ApplicationScoped
+public class NodeCredentials {
+
+    private final KeycloakAdmin admin;
+    private final IdentityConfig config;
+
+    NodeCredentials(KeycloakAdmin admin, IdentityConfig config) {
+        this.admin = admin;
+        this.config = config;
+    }
+
+    public Uni<NodeCredential> issue(String node) {
+        return admin.call(keycloak -> {
+            RealmResource realm = keycloak.realm(Realm.OPERATOR_NAME);
+            ClientResource client = realm.clients().get(ensure(realm, node));
+            String account = client.getServiceAccountUser().getId();
+            realm.users()
+                    .get(account)
+                    .roles()
+                    .realmLevel()
+                    .add(List.of(realm.roles().get(Role.AGENT.word()).toRepresentation()));
+            String secret = client.generateNewSecret().getValue();
+            return new NodeCredential(node, clientId(node), secret, tokenUrl());
+        });
+    }
+
+    /** The agent of this node gets no further tokens. Succeeds when there was no credential. */
+    public Uni<Void> revoke(String node) {
+        return admin.call((Keycloak keycloak) -> {
+                    RealmResource realm = keycloak.realm(Realm.OPERATOR_NAME);
+                    realm.clients().findByClientId(clientId(node)).forEach(client -> realm.clients()
+                            .get(client.getId())
+                            .remove());
+                    return node;
+                })
+                .replaceWithVoid();
+    }
+
+    private String ensure(RealmResource realm, String node) {
+        List<ClientRepresentation> found = realm.clients().findByClientId(clientId(node));
+        return found.isEmpty()
+                ? CreatedResponseUtil.getCreatedId(realm.clients().create(client(node)))
+                : found.getFirst().getId();
+    }
+
+    private ClientRepresentation client(String node) {
+        ClientRepresentation client = new ClientRepresentation();
+        client.setClientId(clientId(node));
+        client.setName("Agent of node " + node);
+        client.setPublicClient(false);
+        client.setServiceAccountsEnabled(true);
+        client.setStandardFlowEnabled(false);
+        client.setDirectAccessGrantsEnabled(false);
+        client.setProtocolMappers(List.of(
+                mapper(
+                        "audience",
+                        "oidc-audience-mapper",
+                        Map.of("included.custom.audience", config.audience(), "access.token.claim", "true")),
+                mapper(
+                        "node",
+                        "oidc-hardcoded-claim-mapper",
+                        Map.of(
+                                "claim.name",
+                                "node",
+                                "claim.value",
+                                node,
+                                "jsonType.label",
+                                "String",
+                                "access.token.claim",
+                                "true"))));
+        return client;
+    }
+
+    private static ProtocolMapperRepresentation mapper(String name, String kind, Map<String, String> config) {
+        ProtocolMapperRepresentation mapper = new ProtocolMapperRepresentation();
+        mapper.setName(name);
+        mapper.setProtocol("openid-connect");
+        mapper.setProtocolMapper(kind);
+        mapper.setConfig(config);
+        return mapper;
+    }
+
+    private static String clientId(String node) {
+        return "node-" + node;
+    }
+
+    private URI tokenUrl() {
+        return URI.create(config.issuerOf(Realm.OPERATOR_NAME) + "/protocol/openid-connect/token");
+    }
+}

@@ -1,0 +1,107 @@
+package io.quartermaster.access;
+
+import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quarkus.oidc.OidcRequestContext;
+import io.quarkus.oidc.OidcTenantConfig;
+import io.quarkus.oidc.TenantConfigResolver;
+import io.quarkus.oidc.runtime.OidcTenantConfig.ApplicationType;
+import io.quarkus.oidc.runtime.OidcTenantConfig.SignatureAlgorithm;
+import io.smallrye.mutiny.Uni;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.ext.web.RoutingContext;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.io.IOException;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the verifier of tokens which realm's keys to use. It reads {@code iss} of the token before anything is verified and asks
+ * {@link Issuers}; for an issuer that is not there it gives no realm, so no call goes out and the request ends with 401.
+ *
+ * <p>Configurations are made for issuers of the directory only, so there are never more than tenants. A suspended tenant's stays, unused,
+ * until the process ends.
+ */
+@ApplicationScoped
+public class RealmResolver implements TenantConfigResolver {
+
+    /** Far above any real token; what is longer is not looked at. */
+    static final int MAX_TOKEN_LENGTH = 16_384;
+
+    private static final String SCHEME = "bearer ";
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Issuers issuers;
+    private final IdentityConfig config;
+    private final Map<String, OidcTenantConfig> byRealm = new ConcurrentHashMap<>();
+
+    RealmResolver(Issuers issuers, IdentityConfig config) {
+        this.issuers = issuers;
+        this.config = config;
+    }
+
+    @Override
+    public Uni<OidcTenantConfig> resolve(RoutingContext request, OidcRequestContext<OidcTenantConfig> context) {
+        Optional<String> issuer =
+                bearer(request.request().getHeader(HttpHeaders.AUTHORIZATION)).flatMap(RealmResolver::unverifiedIssuer);
+        if (issuer.isEmpty()) {
+            return Uni.createFrom().nullItem();
+        }
+        return issuers.find(issuer.get())
+                .map(realm -> realm.map(known -> byRealm.computeIfAbsent(known.word(), this::configOf))
+                        .orElse(null));
+    }
+
+    static Optional<String> bearer(@Nullable String header) {
+        if (header == null
+                || header.length() > MAX_TOKEN_LENGTH
+                || !header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+            return Optional.empty();
+        }
+        return Optional.of(header.substring(SCHEME.length()).strip());
+    }
+
+    /** What the token claims; nothing may be concluded from it but whose keys to check it with. */
+    static Optional<String> unverifiedIssuer(String token) {
+        String[] parts = token.split("\\.", -1);
+        if (parts.length != 3) {
+            return Optional.empty();
+        }
+        try {
+            JsonNode claims = JSON.readTree(Base64.getUrlDecoder().decode(parts[1]));
+            return Optional.ofNullable(claims.get("iss"))
+                    .filter(JsonNode::isTextual)
+                    .map(JsonNode::textValue);
+        } catch (JacksonException | IllegalArgumentException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw new IllegalStateException("reading from memory does not fail", e);
+        }
+    }
+
+    private OidcTenantConfig configOf(String realm) {
+        return OidcTenantConfig.authServerUrl(config.serverUrlOf(realm))
+                .tenantId(realm)
+                .clientId(config.audience())
+                .applicationType(ApplicationType.SERVICE)
+                // The paths are Keycloak's, and fixed: no discovery document to fetch, trust, or wait for.
+                .discoveryEnabled(false)
+                .jwksPath("/protocol/openid-connect/certs")
+                .token()
+                .issuer(config.issuerOf(realm))
+                .audience(config.audience())
+                .tokenType("Bearer")
+                .signatureAlgorithm(SignatureAlgorithm.RS256)
+                .allowJwtIntrospection(false)
+                .allowOpaqueTokenIntrospection(false)
+                .end()
+                .roles()
+                .roleClaimPath("realm_access/roles")
+                .end()
+                .build();
+    }
+}

@@ -1,0 +1,72 @@
+package io.quartermaster.access;
+
+import io.quarkus.oidc.runtime.OidcUtils;
+import io.quarkus.security.AuthenticationFailedException;
+import io.quarkus.security.identity.SecurityIdentity;
+import io.quartermaster.platform.TenantId;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.Optional;
+import java.util.Set;
+import org.eclipse.microprofile.jwt.JsonWebToken;
+import org.jspecify.annotations.Nullable;
+
+/** Reads a caller out of a token whose signature, issuer, audience and times have been checked. */
+final class VerifiedToken {
+
+    private static final String SERVICE_ACCOUNT_PREFIX = "service-account-";
+
+    private VerifiedToken() {}
+
+    static Caller caller(SecurityIdentity identity, String requestId) {
+        if (!(identity.getPrincipal() instanceof JsonWebToken token)) {
+            throw new AuthenticationFailedException("not a JSON web token");
+        }
+        Realm realm = realm(identity);
+        String username = required(token, "preferred_username");
+        Optional<String> clientId =
+                text(token, "client_id").filter(client -> username.equals(SERVICE_ACCOUNT_PREFIX + client));
+        return new Caller(
+                realm,
+                required(token, "sub"),
+                username,
+                roles(realm, identity.getRoles()),
+                groups(token),
+                clientId,
+                realm instanceof Realm.Operator ? text(token, "node") : Optional.empty(),
+                requestId);
+    }
+
+    /** The realm is the one whose keys the token was checked with, whatever else the token says of itself. */
+    private static Realm realm(SecurityIdentity identity) {
+        String realm = identity.getAttribute(OidcUtils.TENANT_ID_ATTRIBUTE);
+        return realm.equals(Realm.OPERATOR_NAME) ? new Realm.Operator() : new Realm.Tenant(new TenantId(realm));
+    }
+
+    private static Set<Role> roles(Realm realm, Set<String> names) {
+        Set<Role> roles = EnumSet.noneOf(Role.class);
+        for (String name : names) {
+            Role.of(realm, name).ifPresent(roles::add);
+        }
+        return roles;
+    }
+
+    private static Set<GroupPath> groups(JsonWebToken token) {
+        Set<GroupPath> groups = new HashSet<>();
+        Set<String> paths = token.getGroups();
+        if (paths != null) {
+            paths.stream().filter(GroupPath::isValid).map(GroupPath::new).forEach(groups::add);
+        }
+        return groups;
+    }
+
+    private static String required(JsonWebToken token, String claim) {
+        return text(token, claim)
+                .orElseThrow(() -> new AuthenticationFailedException("the token has no claim " + claim));
+    }
+
+    private static Optional<String> text(JsonWebToken token, String claim) {
+        @Nullable Object value = token.getClaim(claim);
+        return value == null ? Optional.empty() : Optional.of(value.toString());
+    }
+}
