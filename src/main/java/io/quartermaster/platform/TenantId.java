@@ -1,5 +1,7 @@
 package io.quartermaster.platform;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.regex.Pattern;
 
 /** The name of a tenant: also its realm, the first step of its quota paths and the hash tag of its Redis keys. Never reused. */
@@ -7,6 +9,7 @@ public record TenantId(String value) implements Comparable<TenantId> {
 
     private static final Pattern FORM = Pattern.compile("[a-z][a-z0-9-]{1,38}[a-z0-9]");
 
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public TenantId {
         if (!FORM.matcher(value).matches()) {
             throw new IllegalArgumentException("not a tenant id: " + value);
@@ -22,6 +25,7 @@ public record TenantId(String value) implements Comparable<TenantId> {
         return value.compareTo(other.value);
     }
 
+    @JsonValue
     @Override
     public String toString() {
         return value;

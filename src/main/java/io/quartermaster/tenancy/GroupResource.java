@@ -1,0 +1,143 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Callers;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.WriteMode;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.List;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/** The groups of a tenant's realm. The realm has the truth; nothing of them is stored here. */
+@Path("/v1/tenants/{tenant}/groups")
+@Tag(name = "groups")
+public class GroupResource {
+
+    /** A group, by its path. */
+    public record Group(GroupPath path) {}
+
+    /** A group as asked for. */
+    public record NewGroup(@Nullable GroupPath path) {}
+
+    private final KeycloakAdmin admin;
+    private final Blueprints blueprints;
+    private final TenantGroups groups;
+    private final Writes writes;
+    private final AuditLog audit;
+    private final Callers callers;
+
+    GroupResource(
+            KeycloakAdmin admin,
+            Blueprints blueprints,
+            TenantGroups groups,
+            Writes writes,
+            AuditLog audit,
+            Callers callers) {
+        this.admin = admin;
+        this.blueprints = blueprints;
+        this.groups = groups;
+        this.writes = writes;
+        this.audit = audit;
+        this.callers = callers;
+    }
+
+    @GET
+    @Needs(Permission.GROUPS_READ)
+    @Operation(summary = "List groups, in the order of their paths")
+    public Uni<Page<Group>> list(@PathParam("tenant") TenantId tenant, @BeanParam PageRequest page) {
+        String scope = "tenants/" + tenant + "/groups";
+        String after = page.after(scope).orElse("");
+        int size = page.size();
+        return groups.all(tenant)
+                .map(all -> all.stream()
+                        .sorted()
+                        .filter(path -> path.value().compareTo(after) > 0)
+                        .limit(size + 1L)
+                        .map(Group::new)
+                        .toList())
+                .map(found -> Page.of(found, size, scope, group -> group.path().value()));
+    }
+
+    @POST
+    @Needs(Permission.GROUPS_WRITE)
+    @Operation(summary = "Make a group in the tenant's realm, and those above it")
+    @APIResponseSchema(value = Group.class, responseCode = "201")
+    public Uni<Response> create(
+            @PathParam("tenant") TenantId tenant,
+            @BeanParam WriteParams params,
+            @Context UriInfo uri,
+            @Nullable NewGroup body) {
+        GroupPath path = body == null ? null : body.path();
+        if (path == null) {
+            throw ProblemException.invalid("path", "there is none", "a path such as /research/nlp");
+        }
+        return writes.run(
+                tenant,
+                callers.current().subject(),
+                uri,
+                params,
+                body,
+                session -> create(session, tenant, path, params.mode()));
+    }
+
+    private Uni<Reply> create(Mutiny.Session session, TenantId tenant, GroupPath path, WriteMode mode) {
+        return groups.all(tenant)
+                .chain(all -> all.contains(path)
+                        ? Uni.createFrom().item(Reply.ok(new Group(path)))
+                        : most(session, tenant)
+                                .invoke(most -> requireRoom(all, most))
+                                .chain(() -> make(tenant, path, mode))
+                                .chain(() -> audit.record(
+                                        session,
+                                        tenant,
+                                        callers.current(),
+                                        new AuditLog.Change("groups:create", "groups" + path, null, new Group(path))))
+                                .replaceWith(
+                                        () -> Reply.created("/v1/tenants/" + tenant + "/groups", new Group(path))));
+    }
+
+    private Uni<Integer> most(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery("select plan from tenant where id = :tenant", String.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResult()
+                .map(plan -> blueprints.find(plan).orElseThrow().maxGroups());
+    }
+
+    private static void requireRoom(List<GroupPath> all, int most) {
+        if (all.size() >= most) {
+            throw ProblemException.refused(
+                    "too-many-groups", "path", "the realm has as many groups as its plan allows", "at most " + most);
+        }
+    }
+
+    private Uni<Void> make(TenantId tenant, GroupPath path, WriteMode mode) {
+        return switch (mode) {
+            case DRY_RUN -> Uni.createFrom().voidItem();
+            case COMMIT ->
+                admin.call(keycloak -> Realms.ensureGroup(keycloak.realm(tenant.value()), path))
+                        .replaceWithVoid();
+        };
+    }
+}

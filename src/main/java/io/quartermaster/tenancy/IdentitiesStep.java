@@ -1,0 +1,65 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.KeycloakAdmin;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.stream.Stream;
+import org.keycloak.admin.client.Keycloak;
+import org.keycloak.admin.client.resource.RealmResource;
+
+/** The groups the tenant begins with, and a demo plan's users. */
+@ApplicationScoped
+public class IdentitiesStep implements ProvisioningStep {
+
+    static final String PORTAL_CLIENT = "portal";
+
+    private final KeycloakAdmin admin;
+    private final Blueprints blueprints;
+
+    IdentitiesStep(KeycloakAdmin admin, Blueprints blueprints) {
+        this.admin = admin;
+        this.blueprints = blueprints;
+    }
+
+    @Override
+    public String name() {
+        return "identities";
+    }
+
+    @Override
+    public int order() {
+        return 200;
+    }
+
+    @Override
+    public Uni<Void> apply(TenantSpec tenant) {
+        Blueprint blueprint = blueprints.of(tenant);
+        return admin.call((Keycloak keycloak) -> {
+                    RealmResource realm = keycloak.realm(tenant.id().value());
+                    Stream.concat(blueprint.groups().stream(), tenant.groups().stream())
+                            .distinct()
+                            .sorted()
+                            .forEach(group -> Realms.ensureGroup(realm, group));
+                    if (blueprint.demo()) {
+                        Realms.allowPasswordsFromPrograms(realm, PORTAL_CLIENT);
+                        blueprint.users().forEach(user -> ensure(realm, user));
+                    }
+                    return tenant;
+                })
+                .replaceWithVoid();
+    }
+
+    private static void ensure(RealmResource realm, Blueprint.DemoUser user) {
+        Realms.ensureUser(realm, user.username(), user.password(), user.roles());
+        for (GroupPath group : user.groups()) {
+            Realms.ensureMembership(realm, user.username(), group);
+        }
+    }
+
+    /** Groups and users go with the realm. */
+    @Override
+    public Uni<Void> undo(TenantSpec tenant) {
+        return Uni.createFrom().voidItem();
+    }
+}

@@ -1,0 +1,35 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.SystemDatabase;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+
+/** Long work, and how far it has come. */
+@Path("/v1")
+@Tag(name = "operations")
+public class OperationResource {
+
+    private final SystemDatabase database;
+    private final OperationStore operations;
+
+    OperationResource(SystemDatabase database, OperationStore operations) {
+        this.database = database;
+        this.operations = operations;
+    }
+
+    @GET
+    @Path("/operator/operations/{id}")
+    @Needs(Permission.OPERATIONS_READ)
+    @org.eclipse.microprofile.openapi.annotations.Operation(summary = "One operation, of any tenant")
+    public Uni<Operation> get(@PathParam("id") UUID id) {
+        return database.on(connection -> operations.find(connection, id))
+                .map(found -> found.orElseThrow(ProblemException::notFound));
+    }
+}

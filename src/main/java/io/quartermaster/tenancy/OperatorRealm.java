@@ -1,0 +1,99 @@
+package io.quartermaster.tenancy;
+
+import io.quarkus.scheduler.Scheduled;
+import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.KeycloakFailure;
+import io.quartermaster.access.Realm;
+import io.quartermaster.access.Role;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import org.jboss.logging.Logger;
+import org.keycloak.admin.client.Keycloak;
+import org.keycloak.admin.client.resource.RealmResource;
+import org.keycloak.representations.idm.ClientRepresentation;
+
+/**
+ * Makes the operator's realm when the service starts and it is missing. Keycloak may still be starting then, for minutes: the service is up
+ * meanwhile and this tries on.
+ */
+@ApplicationScoped
+public class OperatorRealm {
+
+    static final String CLI_CLIENT = "quartermaster-cli";
+    private static final Logger LOG = Logger.getLogger(OperatorRealm.class);
+
+    private final KeycloakAdmin admin;
+    private final Blueprints blueprints;
+    private final TenancyConfig config;
+
+    private volatile boolean ready;
+    private volatile String waitingFor = "it was not asked yet";
+
+    OperatorRealm(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config) {
+        this.admin = admin;
+        this.blueprints = blueprints;
+        this.config = config;
+    }
+
+    public boolean isReady() {
+        return ready;
+    }
+
+    /** Why it is not ready, for people. */
+    String waitingFor() {
+        return waitingFor;
+    }
+
+    @Scheduled(every = "2S", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    Uni<Void> ensure() {
+        if (ready) {
+            return Uni.createFrom().voidItem();
+        }
+        return admin.call(this::ensure)
+                .invoke(this::done)
+                .replaceWithVoid()
+                .onFailure()
+                .recoverWithUni(failure -> {
+                    notYet(failure);
+                    return Uni.createFrom().voidItem();
+                });
+    }
+
+    private boolean ensure(Keycloak keycloak) {
+        boolean isNew = Realms.ensure(keycloak, blueprints.operatorRealm());
+        RealmResource realm = keycloak.realm(Realm.OPERATOR_NAME);
+        config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
+        if (config.demo()) {
+            Realms.allowPasswordsFromPrograms(realm, IdentitiesStep.PORTAL_CLIENT);
+            Realms.ensureUser(
+                    realm, config.demoOperator(), config.demoOperatorPassword(), List.of(Role.OPERATOR.word()));
+        }
+        return isNew;
+    }
+
+    private static void ensureSecret(RealmResource realm, String secret) {
+        ClientRepresentation client = realm.clients().findByClientId(CLI_CLIENT).getFirst();
+        if (!secret.equals(realm.clients().get(client.getId()).getSecret().getValue())) {
+            client.setSecret(secret);
+            realm.clients().get(client.getId()).update(client);
+        }
+    }
+
+    private void done(boolean isNew) {
+        ready = true;
+        LOG.infof("identity: ready%s", isNew ? "; the operator's realm was made" : "");
+    }
+
+    private void notYet(Throwable failure) {
+        String why = String.valueOf(failure.getMessage());
+        if (!why.equals(waitingFor)) {
+            waitingFor = why;
+            if (failure instanceof KeycloakFailure keycloak && keycloak.isAway()) {
+                LOG.infof("identity: starting (%s)", why);
+            } else {
+                LOG.warn("identity: the operator's realm cannot be made", failure);
+            }
+        }
+    }
+}

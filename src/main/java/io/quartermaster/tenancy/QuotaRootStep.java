@@ -1,0 +1,50 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.Wakeups;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+
+/** Tells the leader of the tenant, which then stands below the root of every quota tree, with nothing granted yet. */
+@ApplicationScoped
+public class QuotaRootStep implements ProvisioningStep {
+
+    private final SystemDatabase database;
+    private final Wakeups wakeups;
+
+    QuotaRootStep(SystemDatabase database, Wakeups wakeups) {
+        this.database = database;
+        this.wakeups = wakeups;
+    }
+
+    @Override
+    public String name() {
+        return "quota-root";
+    }
+
+    @Override
+    public int order() {
+        return 400;
+    }
+
+    @Override
+    public Uni<Void> apply(TenantSpec tenant) {
+        return tell(tenant);
+    }
+
+    @Override
+    public Uni<Void> undo(TenantSpec tenant) {
+        return tell(tenant);
+    }
+
+    private Uni<Void> tell(TenantSpec tenant) {
+        return database.in(connection -> Inbox.post(
+                        connection,
+                        tenant.id(),
+                        Inbox.Kind.TENANT,
+                        List.of(tenant.id().value())))
+                .chain(wakeups::leader);
+    }
+}

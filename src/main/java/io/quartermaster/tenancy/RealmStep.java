@@ -1,0 +1,42 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.KeycloakAdmin;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import org.keycloak.admin.client.Keycloak;
+
+/** The tenant's realm, with the roles and clients of its template. */
+@ApplicationScoped
+public class RealmStep implements ProvisioningStep {
+
+    private final KeycloakAdmin admin;
+    private final Blueprints blueprints;
+
+    RealmStep(KeycloakAdmin admin, Blueprints blueprints) {
+        this.admin = admin;
+        this.blueprints = blueprints;
+    }
+
+    @Override
+    public String name() {
+        return "realm";
+    }
+
+    @Override
+    public int order() {
+        return 100;
+    }
+
+    @Override
+    public Uni<Void> apply(TenantSpec tenant) {
+        return admin.call((Keycloak keycloak) -> Realms.ensure(keycloak, blueprints.realmOf(tenant)))
+                .replaceWithVoid();
+    }
+
+    @Override
+    public Uni<Void> undo(TenantSpec tenant) {
+        return admin.call((Keycloak keycloak) ->
+                        Realms.remove(keycloak, tenant.id().value()))
+                .replaceWithVoid();
+    }
+}

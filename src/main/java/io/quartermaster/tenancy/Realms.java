@@ -1,0 +1,174 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.KeycloakAdmin;
+import jakarta.ws.rs.ClientErrorException;
+import jakarta.ws.rs.NotFoundException;
+import jakarta.ws.rs.core.Response;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.keycloak.admin.client.CreatedResponseUtil;
+import org.keycloak.admin.client.Keycloak;
+import org.keycloak.admin.client.resource.GroupResource;
+import org.keycloak.admin.client.resource.RealmResource;
+import org.keycloak.representations.idm.CredentialRepresentation;
+import org.keycloak.representations.idm.GroupRepresentation;
+import org.keycloak.representations.idm.RealmRepresentation;
+import org.keycloak.representations.idm.RoleRepresentation;
+import org.keycloak.representations.idm.UserRepresentation;
+
+/** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
+final class Realms {
+
+    private static final int CONFLICT = 409;
+    private static final int GROUPS_PER_CALL = 100;
+
+    private Realms() {}
+
+    /** Makes the realm, unless it is there; then its settings stay as they are, for they may have been changed since on purpose. */
+    static boolean ensure(Keycloak keycloak, RealmRepresentation wanted) {
+        String name = wanted.getRealm();
+        if (exists(keycloak, name)) {
+            return false;
+        }
+        try {
+            keycloak.realms().create(wanted);
+        } catch (ClientErrorException e) {
+            if (e.getResponse().getStatus() != CONFLICT) {
+                throw e;
+            }
+        }
+        KeycloakAdmin.renewRights(keycloak);
+        return true;
+    }
+
+    static boolean exists(Keycloak keycloak, String name) {
+        try {
+            keycloak.realm(name).toRepresentation();
+            return true;
+        } catch (NotFoundException e) {
+            return false;
+        }
+    }
+
+    static boolean remove(Keycloak keycloak, String name) {
+        try {
+            keycloak.realm(name).remove();
+            return true;
+        } catch (NotFoundException e) {
+            return false;
+        }
+    }
+
+    /** Makes the group and those above it. */
+    static String ensureGroup(RealmResource realm, GroupPath path) {
+        Optional<GroupRepresentation> there = group(realm, path);
+        if (there.isPresent()) {
+            return there.get().getId();
+        }
+        int cut = path.value().lastIndexOf('/');
+        GroupRepresentation group = new GroupRepresentation();
+        group.setName(path.value().substring(cut + 1));
+        try (Response response = cut == 0
+                ? realm.groups().add(group)
+                : realm.groups()
+                        .group(ensureGroup(realm, new GroupPath(path.value().substring(0, cut))))
+                        .subGroup(group)) {
+            return response.getStatus() == CONFLICT
+                    ? group(realm, path).orElseThrow().getId()
+                    : CreatedResponseUtil.getCreatedId(response);
+        }
+    }
+
+    static Optional<GroupRepresentation> group(RealmResource realm, GroupPath path) {
+        try {
+            return Optional.of(realm.getGroupByPath(path.value().substring(1)));
+        } catch (NotFoundException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** All groups of the realm, at most so many, each before its subgroups. */
+    static List<GroupPath> groups(RealmResource realm, int most) {
+        List<GroupPath> paths = new ArrayList<>();
+        for (int first = 0; paths.size() < most; first += GROUPS_PER_CALL) {
+            List<GroupRepresentation> page = realm.groups().groups(first, GROUPS_PER_CALL);
+            page.forEach(group -> collect(realm, "", group, most, paths));
+            if (page.size() < GROUPS_PER_CALL) {
+                break;
+            }
+        }
+        return paths;
+    }
+
+    private static void collect(
+            RealmResource realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
+        String path = parent + "/" + group.getName();
+        // A name of the realm's own making may hold a slash, which no path can tell: such a group is not ours to offer.
+        if (paths.size() >= most || group.getName().contains("/") || !GroupPath.isValid(path)) {
+            return;
+        }
+        paths.add(new GroupPath(path));
+        Long below = group.getSubGroupCount();
+        if (below != null && below == 0) {
+            return;
+        }
+        GroupResource resource = realm.groups().group(group.getId());
+        for (int first = 0; paths.size() < most; first += GROUPS_PER_CALL) {
+            List<GroupRepresentation> page = resource.getSubGroups(first, GROUPS_PER_CALL, true);
+            page.forEach(child -> collect(realm, path, child, most, paths));
+            if (page.size() < GROUPS_PER_CALL) {
+                break;
+            }
+        }
+    }
+
+    static void ensureUser(RealmResource realm, String username, String password, List<String> roles) {
+        List<UserRepresentation> found = realm.users().searchByUsername(username, true);
+        String id = found.isEmpty()
+                ? create(realm, username, password)
+                : found.getFirst().getId();
+        List<RoleRepresentation> wanted = roles.stream()
+                .map(role -> realm.roles().get(role).toRepresentation())
+                .toList();
+        if (!wanted.isEmpty()) {
+            realm.users().get(id).roles().realmLevel().add(wanted);
+        }
+    }
+
+    static void ensureMembership(RealmResource realm, String username, GroupPath group) {
+        String user = realm.users().searchByUsername(username, true).getFirst().getId();
+        realm.users().get(user).joinGroup(ensureGroup(realm, group));
+    }
+
+    /** With names and an address, without which Keycloak asks for them at the first login and gives no token before. */
+    private static String create(RealmResource realm, String username, String password) {
+        CredentialRepresentation credential = new CredentialRepresentation();
+        credential.setType(CredentialRepresentation.PASSWORD);
+        credential.setValue(password);
+        credential.setTemporary(false);
+        UserRepresentation user = new UserRepresentation();
+        user.setUsername(username);
+        user.setEnabled(true);
+        user.setFirstName(username);
+        user.setLastName("demo");
+        user.setEmail(username + "@demo.invalid");
+        user.setEmailVerified(true);
+        user.setCredentials(List.of(credential));
+        try (Response response = realm.users().create(user)) {
+            return response.getStatus() == CONFLICT
+                    ? realm.users().searchByUsername(username, true).getFirst().getId()
+                    : CreatedResponseUtil.getCreatedId(response);
+        }
+    }
+
+    static void allowPasswordsFromPrograms(RealmResource realm, String clientId) {
+        realm.clients().findByClientId(clientId).forEach(client -> {
+            if (!Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled())) {
+                client.setDirectAccessGrantsEnabled(true);
+                realm.clients().get(client.getId()).update(client);
+            }
+        });
+    }
+}

@@ -1,0 +1,58 @@
+package io.quartermaster.tenancy;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** How tenants are made. */
+@ConfigMapping(prefix = "quartermaster.tenancy")
+public interface TenancyConfig {
+
+    /** Allows tenants of demo plans, and a user of the operator's realm with a known password. Never in production. */
+    @WithDefault("false")
+    boolean demo();
+
+    /** The plans there are; each is a file {@code <plan>.yaml} of the blueprints' folder. */
+    @WithDefault("standard,demo")
+    List<String> plans();
+
+    /** A folder of blueprints and realm templates to use instead of those that come with the program. */
+    Optional<Path> blueprints();
+
+    /** Where the portal is; logins may return only there. */
+    @WithDefault("http://127.0.0.1:8080")
+    URI portalUrl();
+
+    /** A user of the operator's realm, made only where {@link #demo()} is on. */
+    @WithDefault("operator")
+    String demoOperator();
+
+    @WithDefault("demo-operator-password")
+    String demoOperatorPassword();
+
+    /** Secret of the operator's client {@code quartermaster-cli}; without it Keycloak makes one up and keeps it. */
+    Optional<String> cliSecret();
+
+    /** How often unfinished operations are looked for. */
+    @WithDefault("1S")
+    Duration operationPoll();
+
+    /** A process that died loses its operations to others after this long; while it lives it renews. */
+    @WithDefault("15S")
+    Duration operationLease();
+
+    /** The wait after a failed step; it doubles with every failure. */
+    @WithDefault("1S")
+    Duration retryFirst();
+
+    @WithDefault("1M")
+    Duration retryMost();
+
+    /** After so many failures an operation has failed and waits for somebody to ask for it again. Keycloak being away does not count. */
+    @WithDefault("20")
+    int retries();
+}

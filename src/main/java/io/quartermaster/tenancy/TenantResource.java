@@ -1,0 +1,76 @@
+package io.quartermaster.tenancy;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.core.Response;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+
+/** A tenant, as it sees itself. Runs as the request role: the database too gives no other tenant's row. */
+@Path("/v1/tenants/{tenant}")
+@Tag(name = "tenants")
+public class TenantResource {
+
+    private static final String TENANT =
+            "select cast(jsonb_build_object('id', id, 'displayName', display_name, 'plan', plan, 'state', state, 'issuer', issuer, 'createdAt', created_at, 'updatedAt', updated_at, 'version', version) as text) from tenant where id = :tenant";
+    private static final String OPERATION =
+            "select cast(jsonb_build_object('id', id, 'tenant', tenant_id, 'kind', kind, 'state', state, 'steps', steps, 'error', error, 'attempts', attempts, 'createdAt', created_at, 'updatedAt', updated_at) as text) from operation where tenant_id = :tenant and id = :id";
+
+    private final TenantTransactions transactions;
+    private final ObjectMapper json;
+
+    TenantResource(TenantTransactions transactions, ObjectMapper json) {
+        this.transactions = transactions;
+        this.json = json;
+    }
+
+    @GET
+    @Needs(Permission.TENANTS_READ)
+    @org.eclipse.microprofile.openapi.annotations.Operation(summary = "The tenant itself")
+    @APIResponseSchema(Tenant.class)
+    public Uni<Response> get(@PathParam("tenant") TenantId tenant) {
+        return transactions
+                .in(tenant, session -> session.createNativeQuery(TENANT, String.class)
+                        .setParameter("tenant", tenant.value())
+                        .getSingleResultOrNull())
+                .map(text -> read(text, Tenant.class))
+                .map(known -> Writes.response(Reply.ok(known, known.version())));
+    }
+
+    @GET
+    @Path("/operations/{id}")
+    @Tag(name = "operations")
+    @Needs(Permission.OPERATIONS_READ)
+    @org.eclipse.microprofile.openapi.annotations.Operation(summary = "One operation on the tenant")
+    public Uni<Operation> operation(@PathParam("tenant") TenantId tenant, @PathParam("id") UUID id) {
+        return transactions
+                .in(tenant, session -> session.createNativeQuery(OPERATION, String.class)
+                        .setParameter("tenant", tenant.value())
+                        .setParameter("id", id)
+                        .getSingleResultOrNull())
+                .map(text -> read(text, Operation.class));
+    }
+
+    private <T> T read(@org.jspecify.annotations.Nullable String text, Class<T> type) {
+        if (text == null) {
+            throw ProblemException.notFound();
+        }
+        try {
+            return json.readValue(text, type);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a stored " + type.getSimpleName() + " cannot be read", e);
+        }
+    }
+}

@@ -1,0 +1,241 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.IdentityConfig;
+import io.quartermaster.access.Issuers;
+import io.quartermaster.access.Realm;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.WriteMode;
+import io.quartermaster.platform.WriteParams;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Makes tenants, and changes them. */
+@ApplicationScoped
+class TenantService {
+
+    static final int MAX_NAME_LENGTH = 128;
+    private static final String ID_FORM =
+            "3 to 40 characters: a lower-case letter first, then lower-case letters, digits and hyphens, no hyphen last";
+    /** Realms that are not tenants'. */
+    private static final Set<String> RESERVED = Set.of(Realm.OPERATOR_NAME, "master");
+
+    /** A tenant as asked for. */
+    public record NewTenant(
+            @Nullable String id,
+            @Nullable String displayName,
+            @Nullable String plan,
+            @Nullable List<GroupPath> groups) {}
+
+    /** What to change; what is absent stays. */
+    public record TenantChange(
+            @Nullable String displayName, @Nullable Wish state) {
+
+        /** The states that can be asked for. */
+        public enum Wish {
+            ACTIVE,
+            SUSPENDED
+        }
+    }
+
+    private final TenantStore tenants;
+    private final OperationStore operations;
+    private final OperationRunner runner;
+    private final Blueprints blueprints;
+    private final TenancyConfig config;
+    private final IdentityConfig identity;
+    private final Issuers issuers;
+    private final AuditLog audit;
+
+    TenantService(
+            TenantStore tenants,
+            OperationStore operations,
+            OperationRunner runner,
+            Blueprints blueprints,
+            TenancyConfig config,
+            IdentityConfig identity,
+            Issuers issuers,
+            AuditLog audit) {
+        this.tenants = tenants;
+        this.operations = operations;
+        this.runner = runner;
+        this.blueprints = blueprints;
+        this.config = config;
+        this.identity = identity;
+        this.issuers = issuers;
+        this.audit = audit;
+    }
+
+    TenantSpec check(@Nullable NewTenant wanted) {
+        if (wanted == null) {
+            throw ProblemException.invalid("body", "there is none", "a tenant: id, displayName, plan");
+        }
+        String id = wanted.id() == null ? "" : wanted.id();
+        String name = wanted.displayName() == null ? id : wanted.displayName();
+        String plan = wanted.plan() == null ? "" : wanted.plan();
+        List<GroupPath> groups = wanted.groups() == null ? List.of() : wanted.groups();
+        Optional<Blueprint> blueprint = blueprints.find(plan);
+        ProblemException.Invalid invalid = new ProblemException.Invalid()
+                .check(TenantId.isValid(id), "id", "not an id of a tenant", ID_FORM)
+                .check(!RESERVED.contains(id), "id", "this name is taken by the service itself", ID_FORM)
+                .check(blueprint.isPresent(), "plan", "there is no such plan", String.join(", ", blueprints.names()))
+                .check(
+                        isName(name),
+                        "displayName",
+                        "empty, too long or not printable",
+                        "1 to " + MAX_NAME_LENGTH + " printable characters");
+        blueprint.ifPresent(known -> invalid.check(
+                groups.size() <= known.maxGroups(),
+                "groups",
+                "more groups than the plan allows",
+                "at most " + known.maxGroups()));
+        invalid.throwIfAny();
+        if (blueprint.orElseThrow().demo() && !config.demo()) {
+            throw ProblemException.refused(
+                    "demo-plan",
+                    "plan",
+                    "tenants of a demo plan have users with known passwords, and this service is no demonstration",
+                    "another plan");
+        }
+        return new TenantSpec(new TenantId(id), name, plan, groups);
+    }
+
+    private static boolean isName(String name) {
+        return !name.isBlank()
+                && name.length() <= MAX_NAME_LENGTH
+                && name.chars().noneMatch(Character::isISOControl);
+    }
+
+    /** 202 with the operation, the same for the same request however often it comes. */
+    Uni<Reply> create(SqlConnection connection, Caller caller, TenantSpec spec) {
+        return tenants.insert(connection, spec, identity.issuerOf(spec.id().value()))
+                .chain(isNew -> isNew ? begin(connection, caller, spec) : again(connection, spec))
+                .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
+    }
+
+    private Uni<Operation> begin(SqlConnection connection, Caller caller, TenantSpec spec) {
+        return audit.record(
+                        connection,
+                        spec.id(),
+                        caller,
+                        new AuditLog.Change("tenants:create", "tenants/" + spec.id(), null, spec))
+                .chain(() -> operations.insert(connection, spec, runner.pendingSteps()));
+    }
+
+    private Uni<Operation> again(SqlConnection connection, TenantSpec spec) {
+        return operations.provisioning(connection, spec.id()).chain(found -> {
+            OperationStore.Claim before = found.orElseThrow();
+            requireSame(before.spec(), spec);
+            return before.operation().state() == Operation.State.FAILED
+                    ? tenants.move(connection, spec.id(), TenantState.FAILED, TenantState.PROVISIONING)
+                            .chain(() -> operations.restart(
+                                    connection, before.operation().id()))
+                    : Uni.createFrom().item(before.operation());
+        });
+    }
+
+    private static void requireSame(TenantSpec before, TenantSpec now) {
+        List<String> different = new ArrayList<>();
+        if (!before.displayName().equals(now.displayName())) {
+            different.add("displayName");
+        }
+        if (!before.plan().equals(now.plan())) {
+            different.add("plan");
+        }
+        if (!before.groups().equals(now.groups())) {
+            different.add("groups");
+        }
+        if (!different.isEmpty()) {
+            throw ProblemException.conflict(
+                    "tenant-exists",
+                    "there is a tenant " + now.id() + " already, asked for with another "
+                            + String.join(" and ", different));
+        }
+    }
+
+    Uni<Reply> change(
+            SqlConnection connection, Caller caller, TenantId id, WriteParams params, @Nullable TenantChange wanted) {
+        TenantChange change = checked(wanted);
+        return tenants.lock(connection, id).chain(found -> {
+            Tenant before = found.orElseThrow(ProblemException::notFound);
+            params.requireVersion(before.version());
+            Tenant wish = changed(before, change);
+            return tenants.update(connection, wish)
+                    .call(() -> Inbox.post(connection, id, Inbox.Kind.TENANT, List.of(id.value())))
+                    .call(after -> audit.record(
+                            connection,
+                            id,
+                            caller,
+                            new AuditLog.Change(action(before, after), "tenants/" + id, before, after)))
+                    .map(after -> Reply.ok(after, after.version()));
+        });
+    }
+
+    private static TenantChange checked(@Nullable TenantChange wanted) {
+        if (wanted == null || wanted.displayName() == null && wanted.state() == null) {
+            throw ProblemException.invalid("body", "there is nothing to change", "displayName, state");
+        }
+        if (wanted.displayName() != null && !isName(wanted.displayName())) {
+            throw ProblemException.invalid(
+                    "displayName",
+                    "empty, too long or not printable",
+                    "1 to " + MAX_NAME_LENGTH + " printable characters");
+        }
+        return wanted;
+    }
+
+    private static Tenant changed(Tenant before, TenantChange change) {
+        return new Tenant(
+                before.id(),
+                change.displayName() == null ? before.displayName() : change.displayName(),
+                before.plan(),
+                change.state() == null ? before.state() : moved(before.state(), change.state()),
+                before.issuer(),
+                before.createdAt(),
+                before.updatedAt(),
+                before.version());
+    }
+
+    /** Only what is active can be suspended and only what is suspended resumed; being there already is fine. */
+    private static TenantState moved(TenantState now, TenantChange.Wish wish) {
+        TenantState wanted =
+                switch (wish) {
+                    case ACTIVE -> TenantState.ACTIVE;
+                    case SUSPENDED -> TenantState.SUSPENDED;
+                };
+        return switch (now) {
+            case ACTIVE, SUSPENDED -> wanted;
+            case PROVISIONING, FAILED, OFFBOARDING, DELETED ->
+                throw ProblemException.conflict(
+                        "wrong-state",
+                        "the tenant is " + io.quartermaster.platform.Words.of(now)
+                                + "; only an active or suspended one can be suspended or resumed");
+        };
+    }
+
+    private static String action(Tenant before, Tenant after) {
+        if (before.state() == after.state()) {
+            return "tenants:update";
+        }
+        return after.state() == TenantState.SUSPENDED ? "tenants:suspend" : "tenants:resume";
+    }
+
+    /** After the commit: whose tokens count may have changed. */
+    Uni<Void> committed(WriteMode mode) {
+        return switch (mode) {
+            case COMMIT -> issuers.reload();
+            case DRY_RUN -> Uni.createFrom().voidItem();
+        };
+    }
+}

@@ -1,0 +1,90 @@
+package io.quartermaster.tenancy;
+
+import static io.restassured.RestAssured.given;
+
+import io.quartermaster.testing.Identity;
+import io.restassured.http.ContentType;
+import io.restassured.specification.RequestSpecification;
+import java.time.Duration;
+import java.util.Map;
+import org.awaitility.Awaitility;
+
+/** Real tenants and real tokens for integration tests, through the public API and Keycloak's token endpoint. */
+public final class TestTenants {
+
+    private static final String CLI_SECRET = "cli-secret-of-the-tests";
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    private TestTenants() {}
+
+    /** A token of the operator's automation; waits for Keycloak and the operator's realm. */
+    public static String operatorToken() {
+        Identity.await();
+        Awaitility.await().atMost(PATIENCE).ignoreExceptions().until(() -> given().get("/health/ready")
+                .jsonPath()
+                .getList("checks.findAll { it.name == 'identity' }.status")
+                .contains("UP"));
+        return clientToken("operator", "quartermaster-cli", CLI_SECRET);
+    }
+
+    /** Makes a tenant of the demo plan, with groups {@code /rnd} and {@code /devops}, and returns when it is usable. */
+    public static void provision(String id) {
+        String operation = request(operatorToken())
+                .body(Map.of("id", id, "plan", "demo", "displayName", "Tenant " + id))
+                .post("/v1/operator/tenants")
+                .then()
+                .statusCode(202)
+                .extract()
+                .path("id");
+        awaitState(operation, "succeeded");
+    }
+
+    public static void awaitState(String operation, String state) {
+        Awaitility.await("operation is " + state)
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(200))
+                .until(() -> request(operatorToken())
+                        .get("/v1/operator/operations/" + operation)
+                        .path("state")
+                        .equals(state));
+    }
+
+    public static String adminToken(String tenant) {
+        return userToken(tenant, "admin", "demo-admin-password");
+    }
+
+    /** A token of {@code rnd-member} or {@code devops-member}. */
+    public static String memberToken(String tenant, String username) {
+        return userToken(tenant, username, "demo-member-password");
+    }
+
+    public static String viewerToken(String tenant) {
+        return userToken(tenant, "viewer", "demo-viewer-password");
+    }
+
+    public static String userToken(String realm, String username, String password) {
+        return token(
+                realm,
+                Map.of("grant_type", "password", "client_id", "portal", "username", username, "password", password));
+    }
+
+    public static String clientToken(String realm, String client, String secret) {
+        return token(realm, Map.of("grant_type", "client_credentials", "client_id", client, "client_secret", secret));
+    }
+
+    private static String token(String realm, Map<String, String> form) {
+        return given().baseUri(Identity.url())
+                .port(-1)
+                .formParams(form)
+                .post("/realms/" + realm + "/protocol/openid-connect/token")
+                .then()
+                .statusCode(200)
+                .extract()
+                .path("access_token");
+    }
+
+    /** A request with this token, and a JSON body if any. */
+    public static RequestSpecification request(String token) {
+        return given().auth().oauth2(token).contentType(ContentType.JSON);
+    }
+}
