@@ -105,11 +105,11 @@ public class Dispatcher {
             Duration pause = config.poll();
             try {
                 pause = turn();
-                setAside.succeeded();
+                setAside.succeeded(epoch);
             } catch (RuntimeException e) {
                 LOG.errorf(e, "a turn of the leader failed; the engine is built again");
                 leader = null;
-                setAside.failed(epoch);
+                setAside.failed();
             }
             await(pause);
         }

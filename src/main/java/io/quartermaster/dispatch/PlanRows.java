@@ -147,26 +147,26 @@ final class PlanRows {
         OffsetDateTime stamp = fence.stamp();
         set(transaction, endedAttempts, """
                 with ended as (
-                    update attempt a set state = 'ended', outcome = x.outcome, exit_code = x.exit_code, message = x.message, ended_at = $2
+                    update attempt a set state = 'ended', outcome = x.outcome, exit_code = x.exit_code, message = x.message, ended_at = $2::timestamptz
                       from jsonb_to_recordset($1) as x(tenant_id text, id uuid, outcome text, exit_code int, message text)
                      where a.tenant_id = x.tenant_id and a.id = x.id and a.state <> 'ended' returning a.tenant_id, a.id)
-                update allocation_device d set freed_at = $2 from ended e
+                update allocation_device d set freed_at = $2::timestamptz from ended e
                  where d.tenant_id = e.tenant_id and d.attempt_id = e.id and d.freed_at is null
                 """, stamp);
         set(transaction, attemptProgress, """
-                update attempt a set state = x.state, started_at = case when x.state = 'running' then $2 else a.started_at end
+                update attempt a set state = x.state, started_at = case when x.state = 'running' then $2::timestamptz else a.started_at end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text)
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
         set(transaction, attemptStops, """
-                update attempt a set state = 'stopping', stop_reason = x.stop_reason, stopping_at = $2,
-                       deadline_at = $2 + x.grace_ms * interval '1 millisecond'
+                update attempt a set state = 'stopping', stop_reason = x.stop_reason, stopping_at = $2::timestamptz,
+                       deadline_at = $2::timestamptz + x.grace_ms * interval '1 millisecond'
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, stop_reason text, grace_ms bigint)
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
         set(transaction, newAttempts, """
                 insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, bound_at)
-                select tenant_id, id, workload_id, number, 'bound', pool_id, gpu_milli, $2
+                select tenant_id, id, workload_id, number, 'bound', pool_id, gpu_milli, $2::timestamptz
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, pool_id uuid, gpu_milli bigint)
                 """, stamp);
         set(transaction, newDevices, """
@@ -175,13 +175,13 @@ final class PlanRows {
                   from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint)
                 """);
         set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
-                update workload w set state = x.state, changed_at = $2, end_reason = x.end_reason,
+                update workload w set state = x.state, changed_at = $2::timestamptz, end_reason = x.end_reason,
                        attempts = coalesce(x.attempts, w.attempts),
-                       at_head_since = case when x.at_head then $2 when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
+                       at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
                        reason_code = case when x.state in ('waiting', 'held') then w.reason_code end,
                        reason = case when x.state in ('waiting', 'held') then w.reason end,
-                       started_at = case when x.state = 'running' then coalesce(w.started_at, $2) else w.started_at end,
-                       ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2 end
+                       started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz) else w.started_at end,
+                       ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean)
                  where w.tenant_id = x.tenant_id and w.id = x.id
                 """, stamp);
@@ -196,13 +196,13 @@ final class PlanRows {
                 """);
         set(transaction, nominations, """
                 insert into nomination (tenant_id, workload_id, pool_id, body, nominated_at)
-                select tenant_id, workload_id, pool_id, body, $2
+                select tenant_id, workload_id, pool_id, body, $2::timestamptz
                   from jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid, pool_id uuid, body jsonb)
                 on conflict (tenant_id, workload_id) do update set pool_id = excluded.pool_id, body = excluded.body, nominated_at = excluded.nominated_at
                 """, stamp);
         set(transaction, preemptions, """
                 insert into preemption (tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, at)
-                select tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, $2
+                select tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, $2::timestamptz
                   from jsonb_to_recordset($1)
                     as x(tenant_id text, id uuid, workload_id uuid, attempt_id uuid, cause text, for_workload uuid, receipt jsonb)
                 """, stamp);
@@ -214,7 +214,7 @@ final class PlanRows {
                 """, cell, fence.stampMillis());
         set(transaction, feed, """
                 insert into feed (tenant_id, seq, kind, ref, body, at)
-                select tenant_id, seq, 'workload', ref, body, $2
+                select tenant_id, seq, 'workload', ref, body, $2::timestamptz
                   from jsonb_to_recordset($1) as x(tenant_id text, seq bigint, ref text, body jsonb)
                 """, stamp);
         if (!touchedNodes.isEmpty()) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 interface AgentsConfig {
 
     /** How long an agent may run work from the moment it sent a request. Lost contact ends work after this long. */
-    @WithDefault("20s")
+    @WithDefault("30s")
     Duration lease();
 
     /** How much longer the service waits than the agent may run: for clocks that do not tick alike, and for what is slow to die. */
