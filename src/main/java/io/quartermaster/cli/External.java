@@ -50,7 +50,7 @@ record External(Map<Part, String> addresses, Map<String, String> properties) {
     }
 
     Set<Part> embedded() {
-        EnumSet<Part> parts = EnumSet.allOf(Part.class);
+        EnumSet<Part> parts = EnumSet.copyOf(Part.EXCHANGEABLE);
         parts.removeAll(addresses.keySet());
         return parts;
     }

@@ -17,9 +17,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /** One run of the service in this process, from the checks before it to the end of the last child. */
@@ -33,7 +31,6 @@ final class ServiceRun {
     private final Progress progress;
     private final long begun = System.nanoTime();
     private final AtomicInteger exitCode = new AtomicInteger(ExitCodes.OK);
-    private final CountDownLatch serviceEnded = new CountDownLatch(1);
 
     /** What the options say. */
     record Settings(
@@ -73,9 +70,10 @@ final class ServiceRun {
             return ExitCodes.ALREADY_RUNNING;
         }
         Ports.requireFree(settings.httpPort(), "the API", "--http-port or QM_HTTP_PORT");
-        EmbeddedServices services = startServices(folder);
-        // From here on the hook ends the children, whatever happens.
+        EmbeddedServices services = EmbeddedServices.of(embeddedConfig(folder));
+        // From here on the hook ends the children, whatever happens, also in the middle of their start.
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(folder, services), "stop"));
+        services.begin();
         services.properties().forEach(System::setProperty);
         external.properties().forEach(System::setProperty);
         listenProperties();
@@ -93,31 +91,15 @@ final class ServiceRun {
         return runService();
     }
 
-    private EmbeddedServices startServices(DataFolder folder) {
-        Thread main = Thread.currentThread();
-        // Ctrl-C before the children are known to anybody but the start itself: its interrupt makes it end them.
-        Thread early = new Thread(main::interrupt, "stop-early");
-        Runtime.getRuntime().addShutdownHook(early);
-        try {
-            return EmbeddedServices.start(new EmbeddedConfig(
-                    folder,
-                    Installation.keycloakHome(),
-                    external.embedded(),
-                    settings.postgresPort(),
-                    settings.redisPort(),
-                    settings.keycloakPort(),
-                    progress));
-        } finally {
-            removeHook(early);
-        }
-    }
-
-    private static void removeHook(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException alreadyEnding) {
-            Logger.getLogger(ServiceRun.class).debug("ending while starting", alreadyEnding);
-        }
+    private EmbeddedConfig embeddedConfig(DataFolder folder) {
+        return new EmbeddedConfig(
+                folder,
+                Installation.keycloakHome(),
+                external.embedded(),
+                settings.postgresPort(),
+                settings.redisPort(),
+                settings.keycloakPort(),
+                progress);
     }
 
     private int runService() {
@@ -129,7 +111,6 @@ final class ServiceRun {
                 exitCode.compareAndSet(ExitCodes.OK, code);
             }
         });
-        serviceEnded.countDown();
         return exitCode.get();
     }
 

@@ -15,7 +15,6 @@ import java.util.Optional;
  */
 public final class EmbeddedAgent implements EmbeddedProgram {
 
-    private static final String TITLE = "Agent";
     private static final String NAME = "agent";
 
     /** Longer than the grace that work is given. */
@@ -75,7 +74,8 @@ public final class EmbeddedAgent implements EmbeddedProgram {
                 "none",
                 "--trust-tenants",
                 "--stop-work-on-exit"));
-        Child.Spec spec = new Child.Spec(TITLE, command, Map.of(), root, folder.log(NAME), folder.pidFile(NAME), "1");
+        Child.Spec spec = new Child.Spec(
+                Part.AGENT.title(), command, Map.of(), root, folder.log(NAME), folder.pidFile(NAME), "1");
         Optional<Child> running = Child.adopt(spec);
         if (running.isPresent()) {
             return new EmbeddedAgent(running.get());
@@ -85,7 +85,7 @@ public final class EmbeddedAgent implements EmbeddedProgram {
     }
 
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(TITLE, folder.pidFile(NAME), StopSignal.TERMINATE, STOP_PATIENCE);
+        Child.endRecorded(Part.AGENT.title(), folder.pidFile(NAME), StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
     @Override

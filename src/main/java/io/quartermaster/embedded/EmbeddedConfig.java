@@ -20,6 +20,9 @@ public record EmbeddedConfig(
 
     public EmbeddedConfig {
         parts = Set.copyOf(parts);
+        if (!Part.EXCHANGEABLE.containsAll(parts)) {
+            throw new IllegalArgumentException("not a part to choose: " + parts);
+        }
         requirePort(postgresPort);
         requirePort(redisPort);
         requirePort(keycloakPort);
@@ -36,6 +39,7 @@ public record EmbeddedConfig(
             case POSTGRES -> postgresPort;
             case REDIS -> redisPort;
             case KEYCLOAK -> keycloakPort;
+            case AGENT -> throw new IllegalArgumentException("an agent has no port");
         };
     }
 }

@@ -21,65 +21,81 @@ public final class EmbeddedServices implements AutoCloseable {
     private final Map<Part, Keeper> keepers = new EnumMap<>(Part.class);
     private final CompletableFuture<StartFailure> broken = new CompletableFuture<>();
 
-    private volatile @Nullable Keeper agent;
+    private boolean closed;
 
     private EmbeddedServices(EmbeddedConfig config) {
         this.config = config;
         this.secrets = Secrets.in(config.folder());
     }
 
-    public static EmbeddedServices start(EmbeddedConfig config) {
+    /** Nothing runs yet, so that whoever must end it can be told about it before {@link #begin}. */
+    public static EmbeddedServices of(EmbeddedConfig config) {
         // Two threads that meet the log manager's class initialisation at once can wait for each other for ever.
         Logger.getLogger(EmbeddedServices.class.getName());
-        EmbeddedServices services = new EmbeddedServices(config);
+        return new EmbeddedServices(config);
+    }
+
+    public static EmbeddedServices start(EmbeddedConfig config) {
+        EmbeddedServices services = of(config);
+        services.begin();
+        return services;
+    }
+
+    /** Returns when PostgreSQL and Redis answer; ends what it started when one of them cannot. */
+    public void begin() {
+        DataFolder folder = config.folder();
+        boolean keycloak = config.parts().contains(Part.KEYCLOAK);
         try {
-            services.begin();
-            return services;
+            if (keycloak || config.parts().contains(Part.POSTGRES)) {
+                keep(Part.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
+            }
+            if (config.parts().contains(Part.REDIS)) {
+                keep(Part.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));
+            }
+            awaitReady(Part.POSTGRES);
+            if (keycloak) {
+                keep(Part.KEYCLOAK, () -> EmbeddedKeycloak.start(config, secrets));
+            }
+            awaitReady(Part.REDIS);
         } catch (CompletionException e) {
-            services.close();
+            close();
             throw e.getCause() instanceof StartFailure failure ? failure : e;
         }
     }
 
-    private void begin() {
-        DataFolder folder = config.folder();
-        boolean keycloak = config.parts().contains(Part.KEYCLOAK);
-        if (keycloak || config.parts().contains(Part.POSTGRES)) {
-            keep(Part.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
-        }
-        if (config.parts().contains(Part.REDIS)) {
-            keep(Part.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));
-        }
-        awaitReady(Part.POSTGRES);
-        if (keycloak) {
-            keep(Part.KEYCLOAK, () -> EmbeddedKeycloak.start(config, secrets));
-        }
-        awaitReady(Part.REDIS);
+    private void keep(Part part, Supplier<? extends EmbeddedProgram> start) {
+        begin(part, new Keeper(part.title(), "127.0.0.1:" + config.port(part), start, config.progress(), broken));
     }
 
-    private void keep(Part part, Supplier<? extends EmbeddedProgram> start) {
-        Keeper keeper = new Keeper(part.title(), "127.0.0.1:" + config.port(part), start, config.progress(), broken);
+    private synchronized void begin(Part part, Keeper keeper) {
+        if (closed) {
+            throw new StartFailure("Stopped while starting.");
+        }
         keepers.put(part, keeper);
         keeper.begin();
     }
 
-    /** Starts an agent of this machine beside the rest; it is kept running and ended like everything else. */
-    public void startAgent(EmbeddedAgent.Settings settings) {
-        Keeper keeper = new Keeper(
-                "Agent",
-                settings.node(),
-                () -> EmbeddedAgent.start(config.folder(), settings),
-                config.progress(),
-                broken);
-        agent = keeper;
-        keeper.begin();
+    private synchronized @Nullable Keeper keeper(Part part) {
+        return keepers.get(part);
     }
 
     private void awaitReady(Part part) {
-        Keeper keeper = keepers.get(part);
+        Keeper keeper = keeper(part);
         if (keeper != null) {
             keeper.ready().join();
         }
+    }
+
+    /** Starts an agent of this machine beside the rest; it is kept running and ended like everything else. */
+    public void startAgent(EmbeddedAgent.Settings settings) {
+        begin(
+                Part.AGENT,
+                new Keeper(
+                        Part.AGENT.title(),
+                        settings.node(),
+                        () -> EmbeddedAgent.start(config.folder(), settings),
+                        config.progress(),
+                        broken));
     }
 
     /** Ends what a killed service left running in that folder, Keycloak before its database. */
@@ -122,7 +138,7 @@ public final class EmbeddedServices implements AutoCloseable {
 
     /** Completes when Keycloak answers, at once when it is not embedded; fails with what went wrong. */
     public CompletableFuture<Void> identity() {
-        Keeper keeper = keepers.get(Part.KEYCLOAK);
+        Keeper keeper = keeper(Part.KEYCLOAK);
         return keeper == null ? CompletableFuture.completedFuture(null) : keeper.ready();
     }
 
@@ -133,12 +149,11 @@ public final class EmbeddedServices implements AutoCloseable {
 
     @Override
     public void close() {
-        Keeper lastAgent = agent;
-        if (lastAgent != null) {
-            lastAgent.close();
+        synchronized (this) {
+            closed = true;
         }
-        for (Part part : new Part[] {Part.KEYCLOAK, Part.REDIS, Part.POSTGRES}) {
-            Keeper keeper = keepers.get(part);
+        for (Part part : new Part[] {Part.AGENT, Part.KEYCLOAK, Part.REDIS, Part.POSTGRES}) {
+            Keeper keeper = keeper(part);
             if (keeper != null) {
                 keeper.close();
             }

@@ -50,7 +50,7 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
 
     private static Map<String, String> startServices() {
         TestFolder folder = TestFolder.claim(Path.of("target"));
-        EnumSet<Part> parts = EnumSet.allOf(Part.class);
+        EnumSet<Part> parts = EnumSet.copyOf(Part.EXCHANGEABLE);
         if (!Boolean.parseBoolean(System.getProperty("qm.test.identity", "true"))) {
             parts.remove(Part.KEYCLOAK);
         }

@@ -1,0 +1,70 @@
+package io.quartermaster.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quartermaster.embedded.Part;
+import io.quartermaster.embedded.StartFailure;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ExternalTest {
+
+    private static final Map<String, String> DATABASE = Map.of(
+            "QM_DATABASE_URL",
+            "jdbc:postgresql://db.example:5432/qm?sslmode=require",
+            "QM_DATABASE_OWNER_USER",
+            "o",
+            "QM_DATABASE_OWNER_PASSWORD",
+            "1",
+            "QM_DATABASE_REQUEST_USER",
+            "r",
+            "QM_DATABASE_REQUEST_PASSWORD",
+            "2",
+            "QM_DATABASE_SYSTEM_USER",
+            "s",
+            "QM_DATABASE_SYSTEM_PASSWORD",
+            "3");
+
+    @Test
+    void whatIsNotGivenIsEmbedded() {
+        assertThat(External.from(Map.of()).embedded())
+                .containsExactlyInAnyOrder(Part.POSTGRES, Part.REDIS, Part.KEYCLOAK);
+        assertThat(External.from(DATABASE).embedded()).containsExactlyInAnyOrder(Part.REDIS, Part.KEYCLOAK);
+    }
+
+    @Test
+    void theThreeRolesGoToTheirThreeDoors() {
+        assertThat(External.from(DATABASE).properties())
+                .containsEntry("quarkus.datasource.reactive.url", "postgresql://db.example:5432/qm?sslmode=require")
+                .containsEntry("quarkus.datasource.username", "r")
+                .containsEntry("quarkus.datasource.system.username", "s")
+                .containsEntry("quarkus.flyway.username", "o")
+                .containsEntry("quarkus.flyway.placeholders.requestRole", "r");
+    }
+
+    @Test
+    void withAllThreeGivenNothingIsEmbedded() {
+        Map<String, String> environment = new HashMap<>(DATABASE);
+        environment.put("QM_REDIS_URL", "redis://:secret@cache.example:6379");
+        environment.put("QM_KEYCLOAK_URL", "https://id.example/");
+        environment.put("QM_KEYCLOAK_ADMIN_USER", "admin");
+        environment.put("QM_KEYCLOAK_ADMIN_PASSWORD", "x");
+
+        External external = External.from(environment);
+
+        assertThat(external.embedded()).isEmpty();
+        assertThat(external.addresses()).containsEntry(Part.REDIS, "redis://cache.example:6379");
+        assertThat(external.properties()).containsEntry("quartermaster.identity.keycloak-url", "https://id.example");
+    }
+
+    @Test
+    void anAddressWithoutItsPasswordsIsRefusedByName() {
+        assertThatThrownBy(() -> External.from(Map.of("QM_DATABASE_URL", "postgresql://db.example/qm")))
+                .isInstanceOf(StartFailure.class)
+                .hasMessageContaining("QM_DATABASE_OWNER_USER");
+        assertThatThrownBy(() -> External.from(Map.of("QM_DATABASE_URL", "mysql://db.example/qm")))
+                .hasMessageContaining("postgresql://host:5432/quartermaster");
+    }
+}

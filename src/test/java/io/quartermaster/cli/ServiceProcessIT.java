@@ -1,0 +1,140 @@
+package io.quartermaster.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.Ports;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The packaged program as people start it: real processes, with a Keycloak that is given from outside and not needed here. */
+class ServiceProcessIT {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+    private final Path temporary;
+
+    private final int httpPort = Ports.anyFree();
+    private final int postgresPort = Ports.anyFree();
+    private final int redisPort = Ports.anyFree();
+
+    ServiceProcessIT(@TempDir Path temporary) {
+        this.temporary = temporary;
+    }
+
+    @AfterEach
+    void nothingIsLeftRunning() throws Exception {
+        assertThat(run("down").exitCode()).isZero();
+        assertThat(Ports.answers(postgresPort)).isFalse();
+        assertThat(Ports.answers(redisPort)).isFalse();
+    }
+
+    @Test
+    void aKilledServiceIsFollowedByOneThatTakesItsDatabaseOver() throws Exception {
+        Process first = start("up");
+        awaitService();
+        String database = pidFile("postgres");
+
+        Ended second = run("up");
+        assertThat(second.exitCode()).isEqualTo(ExitCodes.ALREADY_RUNNING);
+        assertThat(second.output())
+                .contains("already runs")
+                .contains(Long.toString(first.pid()))
+                .contains(":" + httpPort);
+        Ended reset = run("reset", "--yes");
+        assertThat(reset.exitCode()).isEqualTo(ExitCodes.REFUSED);
+
+        first.destroyForcibly().waitFor();
+        assertThat(run("status").exitCode()).isEqualTo(ExitCodes.NOT_RUNNING);
+        Process third = start("up");
+        awaitService();
+        assertThat(pidFile("postgres")).isEqualTo(database);
+
+        ProcessHandle.of(Long.parseLong(database.split(" ")[0])).orElseThrow().destroyForcibly();
+        Awaitility.await().atMost(PATIENCE).until(() -> !pidFile("postgres").equals(database));
+        awaitService();
+
+        third.destroy();
+        assertThat(third.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(Ports.answers(postgresPort)).isFalse();
+        assertThat(run("reset", "--yes").exitCode()).isZero();
+        assertThat(data()).isEmptyDirectory();
+    }
+
+    @Test
+    void aPortInUseIsNamedWithTheSettingThatChangesIt() throws Exception {
+        try (ServerSocket other = new ServerSocket(redisPort, 1, InetAddress.getLoopbackAddress())) {
+            Ended ended = run("up");
+
+            assertThat(other.isBound()).isTrue();
+            assertThat(ended.exitCode()).isEqualTo(ExitCodes.CANNOT_START);
+            assertThat(ended.output())
+                    .contains("Port " + redisPort + " (for Redis)")
+                    .contains("--redis-port or QM_REDIS_PORT");
+        }
+        assertThat(Ports.answers(postgresPort)).isFalse();
+    }
+
+    private record Ended(int exitCode, String output) {}
+
+    private Ended run(String... arguments) throws IOException, InterruptedException {
+        Process process = start(arguments);
+        String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        return new Ended(process.exitValue(), output);
+    }
+
+    private Process start(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx384m",
+                "-jar",
+                Path.of("target", "quarkus-app", "quarkus-run.jar").toString()));
+        command.addAll(List.of(arguments));
+        command.addAll(List.of("--data-dir", data().toString()));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment()
+                .putAll(Map.of(
+                        "QM_HTTP_PORT",
+                        Integer.toString(httpPort),
+                        "QM_POSTGRES_PORT",
+                        Integer.toString(postgresPort),
+                        "QM_REDIS_PORT",
+                        Integer.toString(redisPort),
+                        "QM_KEYCLOAK_URL",
+                        "http://127.0.0.1:1",
+                        "QM_KEYCLOAK_ADMIN_USER",
+                        "admin",
+                        "QM_KEYCLOAK_ADMIN_PASSWORD",
+                        "none"));
+        return builder.start();
+    }
+
+    private void awaitService() throws Exception {
+        try (Probe probe = new Probe()) {
+            Awaitility.await().atMost(PATIENCE).until(() -> probe.ready("http://127.0.0.1:" + httpPort)
+                    .filter(Probe.Health::up)
+                    .isPresent());
+        }
+    }
+
+    private String pidFile(String program) throws IOException {
+        return Files.readString(new DataFolder(data()).resolve("run").resolve(program + ".pid"));
+    }
+
+    private Path data() {
+        return temporary.resolve("data");
+    }
+}
