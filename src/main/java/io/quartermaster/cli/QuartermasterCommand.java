@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
             DownCommand.class,
             StatusCommand.class,
             ResetCommand.class,
+            DemoCommand.class,
             SimulateCommand.class,
             AgentCommand.class,
             HelpCommand.class

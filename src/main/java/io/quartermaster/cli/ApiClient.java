@@ -1,0 +1,187 @@
+package io.quartermaster.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The public API as one caller meets it, with a token of its realm that is renewed before it runs out. */
+final class ApiClient {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final long RENEW_BEFORE_NANOS = Duration.ofSeconds(20).toNanos();
+
+    private final HttpClient http;
+    private final String url;
+    private final URI tokenUrl;
+    private final Map<String, String> grant;
+    private String token = "";
+    private long renewAtNanos = System.nanoTime();
+
+    private ApiClient(HttpClient http, String url, URI tokenUrl, Map<String, String> grant) {
+        this.http = http;
+        this.url = url;
+        this.tokenUrl = tokenUrl;
+        this.grant = grant;
+    }
+
+    /** A service account of a realm. */
+    static ApiClient ofClient(String url, String keycloakUrl, String realm, String clientId, String secret) {
+        return of(
+                url,
+                keycloakUrl,
+                realm,
+                Map.of("grant_type", "client_credentials", "client_id", clientId, "client_secret", secret));
+    }
+
+    /** A person whose realm lets programs send passwords: demonstrations only. */
+    static ApiClient ofUser(String url, String keycloakUrl, String realm, String username, String password) {
+        return of(
+                url,
+                keycloakUrl,
+                realm,
+                Map.of("grant_type", "password", "client_id", "portal", "username", username, "password", password));
+    }
+
+    private static ApiClient of(String url, String keycloakUrl, String realm, Map<String, String> grant) {
+        URI token = URI.create(keycloakUrl + "/realms/" + realm + "/protocol/openid-connect/token");
+        HttpClient http =
+                HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        return new ApiClient(http, url, token, new LinkedHashMap<>(grant));
+    }
+
+    /** What the service answered. */
+    record Answer(int status, JsonNode body, Optional<String> etag) {
+
+        boolean ok() {
+            return status >= 200 && status < 300;
+        }
+
+        /** For people: the problem's own words, and each field that was not accepted. */
+        String problem() {
+            StringBuilder text = new StringBuilder(
+                    "HTTP " + status + ": " + body.path("detail").asText(body.toString()));
+            body.path("errors").forEach(error -> text.append("; ")
+                    .append(error.path("field").asText())
+                    .append(": ")
+                    .append(error.path("message").asText()));
+            return text.toString();
+        }
+    }
+
+    Answer get(String path) {
+        return send("GET", path, null, null);
+    }
+
+    Answer post(String path, Object body) {
+        return send("POST", path, body, null);
+    }
+
+    Answer put(String path, Object body) {
+        return send("PUT", path, body, null);
+    }
+
+    /** As {@link #get}, {@link #post}, {@link #put}; an answer that is no success ends the command with the service's own words. */
+    JsonNode require(Answer answer) {
+        if (!answer.ok()) {
+            throw new ApiFailure(answer.problem());
+        }
+        return answer.body();
+    }
+
+    private Answer send(String method, String path, @Nullable Object body, @Nullable String ifMatch) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
+                .timeout(PATIENCE)
+                .header("Authorization", "Bearer " + token())
+                .header("Accept", "application/json");
+        if (ifMatch != null) {
+            request.header("If-Match", ifMatch);
+        }
+        if (body == null) {
+            request.method(method, HttpRequest.BodyPublishers.noBody());
+        } else {
+            request.header("Content-Type", "application/json")
+                    .method(method, HttpRequest.BodyPublishers.ofString(write(body)));
+        }
+        HttpResponse<String> response = exchange(request.build());
+        return new Answer(
+                response.statusCode(), read(response.body()), response.headers().firstValue("ETag"));
+    }
+
+    private String token() {
+        if (System.nanoTime() - renewAtNanos >= 0) {
+            String form = grant.entrySet().stream()
+                    .map(entry -> encode(entry.getKey()) + "=" + encode(entry.getValue()))
+                    .collect(Collectors.joining("&"));
+            HttpResponse<String> response = exchange(HttpRequest.newBuilder(tokenUrl)
+                    .timeout(PATIENCE)
+                    .header("Content-Type", "application/x-www-form-urlencoded")
+                    .POST(HttpRequest.BodyPublishers.ofString(form))
+                    .build());
+            JsonNode body = read(response.body());
+            if (response.statusCode() != 200) {
+                throw new ApiFailure("No token from " + tokenUrl + ": "
+                        + body.path("error_description").asText("HTTP " + response.statusCode()));
+            }
+            token = body.path("access_token").asText();
+            long life = Duration.ofSeconds(body.path("expires_in").asLong()).toNanos();
+            renewAtNanos = System.nanoTime() + Math.max(life / 2, life - RENEW_BEFORE_NANOS);
+        }
+        return token;
+    }
+
+    private HttpResponse<String> exchange(HttpRequest request) {
+        try {
+            return http.send(request, HttpResponse.BodyHandlers.ofString());
+        } catch (IOException e) {
+            throw new ApiFailure("Cannot reach " + request.uri() + ": "
+                    + Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+
+    static String encode(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
+    }
+
+    private static String write(Object body) {
+        try {
+            return JSON.writeValueAsString(body);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("not to be written as JSON", e);
+        }
+    }
+
+    private static JsonNode read(String text) {
+        try {
+            return text.isEmpty() ? MissingNode.getInstance() : JSON.readTree(text);
+        } catch (JsonProcessingException e) {
+            return JSON.getNodeFactory().textNode(text);
+        }
+    }
+
+    /** A command cannot go on; the message is for people. */
+    static final class ApiFailure extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        ApiFailure(String message) {
+            super(message);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.cli.ApiClient.ApiFailure;
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.Secrets;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code qm demo}: plays the worked example against the running service. */
+@Command(
+        name = "demo",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Plays a story against the running service, through the public API and with real tokens:",
+            "a reservation is honoured by graceful preemption, a second tenant borrows, and the bill comes out."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:the story ended as it must", "1:it did not; the message says where", "3:no service runs here"
+        })
+final class DemoCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DataFolderOption dataFolder;
+
+    @Option(
+            names = "--steps",
+            defaultValue = "80",
+            description = "How long each job works, in steps of half a second. Default: ${DEFAULT-VALUE}")
+    private int steps;
+
+    @Option(
+            names = "--patience",
+            defaultValue = "300",
+            description = "Seconds to wait for each scene to come true. Default: ${DEFAULT-VALUE}")
+    private int patienceSeconds;
+
+    /** Set by picocli before {@link #call}. */
+    @SuppressWarnings("NullAway.Init")
+    DemoCommand() {}
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        DataFolder folder = dataFolder.folder();
+        Optional<RunFile> running = RunFile.ofRunning(folder);
+        if (running.isEmpty()) {
+            spec.commandLine().getErr().println("qm: nothing runs on " + folder.path() + ". Start it with qm up.");
+            return ExitCodes.NOT_RUNNING;
+        }
+        String url = running.get().url();
+        String keycloak = running.get().keycloakUrl();
+        try {
+            new DemoStory(
+                            out,
+                            new DemoStage(out, Duration.ofSeconds(patienceSeconds)),
+                            ApiClient.ofClient(
+                                    url,
+                                    keycloak,
+                                    "operator",
+                                    DemoWorld.CLI_CLIENT,
+                                    Secrets.in(folder).password(DemoWorld.CLI_SECRET)),
+                            member(url, keycloak, DemoWorld.OWNER, DemoWorld.RND_MEMBER),
+                            member(url, keycloak, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER),
+                            member(url, keycloak, DemoWorld.BORROWER, DemoWorld.RND_MEMBER),
+                            steps)
+                    .play();
+            return ExitCodes.OK;
+        } catch (ApiFailure e) {
+            spec.commandLine().getErr().println("qm: " + e.getMessage());
+            return 1;
+        }
+    }
+
+    private static ApiClient member(String url, String keycloak, String tenant, String user) {
+        return ApiClient.ofUser(url, keycloak, tenant, user, DemoWorld.MEMBER_PASSWORD);
+    }
+}

@@ -1,0 +1,192 @@
+package io.quartermaster.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.ApiClient.ApiFailure;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+
+/** The demonstration's workloads as the API shows them; prints each change once, in the order in which it is seen. */
+final class DemoStage {
+
+    private static final Duration LOOK_EVERY = Duration.ofMillis(250);
+
+    private final PrintWriter out;
+    private final Duration patience;
+    private final long begunNanos = System.nanoTime();
+    private final List<Actor> actors = new ArrayList<>();
+
+    DemoStage(PrintWriter out, Duration patience) {
+        this.out = out;
+        this.patience = patience;
+    }
+
+    /** One workload of the story. */
+    final class Actor {
+        private final ApiClient owner;
+        private final String tenant;
+        private final String name;
+        private final String id;
+        private final Map<String, String> seen = new HashMap<>();
+        private JsonNode details;
+
+        private Actor(ApiClient owner, String tenant, String name, JsonNode submitted) {
+            this.owner = owner;
+            this.tenant = tenant;
+            this.name = name;
+            this.id = submitted.path("id").asText();
+            this.details = submitted;
+        }
+
+        String state() {
+            return details.path("workload").path("state").asText();
+        }
+
+        String reason() {
+            return details.path("workload").path("reason").asText();
+        }
+
+        String name() {
+            return name;
+        }
+
+        int preemptions() {
+            return details.path("preemptions").size();
+        }
+
+        String log(int attempt) {
+            return owner.require(owner.get(path() + "/logs?attempt=" + attempt)).asText();
+        }
+
+        int attempts() {
+            return details.path("workload").path("attempts").asInt();
+        }
+
+        private String path() {
+            return "/v1/tenants/" + tenant + "/workloads/" + id;
+        }
+
+        private void look() {
+            details = owner.require(owner.get(path()));
+            String state = state();
+            String text =
+                    switch (state) {
+                        case "waiting" -> "waiting" + why();
+                        case "starting", "running" -> state + ", attempt " + attempts();
+                        default -> state;
+                    };
+            if (changed("state", text)) {
+                say(String.format(Locale.ROOT, "  %-7s %-4s %s", tenant, name, text));
+            }
+            JsonNode preemptions = details.path("preemptions");
+            if (preemptions.size() > 0 && changed("preemptions", Integer.toString(preemptions.size()))) {
+                JsonNode last = newest(preemptions);
+                say(String.format(
+                        Locale.ROOT,
+                        "  %-7s %-4s is told to stop: %s%s, by right of %s",
+                        tenant,
+                        name,
+                        last.path("cause").asText(),
+                        successor(last.path("forWorkload").asText("")),
+                        last.path("receipt").path("right").asText("?")));
+            }
+        }
+
+        private String why() {
+            JsonNode reason = details.path("reasons").path(0);
+            return reason.isMissingNode()
+                    ? ""
+                    : ": " + reason.path("code").asText() + ", "
+                            + reason.path("sentence").asText();
+        }
+
+        /** Reasons carry numbers that move; a line is printed when state or code change. */
+        private boolean changed(String what, String now) {
+            int cut = now.indexOf(',');
+            String key = now.startsWith("waiting") && cut > 0 ? now.substring(0, cut) : now;
+            return !key.equals(seen.put(what, key));
+        }
+    }
+
+    private static JsonNode newest(JsonNode preemptions) {
+        JsonNode newest = preemptions.path(0);
+        for (JsonNode each : preemptions) {
+            if (each.path("at").asText().compareTo(newest.path("at").asText()) > 0) {
+                newest = each;
+            }
+        }
+        return newest;
+    }
+
+    private String successor(String id) {
+        return actors.stream()
+                .filter(actor -> actor.id.equals(id))
+                .map(actor -> " for " + actor.name)
+                .findFirst()
+                .orElse("");
+    }
+
+    Actor submit(ApiClient owner, String tenant, String queue, String name, int steps) {
+        // The work counts its steps; the abort callback saves where it is, and the next attempt goes on from there.
+        Map<String, Object> submission = Map.of(
+                "queue",
+                queue,
+                "name",
+                name,
+                "type",
+                "training",
+                "command",
+                List.of(
+                        "sh",
+                        "-c",
+                        "n=$(cat \"$QM_CHECKPOINT_DIR/step\" 2>/dev/null || echo 0); echo \"attempt $QM_ATTEMPT begins at step $n on GPUs $CUDA_VISIBLE_DEVICES\"; "
+                                + "while [ \"$n\" -lt \"$STEPS\" ]; do n=$((n+1)); echo $n > \"$QM_CHECKPOINT_DIR/.now\"; sleep 0.5; done; echo \"done at step $n\""),
+                "abortCallback",
+                List.of("sh", "-c", "cp \"$QM_CHECKPOINT_DIR/.now\" \"$QM_CHECKPOINT_DIR/step\""),
+                "environment",
+                Map.of("STEPS", Integer.toString(steps)));
+        JsonNode submitted = owner.require(owner.post("/v1/tenants/" + tenant + "/workloads", submission));
+        Actor actor = new Actor(owner, tenant, name, submitted);
+        actors.add(actor);
+        return actor;
+    }
+
+    /** Watches until it is so, printing what changes meanwhile. */
+    void until(String what, BooleanSupplier so) {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            actors.forEach(Actor::look);
+            if (so.getAsBoolean()) {
+                return;
+            }
+            if (System.nanoTime() > end) {
+                throw new ApiFailure("This did not come true within " + patience.toSeconds() + " s: " + what);
+            }
+            pause();
+        }
+    }
+
+    void scene(String text) {
+        say("");
+        say(text);
+    }
+
+    void say(String text) {
+        out.printf(Locale.ROOT, "%6.1f s  %s%n", (System.nanoTime() - begunNanos) / 1e9, text);
+        out.flush();
+    }
+
+    static void pause() {
+        try {
+            Thread.sleep(LOOK_EVERY);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+}

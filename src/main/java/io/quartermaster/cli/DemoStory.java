@@ -1,0 +1,180 @@
+package io.quartermaster.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.ApiClient.ApiFailure;
+import io.quartermaster.cli.DemoStage.Actor;
+import java.io.PrintWriter;
+import java.math.BigInteger;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The worked example of ClearML's article on resource policies (June 2024) with a second tenant: each scene says what must be so before the
+ * next begins, so the story ends as it must or says where it did not.
+ */
+final class DemoStory {
+
+    private final PrintWriter out;
+    private final DemoStage stage;
+    private final ApiClient operator;
+    private final ApiClient rnd;
+    private final ApiClient devops;
+    private final ApiClient globex;
+    private final int steps;
+
+    /** @param steps of half a second that an R&D job takes */
+    DemoStory(
+            PrintWriter out,
+            DemoStage stage,
+            ApiClient operator,
+            ApiClient rnd,
+            ApiClient devops,
+            ApiClient globex,
+            int steps) {
+        this.out = out;
+        this.stage = stage;
+        this.operator = operator;
+        this.rnd = rnd;
+        this.devops = devops;
+        this.globex = globex;
+        this.steps = steps;
+    }
+
+    /** Throws when something did not come true. */
+    void play() {
+        clearStage();
+        Instant begun = Instant.now();
+        stage.scene(
+                "acme reserves all 10 GPUs of pool demo; its groups /rnd and /devops reserve 5 each and may use 9.");
+        stage.say("R&D submits five jobs of 3 GPUs: three run, two wait for the group's limit.");
+        List<Actor> jobs = new ArrayList<>();
+        for (int i = 1; i <= 5; i++) {
+            jobs.add(stage.submit(rnd, DemoWorld.OWNER, DemoWorld.queue("rnd", 3), "r-" + i, steps));
+        }
+        stage.until(
+                "r-1, r-2 and r-3 run, r-4 and r-5 wait for LIMIT",
+                () -> jobs.subList(0, 3).stream().allMatch(job -> job.state().equals("running"))
+                        && jobs.subList(3, 5).stream()
+                                .allMatch(job -> job.state().equals("waiting")
+                                        && job.reason().equals("LIMIT")));
+
+        stage.scene("globex reserves nothing and may use 2: it borrows the GPU that acme leaves idle.");
+        Actor borrower = stage.submit(globex, DemoWorld.BORROWER, DemoWorld.queue("rnd", 1), "g-1", steps);
+        stage.until("g-1 runs", () -> borrower.state().equals("running"));
+
+        stage.scene("DevOps wants 3 GPUs of its reserved 5: the job that R&D started last gives way.");
+        Actor first = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 3), "d-1", steps);
+        stage.until(
+                "d-1 runs, r-3 waits again",
+                () -> first.state().equals("running") && jobs.get(2).preemptions() == 1 && waits(jobs.get(2)));
+
+        stage.scene("DevOps wants 2 more, still within its 5, and only 0 are free: one more job of R&D gives way.");
+        Actor second = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 2), "d-2", steps);
+        stage.until(
+                "d-2 runs, r-2 waits again",
+                () -> second.state().equals("running") && jobs.get(1).preemptions() == 1 && waits(jobs.get(1)));
+        must(jobs.get(0).preemptions() == 0 && borrower.preemptions() == 0, "r-1 and g-1 were never told to stop");
+
+        stage.scene("As jobs end, those that were preempted go first and resume from their checkpoints.");
+        List<Actor> all = new ArrayList<>(jobs);
+        all.addAll(List.of(borrower, first, second));
+        stage.until("everything has succeeded", () -> all.stream()
+                .allMatch(job -> job.state().equals("succeeded")));
+        for (Actor victim : List.of(jobs.get(1), jobs.get(2))) {
+            String log = victim.log(victim.attempts());
+            stage.say(victim.name() + ": " + log.lines().findFirst().orElse(""));
+            must(
+                    log.contains("attempt 2 begins at step ") && !log.contains("begins at step 0 "),
+                    victim.name() + " resumed from its checkpoint");
+        }
+        bill(begun, Instant.now());
+    }
+
+    private static boolean waits(Actor job) {
+        return job.state().equals("waiting");
+    }
+
+    /** What an earlier, interrupted play left behind would stand in this one's way. */
+    private void clearStage() {
+        cancelAll(rnd, DemoWorld.OWNER);
+        cancelAll(devops, DemoWorld.OWNER);
+        cancelAll(globex, DemoWorld.BORROWER);
+        for (ApiClient each : List.of(rnd, globex)) {
+            String tenant = each == globex ? DemoWorld.BORROWER : DemoWorld.OWNER;
+            for (int looks = 0; !live(each, tenant).isEmpty(); looks++) {
+                must(looks < 240, "what an earlier demo left has stopped");
+                DemoStage.pause();
+            }
+        }
+    }
+
+    private void cancelAll(ApiClient caller, String tenant) {
+        for (JsonNode workload : live(caller, tenant)) {
+            caller.post(
+                    "/v1/tenants/" + tenant + "/workloads/"
+                            + workload.path("id").asText() + "/cancel",
+                    Map.of());
+        }
+    }
+
+    private static List<JsonNode> live(ApiClient caller, String tenant) {
+        List<JsonNode> live = new ArrayList<>();
+        for (String state : List.of("held", "waiting", "starting", "running", "stopping")) {
+            caller.require(caller.get("/v1/tenants/" + tenant + "/workloads?state=" + state))
+                    .path("items")
+                    .forEach(live::add);
+        }
+        return live;
+    }
+
+    private void bill(Instant from, Instant to) {
+        stage.scene("What it comes to, from " + from + " to " + to + ":");
+        String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
+        for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
+            JsonNode usage = operator.require(
+                    operator.get("/v1/tenants/" + tenant + "/usage?granularity=total&groupBy=pool&" + window));
+            for (JsonNode row : usage.path("rows")) {
+                JsonNode totals = row.path("totals");
+                out.printf(
+                        "          %-7s %-8s reserved %s, reserved-idle %s, on-demand %s GPU-seconds%n",
+                        tenant,
+                        row.path("pool").asText(),
+                        seconds(totals.path("reserved")),
+                        seconds(totals.path("reservedIdle")),
+                        seconds(totals.path("onDemand")));
+            }
+        }
+        JsonNode groups = operator.require(
+                operator.get("/v1/tenants/" + DemoWorld.OWNER + "/usage?granularity=total&groupBy=group&" + window));
+        for (JsonNode row : groups.path("rows")) {
+            if (row.hasNonNull("group")) {
+                out.printf(
+                        "          %-7s %-8s within %s, over-quota %s GPU-seconds%n",
+                        DemoWorld.OWNER,
+                        row.path("group").asText(),
+                        seconds(row.path("totals").path("within")),
+                        seconds(row.path("totals").path("overQuota")));
+            }
+        }
+        JsonNode audit = operator.require(operator.post("/v1/operator/audits", Map.of()));
+        boolean holds =
+                audit.path("violations").isEmpty() && !audit.path("violations").isMissingNode();
+        out.printf("          the equations of the ledger hold: %s%n", holds ? "yes, exactly" : "NO: " + audit);
+        out.flush();
+        must(holds, "the equations of the ledger hold");
+    }
+
+    private static String seconds(JsonNode amount) {
+        BigInteger milliMillis = new BigInteger(amount.path("gpuMilliMillis").asText("0"));
+        return String.format(Locale.ROOT, "%.1f", milliMillis.doubleValue() / 1e6);
+    }
+
+    private static void must(boolean so, String what) {
+        if (!so) {
+            throw new ApiFailure("The story went wrong; this should be so: " + what);
+        }
+    }
+}
