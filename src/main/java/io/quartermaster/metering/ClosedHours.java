@@ -1,0 +1,89 @@
+package io.quartermaster.metering;
+
+import io.quartermaster.ledger.Book;
+import io.quartermaster.ledger.BookState;
+import io.quartermaster.ledger.ChainHash;
+import io.quartermaster.ledger.HashChain;
+import io.quartermaster.ledger.TenantId;
+import io.quartermaster.platform.SystemTransaction;
+import io.smallrye.mutiny.Uni;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads and writes {@code closed_hour}. */
+final class ClosedHours {
+
+    /**
+     * The books of a tenant at the end of a closed hour.
+     *
+     * @param endMillis end of the hour; 0 before the first one
+     * @param throughSeq the last usage event in the state; -1 before the first
+     * @param chain where the tenant's chain of segments ends
+     */
+    record Closed(long endMillis, long throughSeq, BookState state, HashChain.End chain) {
+
+        /** Before the first hour is closed. */
+        static Closed none(TenantId tenant) {
+            BookState empty = Book.empty(tenant).state();
+            return new Closed(0, empty.seq(), empty, HashChain.beginning(tenant));
+        }
+    }
+
+    private static final String SELECT = """
+            select hour_ms, through_seq, cast(format as bigint), cast(state as text), records, encode(last_hash, 'hex')
+              from closed_hour where tenant_id = $1 and hour_ms <= $2 order by hour_ms desc limit 1
+            """;
+
+    private ClosedHours() {}
+
+    /** The last closed hour of a tenant; {@link Closed#none} when there is none. */
+    static Uni<Closed> last(Query query, TenantId tenant) {
+        return lastBy(query, tenant, Long.MAX_VALUE);
+    }
+
+    /** The last one that ended by an instant. */
+    static Uni<Closed> lastBy(Query query, TenantId tenant, long untilMillis) {
+        return query.rows(SELECT, tenant.value(), untilMillis)
+                .map(rows -> first(rows).orElseGet(() -> Closed.none(tenant)));
+    }
+
+    private static Optional<Closed> first(List<Object[]> rows) {
+        return rows.stream().findFirst().map(values -> {
+            Query.Reader row = new Query.Reader(values);
+            long end = row.number("hour_ms");
+            long through = row.number("through_seq");
+            long format = row.number("format");
+            if (format != BookState.FORMAT) {
+                throw new IllegalStateException("the closed hour " + end + " is of format " + format
+                        + ", and this program reads " + BookState.FORMAT);
+            }
+            BookState state = StoredJson.read(row.text("state"));
+            HashChain.End chain = new HashChain.End(row.number("records"), new ChainHash(row.text("last_hash")));
+            return new Closed(end, through, state, chain);
+        });
+    }
+
+    /** What was stored must give the same state back, since every later hour begins with it; otherwise nothing is stored. */
+    static void insert(SystemTransaction transaction, TenantId tenant, Closed closed) {
+        String stored = transaction
+                .run(
+                        """
+                insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at)
+                values ($1, $2, $3, cast(cast($4 as text) as jsonb), $5, $6, decode($7, 'hex'), clock_timestamp())
+                returning cast(state as text) as state
+                """,
+                        tenant.value(),
+                        closed.endMillis(),
+                        closed.throughSeq(),
+                        StoredJson.write(closed.state()),
+                        BookState.FORMAT,
+                        closed.chain().number(),
+                        closed.chain().hash().hex())
+                .iterator()
+                .next()
+                .getString("state");
+        if (!StoredJson.read(stored).equals(closed.state())) {
+            throw new IllegalStateException("the database does not give the state of the book back as it was written");
+        }
+    }
+}

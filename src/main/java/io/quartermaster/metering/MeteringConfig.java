@@ -1,0 +1,39 @@
+package io.quartermaster.metering;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+
+/** How usage is closed and served. */
+@ConfigMapping(prefix = "quartermaster.metering")
+interface MeteringConfig {
+
+    /** Whether this replica closes hours; any number of replicas may. */
+    @WithDefault("true")
+    boolean closing();
+
+    /** How often is looked for hours that can close. */
+    @WithDefault("10s")
+    Duration closingInterval();
+
+    /** Bound on each statement of closing and of audits. */
+    @WithDefault("30s")
+    Duration statementTimeout();
+
+    /** Usage events after a tenant's last closed hour that one answer may be counted from; when there are more, closing is far behind. */
+    @WithDefault("1000000")
+    int openEventsLimit();
+
+    /** Rows of one usage answer. */
+    @WithDefault("10000")
+    int usageRowsLimit();
+
+    /** Closed hours of one tenant that one audit may look at. */
+    @WithDefault("9000")
+    int auditHoursLimit();
+
+    /** The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml} where the program lies. */
+    Optional<Path> exportMapping();
+}

@@ -1,0 +1,52 @@
+package io.quartermaster.metering;
+
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.QueryParam;
+import java.util.Optional;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** What every tenant used, for the operator. */
+@Path("/v1/operator/usage")
+@Tag(name = "Usage")
+public class OperatorUsageResource {
+
+    private final UsageService usage;
+
+    OperatorUsageResource(UsageService usage) {
+        this.usage = usage;
+    }
+
+    @GET
+    @Needs(Permission.USAGE_READ)
+    @Operation(
+            operationId = "listUsage",
+            summary = "Sums usage over a window, tenant by tenant",
+            description = "The same answer as for one tenant, for each of them, ordered by tenant.")
+    public Uni<Page<UsageApi.View>> list(
+            @QueryParam("tenant") @Nullable String tenant,
+            @BeanParam UsageRequest request,
+            @BeanParam PageRequest page) {
+        return usage.ofTenants(filter(tenant), request, page);
+    }
+
+    static Optional<TenantId> filter(@Nullable String tenant) {
+        if (tenant == null) {
+            return Optional.empty();
+        }
+        if (!TenantId.isValid(tenant)) {
+            throw ProblemException.invalid("tenant", "not the id of a tenant", "such as acme");
+        }
+        return Optional.of(new TenantId(tenant));
+    }
+}

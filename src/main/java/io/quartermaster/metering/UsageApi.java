@@ -1,0 +1,146 @@
+package io.quartermaster.metering;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+import io.quartermaster.ledger.GpuTime;
+import io.quartermaster.ledger.Phase;
+import io.quartermaster.ledger.Standing;
+import io.quartermaster.ledger.Usage;
+import io.quartermaster.ledger.UsageClass;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.List;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Usage as the API speaks of it. */
+final class UsageApi {
+
+    private UsageApi() {}
+
+    /** An amount of usage. */
+    @Schema(name = "GpuTime")
+    record Amount(
+            @Schema(description = "GPU-hours, rounded once, half up, at the ninth decimal", examples = "12.5")
+            String gpuHours,
+
+            @Schema(
+                    description =
+                            "the exact amount in thousandths of a GPU times milliseconds; 3600000000 of them are a GPU-hour",
+                    examples = "45000000000")
+            String gpuMilliMillis) {
+
+        private static final BigDecimal PER_GPU_HOUR = BigDecimal.valueOf(3_600_000_000L);
+        private static final int PLACES = 9;
+
+        static Amount of(GpuTime time) {
+            return new Amount(hours(time), time.toString());
+        }
+
+        /** The exact quotient has no end for most amounts (3,600,000,000 has the factor 9), so it is rounded, once, here. */
+        static String hours(GpuTime time) {
+            BigDecimal hours = new BigDecimal(time.gpuMilliMillis())
+                    .divide(PER_GPU_HOUR, PLACES, RoundingMode.HALF_UP)
+                    .stripTrailingZeros();
+            return hours.scale() < 0 ? hours.setScale(0).toPlainString() : hours.toPlainString();
+        }
+    }
+
+    @Schema(
+            name = "UsageTotals",
+            description =
+                    "Held usage is divided twice: by class (reserved, onDemand), which is billed, and by standing (within, overQuota), for "
+                            + "showback; the two divisions are never added together. reservedUnmet stands beside all others.")
+    record Totals(
+            @Schema(description = "held by work: reserved + onDemand, and the same again within + overQuota")
+            Amount held,
+
+            @Schema(description = "held, and filling what the tenant has reserved")
+            Amount reserved,
+
+            @Schema(description = "held beyond what the tenant has reserved")
+            Amount onDemand,
+
+            @Schema(description = "reserved by the tenant and held by nothing of it")
+            Amount reservedIdle,
+
+            @Schema(description = "asked to have reserved and not honoured; part of no other amount")
+            Amount reservedUnmet,
+
+            @Schema(description = "held, and filling what the policy has reserved")
+            Amount within,
+
+            @Schema(description = "held beyond what the policy has reserved")
+            Amount overQuota) {
+
+        static Totals of(Usage.Totals totals) {
+            return new Totals(
+                    Amount.of(totals.held()),
+                    Amount.of(totals.reserved()),
+                    Amount.of(totals.onDemand()),
+                    Amount.of(totals.reservedIdle()),
+                    Amount.of(totals.reservedUnmet()),
+                    Amount.of(totals.within()),
+                    Amount.of(totals.overQuota()));
+        }
+    }
+
+    @Schema(
+            name = "UsageRow",
+            description =
+                    "The sums of all usage with the same values of what was asked to sum by; what usage lacks is absent.")
+    record Row(
+            @Schema(description = "begin of the hour, with granularity hour") @Nullable
+            Instant hour,
+
+            @Nullable String pool,
+
+            @JsonProperty("class") @Nullable UsageClass usageClass,
+
+            @Nullable Standing standing,
+            @Nullable Phase phase,
+            @Nullable Boolean preemptible,
+            @Nullable String group,
+            @Nullable String policy,
+
+            @Schema(description = "name of the policy, beside its id") @Nullable
+            String policyName,
+
+            @Nullable String profile,
+            @Nullable String queue,
+            @Nullable String workload,
+            @Nullable String user,
+            @Nullable String cluster,
+            Totals totals) {}
+
+    @Schema(name = "Usage")
+    record View(
+            String tenant,
+            Instant from,
+            Instant to,
+            UsageRequest.Granularity granularity,
+            List<String> groupBy,
+
+            @Schema(
+                    description =
+                            "whether all hours of the window are closed: then these figures never change. Otherwise what is open is "
+                                    + "counted up to asOf.")
+            boolean complete,
+
+            @Schema(description = "the instant up to which usage is known and counted; at most the end of the window")
+            Instant asOf,
+
+            @Schema(description = "end of the last closed hour; absent before the first") @Nullable
+            Instant closedUntil,
+
+            List<Row> rows,
+
+            @Schema(description = "the sums of the whole window")
+            Totals totals) {
+
+        View {
+            groupBy = List.copyOf(groupBy);
+            rows = List.copyOf(rows);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package io.quartermaster.metering;
+
+import io.quartermaster.ledger.Phase;
+import io.quartermaster.ledger.Standing;
+import io.quartermaster.ledger.TenantId;
+import io.quartermaster.ledger.Usage;
+import io.quartermaster.ledger.Usage.Dimension;
+import io.quartermaster.ledger.UsageClass;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Words;
+import io.smallrye.mutiny.Uni;
+import java.math.BigInteger;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The usage of one tenant over a window: closed hours are summed by the database, the open rest from the book. The same whoever asks;
+ * the query says as whom it is read.
+ */
+final class UsageReport {
+
+    /** What was read; counting it is left to a thread that may take its time. */
+    record Read(
+            TenantId tenant,
+            UsageRequest.Asked asked,
+            OpenBook open,
+            UsageSums closedSums,
+            Map<String, String> policyNames) {}
+
+    private final MeteringConfig config;
+
+    UsageReport(MeteringConfig config) {
+        this.config = config;
+    }
+
+    /** Reads inside a transaction; any isolation will do, since closed hours never change and the last one is read first. */
+    Uni<Read> read(Query query, TenantId tenant, UsageRequest.Asked asked) {
+        return OpenBook.read(query, tenant, config.openEventsLimit())
+                .chain(open -> closedSums(query, tenant, asked, open.closed().endMillis())
+                        .chain(sums -> policyNames(query, tenant, asked)
+                                .map(names -> new Read(tenant, asked, open, sums, names))));
+    }
+
+    private Uni<UsageSums> closedSums(Query query, TenantId tenant, UsageRequest.Asked asked, long closedUntilMillis) {
+        List<Dimension> dimensions = asked.allDimensions();
+        StringBuilder columns = new StringBuilder();
+        dimensions.forEach(
+                dimension -> columns.append(UsageSums.column(dimension)).append(", "));
+        String sql = "select " + columns + """
+                class, standing, cast(sum(cast(gpu_milli as numeric) * (least(to_ms, $1) - greatest(from_ms, $2))) as text)
+                  from segment
+                 where tenant_id = $3 and hour_ms > $4 and hour_ms <= $5 and from_ms < $6 and to_ms > $7
+                 group by """ + " " + columns + "class, standing limit $8";
+        Window window = asked.window();
+        int limit = config.usageRowsLimit();
+        return query.rows(
+                        sql,
+                        window.toMillis(),
+                        window.fromMillis(),
+                        tenant.value(),
+                        window.fromMillis(),
+                        closedUntilMillis,
+                        window.toMillis(),
+                        window.fromMillis(),
+                        limit + 1L)
+                .map(rows -> {
+                    UsageSums sums = new UsageSums(dimensions);
+                    rows.forEach(row -> add(sums, dimensions, new Query.Reader(row)));
+                    refuseTooMany(rows.size(), limit);
+                    return sums;
+                });
+    }
+
+    private static void add(UsageSums sums, List<Dimension> dimensions, Query.Reader row) {
+        SortedMap<Dimension, String> key = new TreeMap<>();
+        for (Dimension dimension : dimensions) {
+            String stored = row.textOrNull();
+            if (stored != null) {
+                key.put(dimension, UsageSums.keyText(dimension, stored));
+            }
+        }
+        UsageClass usageClass = Words.stored(UsageClass.class, row.text("class"));
+        Optional<Standing> standing =
+                Optional.ofNullable(row.textOrNull()).map(word -> Words.stored(Standing.class, word));
+        sums.add(key, usageClass, standing, new BigInteger(row.text("sum")));
+    }
+
+    private static Uni<Map<String, String>> policyNames(Query query, TenantId tenant, UsageRequest.Asked asked) {
+        if (!asked.dimensions().contains(Dimension.POLICY)) {
+            return Uni.createFrom().item(Map.of());
+        }
+        return query.rows("select cast(id as text), name from policy where tenant_id = $1", tenant.value())
+                .map(rows -> {
+                    Map<String, String> names = new HashMap<>();
+                    for (Object[] values : rows) {
+                        Query.Reader row = new Query.Reader(values);
+                        names.put(row.text("id"), row.text("name"));
+                    }
+                    return names;
+                });
+    }
+
+    /** Adds the open part and gives the answer. */
+    UsageApi.View count(Read read) {
+        Window window = read.asked().window();
+        long closedUntil = read.open().closed().endMillis();
+        UsageSums sums = read.closedSums();
+        boolean complete = window.toMillis() <= closedUntil;
+        if (!complete) {
+            sums.add(read.open().segments(window.toMillis()), window);
+        }
+        refuseTooMany(sums.size(), config.usageRowsLimit());
+        long asOf = Math.min(window.toMillis(), Math.max(read.open().stampMillis(), closedUntil));
+        return new UsageApi.View(
+                read.tenant().value(),
+                Instant.ofEpochMilli(window.fromMillis()),
+                Instant.ofEpochMilli(window.toMillis()),
+                read.asked().granularity(),
+                read.asked().dimensions().stream().map(Words::of).toList(),
+                complete,
+                Instant.ofEpochMilli(asOf),
+                closedUntil == 0 ? null : Instant.ofEpochMilli(closedUntil),
+                sums.rows().stream().map(row -> row(row, read.policyNames())).toList(),
+                UsageApi.Totals.of(sums.all()));
+    }
+
+    private static void refuseTooMany(int rows, int limit) {
+        if (rows > limit) {
+            throw ProblemException.refused(
+                    "too-many-rows",
+                    "groupBy",
+                    "the answer would have more than " + limit + " rows",
+                    "fewer things to sum by, a shorter window, or the export");
+        }
+    }
+
+    private static UsageApi.Row row(Usage.Row row, Map<String, String> policyNames) {
+        SortedMap<Dimension, String> key = row.key();
+        @Nullable String policy = key.get(Dimension.POLICY);
+        return new UsageApi.Row(
+                map(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
+                key.get(Dimension.POOL),
+                map(key.get(Dimension.CLASS), UsageClass::valueOf),
+                map(key.get(Dimension.STANDING), Standing::valueOf),
+                map(key.get(Dimension.PHASE), Phase::valueOf),
+                map(key.get(Dimension.PREEMPTIBLE), Boolean::valueOf),
+                key.get(Dimension.GROUP),
+                policy,
+                map(policy, policyNames::get),
+                key.get(Dimension.PROFILE),
+                key.get(Dimension.QUEUE),
+                key.get(Dimension.WORKLOAD),
+                key.get(Dimension.USER),
+                key.get(Dimension.CLUSTER),
+                UsageApi.Totals.of(row.totals()));
+    }
+
+    private static <T> @Nullable T map(@Nullable String text, java.util.function.Function<String, @Nullable T> read) {
+        return text == null ? null : read.apply(text);
+    }
+}

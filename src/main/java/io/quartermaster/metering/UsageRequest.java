@@ -1,0 +1,149 @@
+package io.quartermaster.metering;
+
+import io.quartermaster.ledger.Usage.Dimension;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Words;
+import jakarta.ws.rs.QueryParam;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.jspecify.annotations.Nullable;
+
+/** Which usage is asked for, as query parameters. */
+public final class UsageRequest {
+
+    /** How finely time is divided. */
+    public enum Granularity {
+        TOTAL,
+        HOUR
+    }
+
+    static final String TIME_ACCEPTED = "an ISO-8601 instant such as 2026-11-01T00:00:00Z";
+
+    private static final List<Dimension> DIMENSIONS = Arrays.stream(Dimension.values())
+            .filter(dimension -> dimension != Dimension.HOUR)
+            .toList();
+
+    @QueryParam("from")
+    @Parameter(description = "begin of the window; default: the first instant of this month (UTC)")
+    @Nullable
+    String from;
+
+    @QueryParam("to")
+    @Parameter(description = "end of the window, not part of it; default: now")
+    @Nullable
+    String to;
+
+    @QueryParam("granularity")
+    @Parameter(description = "total (default) or hour")
+    @Nullable
+    String granularity;
+
+    @QueryParam("groupBy")
+    @Parameter(
+            description =
+                    "what to sum by: pool, class, standing, phase, preemptible, group, policy, profile, queue, workload, user, cluster; "
+                            + "repeated or with commas. Usage that lacks it (idle has no group) is a row without it.")
+    @Schema(type = org.eclipse.microprofile.openapi.annotations.enums.SchemaType.ARRAY, implementation = String.class)
+    @Nullable
+    List<String> groupBy;
+
+    /** What was asked for, checked. */
+    record Asked(Window window, Granularity granularity, List<Dimension> dimensions) {
+
+        /** The hour first, where it is asked for. */
+        List<Dimension> allDimensions() {
+            List<Dimension> all = new ArrayList<>(dimensions);
+            if (granularity == Granularity.HOUR) {
+                all.addFirst(Dimension.HOUR);
+            }
+            return all;
+        }
+    }
+
+    /** @throws ProblemException naming everything that cannot be accepted */
+    Asked checked(Instant now) {
+        var problems = new ProblemException.Invalid();
+        Granularity division = granularity(problems);
+        List<Dimension> dimensions = dimensions(problems);
+        Window window = window(problems, from, to, now);
+        problems.throwIfAny();
+        return new Asked(window, division, dimensions);
+    }
+
+    private Granularity granularity(ProblemException.Invalid problems) {
+        if (granularity == null) {
+            return Granularity.TOTAL;
+        }
+        return Words.parse(Granularity.class, granularity).orElseGet(() -> {
+            problems.add("granularity", "\"" + granularity + "\" is none", Words.accepted(Granularity.class));
+            return Granularity.TOTAL;
+        });
+    }
+
+    private List<Dimension> dimensions(ProblemException.Invalid problems) {
+        List<Dimension> found = new ArrayList<>();
+        List<String> given = groupBy == null ? List.of() : groupBy;
+        for (String word : given.stream()
+                .flatMap(text -> Arrays.stream(text.split(",", -1)))
+                .map(String::strip)
+                .toList()) {
+            DIMENSIONS.stream()
+                    .filter(dimension -> Words.of(dimension).equals(word))
+                    .findFirst()
+                    .ifPresentOrElse(
+                            dimension -> {
+                                if (!found.contains(dimension)) {
+                                    found.add(dimension);
+                                }
+                            },
+                            () -> problems.add("groupBy", "usage is not summed by \"" + word + "\"", accepted()));
+        }
+        return found;
+    }
+
+    private static String accepted() {
+        return DIMENSIONS.stream().map(Words::of).collect(Collectors.joining(", "));
+    }
+
+    /** The window that two parameters state; this month up to now where they are absent. */
+    static Window window(ProblemException.Invalid problems, @Nullable String from, @Nullable String to, Instant now) {
+        Instant month = now.atZone(ZoneOffset.UTC)
+                .truncatedTo(ChronoUnit.DAYS)
+                .withDayOfMonth(1)
+                .toInstant();
+        long end = instant(problems, "to", to, now);
+        long begin = instant(problems, "from", from, month);
+        if (begin > end) {
+            problems.add(
+                    "from", "it is after the end of the window", "an instant not after " + Instant.ofEpochMilli(end));
+            return new Window(end, end);
+        }
+        return new Window(begin, end);
+    }
+
+    private static long instant(
+            ProblemException.Invalid problems, String field, @Nullable String text, Instant otherwise) {
+        if (text == null) {
+            return otherwise.toEpochMilli();
+        }
+        try {
+            long millis = OffsetDateTime.parse(text).toInstant().toEpochMilli();
+            if (millis >= 0) {
+                return millis;
+            }
+        } catch (DateTimeException | ArithmeticException e) {
+            // falls through to the refusal below
+        }
+        problems.add(field, "\"" + text + "\" is no time since 1970", TIME_ACCEPTED);
+        return otherwise.toEpochMilli();
+    }
+}

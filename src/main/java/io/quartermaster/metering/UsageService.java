@@ -1,0 +1,78 @@
+package io.quartermaster.metering;
+
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.infrastructure.Infrastructure;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads usage: a tenant's as the request role, several tenants' for the operator as the system role. */
+@ApplicationScoped
+class UsageService {
+
+    private final TenantTransactions tenants;
+    private final SystemDatabase database;
+    private final UsageReport report;
+
+    UsageService(TenantTransactions tenants, SystemDatabase database, MeteringConfig config) {
+        this.tenants = tenants;
+        this.database = database;
+        this.report = new UsageReport(config);
+    }
+
+    Uni<UsageApi.View> ofTenant(TenantId tenant, UsageRequest request) {
+        UsageRequest.Asked asked = request.checked(Instant.now());
+        return tenants.in(tenant, session -> report.read(Query.of(session), ledgerId(tenant), asked))
+                .emitOn(Infrastructure.getDefaultWorkerPool())
+                .map(report::count);
+    }
+
+    /** One answer per tenant, by id; a tenant without any usage has one too. */
+    Uni<Page<UsageApi.View>> ofTenants(Optional<TenantId> only, UsageRequest request, PageRequest page) {
+        UsageRequest.Asked asked = request.checked(Instant.now());
+        String scope = "operator usage " + only.map(TenantId::value).orElse("") + " " + asked;
+        String after = page.after(scope).orElse("");
+        int size = page.size();
+        return database.in(connection -> tenantIds(connection, only, after, size + 1)
+                        .onItem()
+                        .transformToMulti(ids -> Multi.createFrom().iterable(ids))
+                        .onItem()
+                        .transformToUniAndConcatenate(id ->
+                                report.read(Query.of(connection), new io.quartermaster.ledger.TenantId(id), asked))
+                        .collect()
+                        .asList())
+                .emitOn(Infrastructure.getDefaultWorkerPool())
+                .map(reads -> Page.of(reads.stream().map(report::count).toList(), size, scope, UsageApi.View::tenant));
+    }
+
+    private static Uni<List<String>> tenantIds(
+            SqlConnection connection, Optional<TenantId> only, String after, int limit) {
+        return Query.of(connection)
+                .rows(
+                        "select id, display_name from tenant where id > $1 and ($2 = '' or id = $2) order by id limit $3",
+                        after,
+                        only.map(TenantId::value).orElse(""),
+                        (long) limit)
+                .map(rows -> rows.stream()
+                        .map(row -> new Query.Reader(row).text("id"))
+                        .toList())
+                .invoke(ids -> {
+                    if (only.isPresent() && ids.isEmpty() && after.isEmpty()) {
+                        throw ProblemException.invalid("tenant", "there is no such tenant", "the id of a tenant");
+                    }
+                });
+    }
+
+    static io.quartermaster.ledger.TenantId ledgerId(TenantId tenant) {
+        return new io.quartermaster.ledger.TenantId(tenant.value());
+    }
+}
