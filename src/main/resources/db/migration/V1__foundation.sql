@@ -413,6 +413,7 @@ create table usage_event (
     at_ms          bigint not null,
     kind           text not null check (kind in ('allocated', 'phase', 'freed', 'tenant-reserved', 'policy-reserved', 'unmet')),
     pool_id        uuid not null references pool,
+    pool           text not null references pool (name),
     allocation_id  uuid,
     policy_id      uuid,
     gpu_milli      bigint,
@@ -425,6 +426,7 @@ create index usage_event_tenant on usage_event (tenant_id, seq);
 create index usage_event_levels on usage_event (tenant_id, kind, pool_id, policy_id, seq desc)
     where kind in ('tenant-reserved', 'policy-reserved', 'unmet');
 comment on table usage_event is 'the ledger''s only input; append-only, seq is the order of commit';
+comment on column usage_event.pool is 'the name, by which the books go: a tenant reads its events also of pools it has no part in any more';
 
 create table closed_hour (
     tenant_id   text not null references tenant,
@@ -438,24 +440,28 @@ create table closed_hour (
     primary key (tenant_id, hour_ms)
 );
 comment on column closed_hour.hour_ms is 'end of the closed hour, milliseconds since the epoch; state is the book at that instant';
+comment on column closed_hour.through_seq is 'the last usage event that the state includes; the next hour goes on after it';
+comment on column closed_hour.records is 'number of the last segment in the tenant''s chain by then, of which last_hash is the hash';
 
 create table segment (
     tenant_id      text not null references tenant,
     seq            bigint not null,
     id             uuid not null,
     hour_ms        bigint not null,
-    pool_id        uuid not null references pool,
+    pool           text not null references pool (name),
     class          text not null check (class in ('reserved', 'on-demand', 'reserved-idle', 'reserved-unmet')),
     standing       text check (standing in ('within', 'over-quota')),
     phase          text check (phase in ('starting', 'running', 'stopping', 'out-of-contact')),
     preemptible    boolean,
     allocation_id  uuid,
+    attempt_id     uuid,
     workload_id    uuid,
     policy_id      uuid,
-    profile_id     uuid,
-    queue_id       uuid,
     group_path     text,
+    profile        text,
+    queue          text,
     submitted_by   text,
+    cluster        text,
     gpu_milli      bigint not null check (gpu_milli > 0),
     from_ms        bigint not null,
     to_ms          bigint not null check (to_ms > from_ms),
@@ -463,10 +469,12 @@ create table segment (
     prev_hash      bytea not null,
     hash           bytea not null,
     primary key (tenant_id, seq),
-    unique (tenant_id, id)
+    unique (tenant_id, id),
+    foreign key (tenant_id, hour_ms) references closed_hour
 );
 create index segment_hour on segment (tenant_id, hour_ms);
 comment on table segment is 'closed usage: append-only, hash-chained per tenant by seq';
+comment on column segment.hour_ms is 'end of its hour, as in closed_hour';
 
 -- ---------------------------------------------------------------- rights
 
@@ -495,6 +503,8 @@ create policy pool_system on pool to ${systemRole} using (true) with check (true
 
 grant select on tenant, operation, idempotency, allotment, profile, policy, policy_quota, queue, access_rule, workload, attempt, allocation_device,
     nomination, report, preemption, feed, usage_event, closed_hour, segment, audit_entry, pool to ${requestRole};
+-- Usage is known as of the stamp.
+grant select (id, stamp) on cell to ${requestRole};
 grant insert on inbox, idempotency, audit_entry, allotment, profile, policy, policy_quota, queue, access_rule, operation to ${requestRole};
 grant update on allotment, profile, policy, policy_quota, queue, access_rule, idempotency to ${requestRole};
 grant delete on allotment, policy_quota, access_rule, idempotency to ${requestRole};

@@ -207,8 +207,8 @@ final class PlanRows {
                     as x(tenant_id text, id uuid, workload_id uuid, attempt_id uuid, cause text, for_workload uuid, receipt jsonb)
                 """, stamp);
         set(transaction, usage, """
-                insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, allocation_id, policy_id, gpu_milli, phase, since_ms, marks)
-                select seq, $2, tenant_id, $3, kind, pool_id, allocation_id, policy_id, gpu_milli, phase, since_ms, marks
+                insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id, policy_id, gpu_milli, phase, since_ms, marks)
+                select seq, $2, tenant_id, $3, kind, pool_id, (select name from pool where id = pool_id), allocation_id, policy_id, gpu_milli, phase, since_ms, marks
                   from jsonb_to_recordset($1) as x(seq bigint, tenant_id text, kind text, pool_id uuid, allocation_id uuid, policy_id uuid,
                        gpu_milli bigint, phase text, since_ms bigint, marks jsonb)
                 """, cell, fence.stampMillis());

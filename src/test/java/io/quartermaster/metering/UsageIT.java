@@ -1,0 +1,135 @@
+package io.quartermaster.metering;
+
+import static io.quartermaster.metering.BookRows.HOUR;
+import static io.quartermaster.metering.BookRows.MINUTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.vertx.VertxContextSupport;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Usage is the same figure whoever asks for it, and whether its hours are closed or not. */
+@QuarkusTest
+class UsageIT {
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    Closing closing;
+
+    @Inject
+    UsageService usage;
+
+    private static UsageRequest request(long from, long to, String granularity, String... groupBy) {
+        UsageRequest request = new UsageRequest();
+        request.from = Instant.ofEpochMilli(from).toString();
+        request.to = Instant.ofEpochMilli(to).toString();
+        request.granularity = granularity;
+        request.groupBy = List.of(groupBy);
+        return request;
+    }
+
+    private UsageApi.View ask(BookRows rows, UsageRequest request) {
+        try {
+            return VertxContextSupport.subscribeAndAwait(() -> usage.ofTenant(new TenantId(rows.tenant), request));
+        } catch (Throwable e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Two hours ago: 4 reserved; 6 held from minute 10 to minute 70. */
+    private static void history(BookRows rows, long start) {
+        rows.reserved(start, 4);
+        rows.policyReserved(start, 2);
+        UUID attempt = rows.allocated(start + 10 * MINUTE, 6);
+        rows.phase(start + 11 * MINUTE, attempt, "running", start + 11 * MINUTE);
+        rows.freed(start + 70 * MINUTE, attempt);
+    }
+
+    private void closeUntil(BookRows rows, long hourEnd) {
+        Awaitility.await().atMost(Duration.ofSeconds(15)).until(() -> {
+            closing.closeDue();
+            return rows.number(
+                            "select count(*) from closed_hour where tenant_id = $1 and hour_ms = $2",
+                            rows.tenant,
+                            hourEnd)
+                    == 1;
+        });
+    }
+
+    @Test
+    void figuresAreTheSameBeforeAndAfterTheirHoursClose() {
+        BookRows rows = new BookRows(database, "usage-a");
+        long start = BookRows.hoursAgo(3);
+        // A silent node keeps the hours open for now.
+        UUID node = rows.silentNode(start);
+        history(rows, start);
+        UsageRequest request =
+                request(start + 5 * MINUTE, start + 2 * HOUR - 5 * MINUTE, "hour", "class,phase", "policy");
+
+        UsageApi.View open = ask(rows, request);
+        rows.givenUp(node);
+        closeUntil(rows, start + 2 * HOUR);
+        UsageApi.View closed = ask(rows, request);
+
+        assertThat(open.complete()).isFalse();
+        assertThat(closed.complete()).isTrue();
+        assertThat(closed.rows()).isEqualTo(open.rows()).isNotEmpty();
+        assertThat(closed.totals()).isEqualTo(open.totals());
+        assertThat(closed.totals().reserved().gpuHours()).isEqualTo("4");
+        assertThat(closed.totals().onDemand().gpuHours()).isEqualTo("2");
+        assertThat(closed.totals().within().gpuHours()).isEqualTo("2");
+        assertThat(closed.totals().reservedIdle().gpuMilliMillis()).isEqualTo("" + 4_000 * (110 - 60) * MINUTE);
+        assertThat(closed.rows()).filteredOn(row -> row.policy() != null).allSatisfy(row -> assertThat(row.policyName())
+                .isEqualTo("research"));
+    }
+
+    @Test
+    void whatRunsNowIsCountedUpToTheStamp() {
+        BookRows rows = new BookRows(database, "usage-b");
+        long start = BookRows.hoursAgo(1);
+        rows.allocated(start, 1);
+        closing.closeDue();
+
+        UsageApi.View view = ask(rows, request(start, System.currentTimeMillis() + HOUR, "total", "group"));
+
+        assertThat(view.complete()).isFalse();
+        assertThat(view.asOf()).isBeforeOrEqualTo(Instant.now());
+        assertThat(view.totals().held().gpuMilliMillis())
+                .isEqualTo("" + 1_000 * (view.asOf().toEpochMilli() - start));
+        assertThat(view.rows()).singleElement().satisfies(row -> assertThat(row.group())
+                .isEqualTo("/research"));
+    }
+
+    @Test
+    void operatorAndTenantReadTheSameAndTenantsSeeOnlyTheirOwn() {
+        BookRows one = new BookRows(database, "usage-c");
+        BookRows other = new BookRows(database, "usage-d");
+        long start = BookRows.hoursAgo(3);
+        history(one, start);
+        closeUntil(one, start + 2 * HOUR);
+        UsageRequest request = request(start, start + 2 * HOUR, "total", "pool");
+
+        UsageApi.View ofTenant = ask(one, request);
+        UsageApi.View ofOther = ask(other, request);
+        UsageApi.View ofOperator = usage.ofTenants(Optional.of(new TenantId("usage-c")), request, new PageRequest())
+                .await()
+                .indefinitely()
+                .items()
+                .getFirst();
+
+        assertThat(ofOperator).isEqualTo(ofTenant);
+        assertThat(ofOther.rows()).isEmpty();
+    }
+}
