@@ -143,7 +143,8 @@ final class SimulationJson {
     }
 
     private static BigDecimal seconds(long millis) {
-        return BigDecimal.valueOf(millis, 3).stripTrailingZeros();
+        BigDecimal exact = BigDecimal.valueOf(millis, 3).stripTrailingZeros();
+        return exact.scale() < 0 ? exact.setScale(0) : exact;
     }
 
     private static String gpus(long gpuMilli) {

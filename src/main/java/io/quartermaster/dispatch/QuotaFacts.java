@@ -134,8 +134,7 @@ record QuotaFacts(
                         row.getBoolean("over_quota"),
                         OnPreemption.REQUEUE,
                         row.getLong("grace_ms"),
-                        optional(row.getLong("user_limit_milli")),
-                        row.getLong("version")));
+                        optional(row.getLong("user_limit_milli"))));
             }
         }
 

@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.preemption.Stops;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 public final class Engine {
     private final Settings settings;
     private final Facts facts = new Facts();
-    private final Map<WorkloadId, List<Wait.Kind>> told = new HashMap<>();
+    private final Map<WorkloadId, List<Reason>> told = new HashMap<>();
+    private final Stops stops = new Stops();
     private @Nullable Books books;
     private boolean settled;
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
@@ -52,6 +54,7 @@ public final class Engine {
         if (facts.takeOver(change)) {
             books = null;
             settled = false;
+            stops.forget();
         }
     }
 
@@ -61,6 +64,9 @@ public final class Engine {
             return;
         }
         settled = false;
+        if (before == null || !isLeaving(before)) {
+            stops.forget();
+        }
         facts.put(workload);
         Books open = books;
         if (open != null && open.knows(workload.path())) {
@@ -73,10 +79,17 @@ public final class Engine {
         }
     }
 
+    /** Whether it was told to stop, so that its leaving is no news. */
+    private static boolean isLeaving(Workload workload) {
+        return workload.state() instanceof WorkloadState.Holding holding
+                && !(holding.phase() instanceof WorkloadState.Phase.Running);
+    }
+
     private void remove(WorkloadId id) {
         Workload before = facts.workloads().remove(id);
         if (before != null) {
             settled = false;
+            stops.forget();
             told.remove(id);
             if (books != null) {
                 books.leave(before);
@@ -91,7 +104,7 @@ public final class Engine {
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
         }
         Books open = books();
-        List<Decision> decisions = new Planner(settings, facts, open, nowMillis).decide();
+        List<Decision> decisions = new Planner(settings, facts, open, stops, nowMillis).decide();
         settled = decisions.isEmpty();
         decisions.stream().filter(Decision.Start.class::isInstance).forEach(start -> told.remove(start.workload()));
         nextPlanAtMillis = whenTimeAloneMatters(nowMillis, open);
@@ -142,25 +155,28 @@ public final class Engine {
     }
 
     private void tell(Wait wait, List<Wait> news) {
-        List<Wait.Kind> kinds = Wait.kinds(wait.perPool());
-        if (!kinds.equals(told.put(wait.workload(), kinds))) {
+        List<Reason> before = told.put(wait.workload(), wait.perPool());
+        if (before == null || !Wait.kinds(before).equals(Wait.kinds(wait.perPool()))) {
             news.add(wait);
         }
     }
 
-    /** Why a workload waits, as of the last plan; empty if it does not wait, is held, or is not known. */
+    /** Why a workload waits, as of the last plan; empty if it does not wait, is held, or was in no plan yet. */
     public Optional<Wait> explain(WorkloadId id) {
         Workload workload = facts.workloads().get(id);
-        Books open = books;
-        if (workload == null || open == null || !(workload.state() instanceof WorkloadState.Waiting)) {
+        List<Reason> last = told.get(id);
+        if (workload == null
+                || last == null
+                || workload.held()
+                || !(workload.state() instanceof WorkloadState.Waiting)) {
             return Optional.empty();
         }
-        if (workload.nomination().isPresent()) {
-            return Optional.of(new Wait(id, List.of(new Explainer(facts, open).nominated(workload))));
-        }
-        return open.line(workload)
-                .filter(line -> !workload.held() && !line.reasons().isEmpty())
-                .map(line -> new Wait(id, line.reasons()));
+        // The line's reasons are of the same kinds as those told last, with the numbers of the last plan.
+        Books open = books;
+        Optional<Line> line = open == null ? Optional.empty() : open.line(workload);
+        List<Reason> reasons =
+                line.map(Line::reasons).filter(newer -> !newer.isEmpty()).orElse(last);
+        return Optional.of(new Wait(id, workload.nomination().isPresent() ? last : reasons));
     }
 
     /** Every wait as of the last plan, in order of the workloads' ids. */
@@ -171,14 +187,15 @@ public final class Engine {
     }
 
     public Snapshot snapshot() {
-        return new Snapshot(settings, facts.asChanges(), waits());
+        return new Snapshot(settings, facts.asChanges(), waits(), stops.counts());
     }
 
     /** An engine that goes on where the other was; it gives the same plans. */
     public static Engine restore(Snapshot snapshot) {
         Engine engine = new Engine(snapshot.settings());
         engine.apply(snapshot.facts());
-        snapshot.waits().forEach(wait -> engine.told.put(wait.workload(), Wait.kinds(wait.perPool())));
+        snapshot.waits().forEach(wait -> engine.told.put(wait.workload(), wait.perPool()));
+        engine.stops.restore(snapshot.stops());
         return engine;
     }
 }

@@ -7,6 +7,7 @@ import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.preemption.Claimant;
 import io.quartermaster.engine.preemption.Room;
 import io.quartermaster.engine.preemption.RoomMaker;
+import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
@@ -32,19 +33,21 @@ final class Planner {
     private final Wishes wishes;
     private final Order order;
     private final RoomMaker roomMaker;
+    private final Stops stops;
     private final long nowMillis;
     private final List<Decision> decisions = new ArrayList<>();
     private final Set<Line> blocked = new HashSet<>();
     private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
     private final Map<Line, Set<PoolId>> withoutAnyRoom = new HashMap<>();
 
-    Planner(Settings settings, Facts facts, Books books, long nowMillis) {
+    Planner(Settings settings, Facts facts, Books books, Stops stops, long nowMillis) {
         this.settings = settings;
         this.facts = facts;
         this.books = books;
         this.wishes = new Wishes(facts, books);
         this.order = new Order(facts);
-        this.roomMaker = new RoomMaker(settings, books.cluster(), nowMillis);
+        this.roomMaker = new RoomMaker(settings, books.cluster(), stops, nowMillis);
+        this.stops = stops;
         this.nowMillis = nowMillis;
     }
 
@@ -113,7 +116,7 @@ final class Planner {
                 decisions.add(new Decision.Denominate(workload.id()));
             } else if (isFreeToStart(workload)
                     && space.get().fits(tenure, Horizon.IGNORING_PROMISES)
-                    && Admission.ofPromised(askOf(workload, place)).isEmpty()) {
+                    && Admission.ofPromised(askOf(workload, place), When.NOW).isEmpty()) {
                 start(workload, place, Decision.Rule.NOMINATED);
             }
         }
@@ -135,7 +138,8 @@ final class Planner {
         }
         books.cluster().remove(tenure, When.NEXT);
         boolean stands = space.fits(tenure, Horizon.LATER)
-                && Admission.later(askOf(workload, tenure.allocation())).isEmpty();
+                && Admission.ofPromised(askOf(workload, tenure.allocation()), When.NEXT)
+                        .isEmpty();
         books.cluster().add(tenure, When.NEXT);
         return stands;
     }
@@ -250,6 +254,7 @@ final class Planner {
         Workload victim = facts.workload(eviction.holder().id());
         WorkloadState.Holding holding = (WorkloadState.Holding) victim.state();
         long deadline = nowMillis + settings.graceMillis();
+        stops.add(victim.id());
         if (eviction.whole()) {
             WorkloadState stopping = new WorkloadState.Holding(
                     holding.allocation(),

@@ -193,8 +193,7 @@ class QuotaTreeTest {
                 false,
                 OnPreemption.REQUEUE,
                 0,
-                OptionalLong.empty(),
-                0);
+                OptionalLong.empty());
 
         QuotaTree tree = QuotaTree.of(ACME, List.of(allotted(H100, 10)), List.of(strict));
 
@@ -238,7 +237,6 @@ class QuotaTreeTest {
                 true,
                 OnPreemption.REQUEUE,
                 Policy.DEFAULT_GRACE_MILLIS,
-                OptionalLong.empty(),
-                0);
+                OptionalLong.empty());
     }
 }

@@ -85,18 +85,26 @@ public final class Cluster {
 
     /** Counts something in its pool and its trees. */
     public void add(Tenure tenure, When when) {
-        PoolId pool = tenure.allocation().pool();
-        space(pool).ifPresent(space -> space.add(tenure, when));
-        for (QuotaNode leaf : leaves(pool, tenure.path())) {
-            leaf.add(when, tenure.gpuMilli(), tenure.preemptible());
-        }
+        space(tenure.allocation().pool()).ifPresent(space -> space.add(tenure, when));
+        addToTrees(tenure, when);
     }
 
     /** Undoes {@link #add}. */
     public void remove(Tenure tenure, When when) {
-        PoolId pool = tenure.allocation().pool();
-        space(pool).ifPresent(space -> space.remove(tenure, when));
-        for (QuotaNode leaf : leaves(pool, tenure.path())) {
+        space(tenure.allocation().pool()).ifPresent(space -> space.remove(tenure, when));
+        removeFromTrees(tenure, when);
+    }
+
+    /** Counts something in its trees only, to see what quotas would say of it. */
+    public void addToTrees(Tenure tenure, When when) {
+        for (QuotaNode leaf : leaves(tenure.allocation().pool(), tenure.path())) {
+            leaf.add(when, tenure.gpuMilli(), tenure.preemptible());
+        }
+    }
+
+    /** Undoes {@link #addToTrees}. */
+    public void removeFromTrees(Tenure tenure, When when) {
+        for (QuotaNode leaf : leaves(tenure.allocation().pool(), tenure.path())) {
             leaf.add(when, -tenure.gpuMilli(), tenure.preemptible());
         }
     }

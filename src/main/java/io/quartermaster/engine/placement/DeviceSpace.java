@@ -7,6 +7,7 @@ import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.quota.When;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Predicate;
 
 /** One GPU: what is taken of it now and next. It is cut either by parts or into MIG instances, never both. */
 final class DeviceSpace {
@@ -70,16 +71,15 @@ final class DeviceSpace {
     }
 
     private Optional<Allocation.Share> part(int gpuMilli, String tenant, Horizon horizon) {
-        boolean fits = gpuMilli <= freeGpuMilli(horizon)
-                && instances(horizon) == 0
-                && (untouched(horizon) || (gpuMilli < WHOLE && sharableWith(tenant, horizon)));
+        boolean fits = gpuMilli == WHOLE
+                ? untouched(horizon)
+                : gpuMilli <= freeGpuMilli(horizon) && all(horizon, use -> takesPart(use, tenant));
         return fits ? Optional.of(new Allocation.Share(index(), gpuMilli, Optional.empty())) : Optional.empty();
     }
 
     private Optional<Allocation.Share> instance(GpuRequest.Mig mig, String tenant, Horizon horizon) {
         OptionalInt slices = device.mig() ? MigSlots.slices(mig, device.memoryMiB()) : OptionalInt.empty();
-        boolean cut = untouched(horizon) || (instances(horizon) > 0 && sharableWith(tenant, horizon));
-        if (slices.isEmpty() || !cut) {
+        if (slices.isEmpty() || !all(horizon, use -> takesInstance(use, tenant))) {
             return Optional.empty();
         }
         OptionalInt first = MigSlots.firstSlice(mig, slices.getAsInt(), occupied(horizon));
@@ -90,11 +90,28 @@ final class DeviceSpace {
         return Optional.of(new Allocation.Share(index(), mig.computeSlices() * WHOLE / 7, Optional.of(instance)));
     }
 
-    private int instances(Horizon horizon) {
+    /** Whether something holds in every state of the world that a horizon looks at. */
+    private boolean all(Horizon horizon, Predicate<Use> condition) {
         return switch (horizon) {
-            case AT_ONCE -> now.instances + next.instances;
-            case LATER -> next.instances;
-            case IGNORING_PROMISES -> now.instances;
+            case AT_ONCE -> condition.test(now) && condition.test(next);
+            case LATER -> condition.test(next);
+            case IGNORING_PROMISES -> condition.test(now);
+        };
+    }
+
+    private boolean takesPart(Use use, String tenant) {
+        return use.holders == 0 || (use.instances == 0 && sharableWith(tenant, use));
+    }
+
+    private boolean takesInstance(Use use, String tenant) {
+        return use.holders == 0 || (use.instances > 0 && sharableWith(tenant, use));
+    }
+
+    private boolean sharableWith(String tenant, Use use) {
+        return switch (sharing) {
+            case TENANT -> use.tenant.equals(tenant);
+            case ANY -> true;
+            case NONE -> false;
         };
     }
 
@@ -106,32 +123,13 @@ final class DeviceSpace {
         };
     }
 
-    private boolean sharableWith(String tenant, Horizon horizon) {
-        return switch (horizon) {
-            case AT_ONCE -> sharableWith(tenant, now) && sharableWith(tenant, next);
-            case LATER -> sharableWith(tenant, next);
-            case IGNORING_PROMISES -> sharableWith(tenant, now);
-        };
-    }
-
-    private boolean sharableWith(String tenant, Use use) {
-        return use.holders == 0
-                || switch (sharing) {
-                    case TENANT -> use.tenant.equals(tenant);
-                    case ANY -> true;
-                    case NONE -> false;
-                };
-    }
-
     /** Whether a share given earlier fits. */
     boolean fits(Allocation.Share share, String tenant, Horizon horizon) {
-        if (share.instance().isPresent()) {
-            return (untouched(horizon) || (instances(horizon) > 0 && sharableWith(tenant, horizon)))
-                    && (occupied(horizon) & maskOf(share.instance().get())) == 0;
+        if (share.instance().isEmpty()) {
+            return part(share.gpuMilli(), tenant, horizon).isPresent();
         }
-        return share.gpuMilli() == WHOLE
-                ? untouched(horizon)
-                : part(share.gpuMilli(), tenant, horizon).isPresent();
+        return all(horizon, use -> takesInstance(use, tenant))
+                && (occupied(horizon) & maskOf(share.instance().get())) == 0;
     }
 
     void add(Allocation.Share share, String tenant, When when) {

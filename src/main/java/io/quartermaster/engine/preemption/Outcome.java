@@ -55,7 +55,7 @@ final class Outcome {
         Tenure claim = claimant.at(found.place());
         cluster.add(claim, When.NEXT);
         List<Unit> victims = merged(found.chosen());
-        SortedMap<WorkloadId, Tenure> moved = moveWhereThereIsRoom(victims, allMustMove);
+        SortedMap<WorkloadId, Tenure> moved = moveWhereThereIsRoom(victims, claim, allMustMove);
         boolean good = allMustMove ? moved.size() == victims.size() : !preemptsBeyondItsShare(victims);
         List<List<Receipt.Share>> after = new ArrayList<>();
         victims.forEach(victim -> after.add(shares(victim.holder())));
@@ -90,7 +90,7 @@ final class Outcome {
     }
 
     /** Gives stopped workloads another place where there is one, those chosen last first, or the largest first. */
-    private SortedMap<WorkloadId, Tenure> moveWhereThereIsRoom(List<Unit> victims, boolean allMustMove) {
+    private SortedMap<WorkloadId, Tenure> moveWhereThereIsRoom(List<Unit> victims, Tenure claim, boolean allMustMove) {
         List<Unit> order = new ArrayList<>(victims.reversed());
         if (allMustMove) {
             order.sort(Comparator.<Unit>comparingLong(unit -> unit.tenure().gpuMilli())
@@ -99,19 +99,43 @@ final class Outcome {
         }
         SortedMap<WorkloadId, Tenure> moved = new TreeMap<>();
         for (Unit victim : order) {
-            if (victim.core()) {
-                Holder holder = victim.holder();
-                placeElsewhere(holder, allMustMove).ifPresent(place -> {
-                    Tenure tenure = holder.tenure().of(place);
-                    cluster.add(tenure, When.NEXT);
-                    moved.put(holder.id(), tenure);
-                });
+            Optional<Tenure> elsewhere =
+                    victim.core() ? placeElsewhere(victim.holder(), allMustMove) : Optional.empty();
+            if (elsewhere.isPresent()) {
+                moved.put(victim.holder().id(), elsewhere.get());
+                cluster.add(elsewhere.get(), When.NEXT);
+                if (!allMustMove && !staysRightful(victims, claim, moved)) {
+                    moved.remove(victim.holder().id());
+                    cluster.remove(elsewhere.get(), When.NEXT);
+                }
             }
         }
         return moved;
     }
 
-    private Optional<Allocation> placeElsewhere(Holder holder, boolean evenOverQuota) {
+    /**
+     * Whether each victim could still be stopped in its turn, and the claimant be admitted in the end, with those who
+     * were moved counted where they went. Replays it in the trees, which it leaves as they were.
+     */
+    private boolean staysRightful(List<Unit> victims, Tenure claim, SortedMap<WorkloadId, Tenure> moved) {
+        cluster.removeFromTrees(claim, When.NEXT);
+        moved.values().forEach(tenure -> cluster.removeFromTrees(tenure, When.NEXT));
+        victims.forEach(victim -> cluster.addToTrees(victim.tenure(), When.NEXT));
+        boolean rightful = true;
+        for (Unit victim : victims) {
+            rightful &= rights.toStop(claimant, victim.holder());
+            cluster.removeFromTrees(victim.tenure(), When.NEXT);
+            Tenure elsewhere = moved.get(victim.holder().id());
+            if (elsewhere != null) {
+                cluster.addToTrees(elsewhere, When.NEXT);
+            }
+        }
+        rightful &= Admission.later(claimant.ask()).isEmpty();
+        cluster.addToTrees(claim, When.NEXT);
+        return rightful;
+    }
+
+    private Optional<Tenure> placeElsewhere(Holder holder, boolean evenOverQuota) {
         Tenure tenure = holder.tenure();
         List<Integer> numbers = new ArrayList<>();
         holder.allocation().workers().forEach(worker -> numbers.add(worker.number()));
@@ -120,11 +144,13 @@ final class Outcome {
                 tenure.gpuMilli(),
                 tenure.preemptible(),
                 false);
-        boolean admitted = evenOverQuota || Admission.later(ask).isEmpty();
-        return admitted
-                ? claimant.space()
-                        .place(new Request(tenure.shape(), numbers, tenure.path(), node -> true), Horizon.LATER)
-                : Optional.empty();
+        if (!evenOverQuota && Admission.later(ask).isPresent()) {
+            return Optional.empty();
+        }
+        return claimant.space()
+                .place(new Request(tenure.shape(), numbers, tenure.path(), node -> true), Horizon.LATER)
+                .filter(place -> !place.equals(holder.allocation()))
+                .map(tenure::of);
     }
 
     private List<Room.Eviction> evictions(

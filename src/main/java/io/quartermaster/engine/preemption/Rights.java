@@ -18,9 +18,11 @@ import java.util.function.ToLongFunction;
 final class Rights {
     private final Settings settings;
     private final Cluster cluster;
+    private final Stops stops;
     private final long nowMillis;
 
-    Rights(Settings settings, Cluster cluster, long nowMillis) {
+    Rights(Settings settings, Cluster cluster, Stops stops, long nowMillis) {
+        this.stops = stops;
         this.settings = settings;
         this.cluster = cluster;
         this.nowMillis = nowMillis;
@@ -28,12 +30,12 @@ final class Rights {
 
     /** Whether it may be moved, or stopped for work of its own group. */
     boolean oldEnough(Holder holder) {
-        return nowMillis - holder.startedMillis() >= settings.minRuntimeMillis();
+        return stops.mayStop(holder.id()) && nowMillis - holder.startedMillis() >= settings.minRuntimeMillis();
     }
 
     boolean oldEnoughToBeReclaimed(Holder holder) {
         long least = Math.max(settings.minRuntimeMillis(), settings.reclaimMinRuntimeMillis());
-        return nowMillis - holder.startedMillis() >= least;
+        return stops.mayStop(holder.id()) && nowMillis - holder.startedMillis() >= least;
     }
 
     /** By which right the claimant may take from the victim now, being of another group. */
@@ -105,6 +107,11 @@ final class Rights {
             }
         }
         return true;
+    }
+
+    /** Whether the claimant may make the victim stop now, by whichever right. */
+    boolean toStop(Claimant claimant, Holder victim) {
+        return toPreempt(claimant, victim) || toReclaim(claimant, victim).isPresent();
     }
 
     /** Whether the claimant may stop the victim for its higher priority alone. */

@@ -28,10 +28,10 @@ public final class RoomMaker {
     private final Cluster cluster;
     private final Rights rights;
 
-    public RoomMaker(Settings settings, Cluster cluster, long nowMillis) {
+    public RoomMaker(Settings settings, Cluster cluster, Stops stops, long nowMillis) {
         this.settings = settings;
         this.cluster = cluster;
-        this.rights = new Rights(settings, cluster, nowMillis);
+        this.rights = new Rights(settings, cluster, stops, nowMillis);
     }
 
     /** Whom a way of making room may stop. */
@@ -117,7 +117,7 @@ public final class RoomMaker {
 
     private Optional<Room> byStopping(Claimant claimant, Way way, Outcome outcome) {
         List<Unit> candidates = candidates(claimant, way);
-        Predicate<Unit> allowed = unit -> mayStop(claimant, unit.holder());
+        Predicate<Unit> allowed = unit -> rights.toStop(claimant, unit.holder());
         if (candidates.stream().noneMatch(allowed)) {
             return Optional.empty();
         }
@@ -142,11 +142,6 @@ public final class RoomMaker {
 
     private Search search(Claimant claimant, SortedSet<NodeId> area, Predicate<Unit> allowed) {
         return new Search(cluster, claimant, node -> area.contains(node.id()), allowed);
-    }
-
-    private boolean mayStop(Claimant claimant, Holder holder) {
-        return rights.toPreempt(claimant, holder)
-                || rights.toReclaim(claimant, holder).isPresent();
     }
 
     /** All whom a way may stop as far as does not depend on what is used at the moment of choice. */

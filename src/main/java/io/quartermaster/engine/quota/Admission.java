@@ -40,20 +40,27 @@ public final class Admission {
         return check(ask, When.NEXT);
     }
 
-    /** The first bound in the way of starting at once what is counted as promised already. */
-    public static Optional<Hit> ofPromised(Ask ask) {
-        return check(ask, When.NOW);
+    /**
+     * The limit in the way of something promised. What was within the reservation when it was promised stays promised,
+     * whoever borrows beside it since.
+     */
+    public static Optional<Hit> ofPromised(Ask ask, When when) {
+        return unnamed(ask, when).or(() -> overLimit(ask, when));
     }
 
     private static Optional<Hit> check(Ask ask, When when) {
-        QuotaNode leaf = ask.leaves().getFirst();
-        if (!leaf.named()) {
-            return Optional.of(new Hit(Bound.UNNAMED, leaf, leaf.used().at(when), 0));
-        }
-        return overLimit(ask, when)
+        return unnamed(ask, when)
+                .or(() -> overLimit(ask, when))
                 .or(() -> overReserved(ask, when))
                 .or(() -> nonPreemptibleOverReserved(ask, when))
                 .or(() -> overWhatIsLent(ask, when));
+    }
+
+    private static Optional<Hit> unnamed(Ask ask, When when) {
+        QuotaNode leaf = ask.leaves().getFirst();
+        return leaf.named()
+                ? Optional.empty()
+                : Optional.of(new Hit(Bound.UNNAMED, leaf, leaf.used().at(when), 0));
     }
 
     private static Optional<Hit> overLimit(Ask ask, When when) {

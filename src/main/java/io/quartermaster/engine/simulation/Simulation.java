@@ -92,9 +92,13 @@ public final class Simulation {
         }
     }
 
+    private void write(Workload workload) {
+        world.workloads.put(workload.id(), workload);
+    }
+
     /** Writes a workload down and tells the engine. */
     private void state(Workload workload) {
-        world.workloads.put(workload.id(), workload);
+        write(workload);
         engine.apply(List.of(new Change.WorkloadSet(workload)));
     }
 
@@ -212,14 +216,14 @@ public final class Simulation {
         }
         switch (decision) {
             case Decision.Start start -> {
-                state(workload.withState(WorkloadState.running(start.allocation(), now))
+                write(workload.withState(WorkloadState.running(start.allocation(), now))
                         .withNomination(Optional.empty()));
                 noteEnd(workload.id(), now);
             }
             case Decision.Grow grow -> {
                 WorkloadState.Holding holding = holding(workload);
                 Allocation all = holding.allocation().with(grow.added());
-                state(workload.withState(new WorkloadState.Holding(all, holding.startedMillis(), holding.phase()))
+                write(workload.withState(new WorkloadState.Holding(all, holding.startedMillis(), holding.phase()))
                         .withNomination(Optional.empty()));
             }
             case Decision.Preempt preempt -> {
@@ -233,8 +237,8 @@ public final class Simulation {
                         workload,
                         new WorkloadState.Phase.Shrinking(shrink.cause(), shrink.workers(), shrink.deadlineMillis()));
             }
-            case Decision.Nominate nominate -> state(workload.withNomination(Optional.of(nominate.place())));
-            case Decision.Denominate denominate -> state(workload.withNomination(Optional.empty()));
+            case Decision.Nominate nominate -> write(workload.withNomination(Optional.of(nominate.place())));
+            case Decision.Denominate denominate -> write(workload.withNomination(Optional.empty()));
         }
     }
 
@@ -247,7 +251,7 @@ public final class Simulation {
 
     private void phase(Workload workload, WorkloadState.Phase phase) {
         WorkloadState.Holding holding = holding(workload);
-        state(workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase)));
+        write(workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase)));
     }
 
     private void check(long now) {

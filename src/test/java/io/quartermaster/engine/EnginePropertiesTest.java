@@ -1,0 +1,249 @@
+package io.quartermaster.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Test;
+
+/** What must hold in every cell, over random cells and histories. A failure names its seed. */
+class EnginePropertiesTest {
+    private static final int CELLS = Integer.getInteger("engine.cells", 400);
+    private static final int EVENTS = 12;
+
+    private static void forRandomCells(LongConsumer property) {
+        for (long seed = 0; seed < CELLS; seed++) {
+            try {
+                property.accept(seed);
+            } catch (AssertionError | RuntimeException e) {
+                throw new AssertionError("seed " + seed + ": " + e.getMessage(), e);
+            }
+        }
+    }
+
+    @Test
+    void noDeviceIsHeldBeyondItself() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                cell.plan();
+                heldPerDevice(cell)
+                        .forEach((device, gpuMilli) ->
+                                assertThat(gpuMilli).as(device).isLessThanOrEqualTo(1000));
+                for (Pool pool : cell.pools.values()) {
+                    if (pool.capacity() instanceof Pool.Capacity.Count count) {
+                        assertThat(heldIn(cell, pool.id())).isLessThanOrEqualTo(count.gpuMilli());
+                    }
+                }
+            }
+        });
+    }
+
+    @Test
+    void noStartPassesALimit() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                Map<String, Long> before = heldPerQuota(cell);
+                cell.plan();
+                Map<String, Long> after = heldPerQuota(cell);
+                cell.quotas.forEach((key, quota) -> {
+                    long limit = quota.limitGpuMilli().orElse(Long.MAX_VALUE);
+                    assertThat(after.getOrDefault(key, 0L))
+                            .as(key)
+                            .isLessThanOrEqualTo(Math.max(before.getOrDefault(key, 0L), limit));
+                });
+            }
+        });
+    }
+
+    @Test
+    void nonPreemptibleWorkIsNeverToldToStop() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                for (Decision decision : cell.plan().decisions()) {
+                    if (decision instanceof Decision.Preempt || decision instanceof Decision.Shrink) {
+                        assertThat(cell.workload(decision.workload()).preemptible())
+                                .isTrue();
+                    }
+                }
+            }
+        });
+    }
+
+    @Test
+    void gangsAreNeverBelowTheirMinimum() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                cell.plan();
+                for (Workload workload : cell.workloads.values()) {
+                    if (workload.state() instanceof WorkloadState.Holding holding) {
+                        assertThat(holding.allocation().workers().size())
+                                .isBetween(
+                                        workload.shape().minWorkers(),
+                                        workload.shape().workers());
+                    }
+                }
+            }
+        });
+    }
+
+    @Test
+    void plansOfOneInstantComeToAnEndAlthoughVictimsAskAgainAtOnce() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                assertThat(cell.settle(200)).as("settles").isTrue();
+            }
+        });
+    }
+
+    @Test
+    void anEngineBuiltFromTheTablesDecidesTheSame() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                for (int i = 0; i < 3; i++) {
+                    List<Decision> expected =
+                            cell.rebuilt(seed + i).plan(cell.nowMillis).decisions();
+                    assertThat(cell.plan().decisions()).isEqualTo(expected);
+                    cell.leaveAllDue();
+                }
+                assertThat(cell.rebuilt(seed).waits()).isEmpty();
+            }
+        });
+    }
+
+    @Test
+    void aRestoredSnapshotGivesTheSamePlan() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                Engine restored = Engine.restore(cell.engine.snapshot());
+                assertThat(cell.plan()).isEqualTo(restored.plan(cell.nowMillis));
+            }
+        });
+    }
+
+    @Test
+    void whereReservationsCanBeHonouredTheyAre() {
+        forRandomCells(seed -> {
+            RandomCell cell = RandomCell.ofWholeUnits(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                assertThat(cell.settle(200)).as("settles").isTrue();
+                Map<String, Long> held = heldPerQuota(cell);
+                for (Workload workload : cell.workloads.values()) {
+                    if (workload.state() instanceof WorkloadState.Waiting) {
+                        assertThat(withinReserved(cell, workload, held))
+                                .as(workload.id() + " of " + workload.path() + " waits although within its reservation")
+                                .isFalse();
+                    }
+                }
+            }
+        });
+    }
+
+    /** Whether the start would keep every named node of the path within what is reserved for it. */
+    private static boolean withinReserved(RandomCell cell, Workload workload, Map<String, Long> held) {
+        long gpuMilli = ((GpuRequest.Whole) workload.shape().gpus()).count() * 1000L;
+        boolean within = true;
+        for (Map.Entry<String, Quota> entry : cell.quotas.entrySet()) {
+            if (entry.getValue().path().covers(workload.path())) {
+                long used = held.getOrDefault(entry.getKey(), 0L);
+                within &= used + gpuMilli <= entry.getValue().reservedGpuMilli();
+            }
+        }
+        return within;
+    }
+
+    @Test
+    void afterItSettledNothingChangesAnyMore() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                cell.settle(200);
+            }
+            for (int plan = 0; plan < 50; plan++) {
+                cell.nowMillis += 60_000;
+                if (plan > 0) {
+                    assertThat(cell.plan().decisions()).isEmpty();
+                } else {
+                    assertThat(cell.settle(200)).as("settles").isTrue();
+                }
+            }
+        });
+    }
+
+    @Test
+    void everyWaitingWorkloadSaysWhy() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                cell.settle(200);
+                for (Workload workload : cell.workloads.values()) {
+                    boolean waits = workload.state() instanceof WorkloadState.Waiting;
+                    assertThat(cell.engine.explain(workload.id()).isPresent()).isEqualTo(waits);
+                }
+            }
+        });
+    }
+
+    private static Map<String, Integer> heldPerDevice(RandomCell cell) {
+        Map<String, Integer> held = new TreeMap<>();
+        for (Workload workload : cell.workloads.values()) {
+            if (workload.state() instanceof WorkloadState.Holding holding) {
+                for (Allocation.Worker worker : holding.allocation().workers()) {
+                    if (worker.place() instanceof Allocation.Place.OnNode place) {
+                        place.shares()
+                                .forEach(share -> held.merge(
+                                        place.node() + "/" + share.device(), share.gpuMilli(), Integer::sum));
+                    }
+                }
+            }
+        }
+        return held;
+    }
+
+    private static long heldIn(RandomCell cell, PoolId pool) {
+        long held = 0;
+        for (Workload workload : cell.workloads.values()) {
+            if (workload.state() instanceof WorkloadState.Holding holding
+                    && holding.allocation().pool().equals(pool)) {
+                held += holding.allocation().gpuMilli();
+            }
+        }
+        return held;
+    }
+
+    private static Map<String, Long> heldPerQuota(RandomCell cell) {
+        Map<String, Long> held = new TreeMap<>();
+        cell.quotas.forEach((key, quota) -> {
+            long sum = 0;
+            for (Workload workload : cell.workloads.values()) {
+                if (quota.path().covers(workload.path())
+                        && workload.state() instanceof WorkloadState.Holding holding
+                        && (quota.scope().equals(Scope.ALL_POOLS)
+                                || quota.scope()
+                                        .equals(Scope.of(holding.allocation().pool())))) {
+                    sum += holding.allocation().gpuMilli();
+                }
+            }
+            held.put(key, sum);
+        });
+        return held;
+    }
+}

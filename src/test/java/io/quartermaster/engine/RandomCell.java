@@ -1,0 +1,428 @@
+package io.quartermaster.engine;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * A small random cell with a shell that never fails: it carries out decisions, lets victims leave, and makes things
+ * happen. What it writes down is all that an engine needs to be built again.
+ */
+final class RandomCell {
+    final Random random;
+    final Settings settings;
+    final SortedMap<PoolId, Pool> pools = new TreeMap<>();
+    final SortedMap<NodeId, Node> nodes = new TreeMap<>();
+    final SortedMap<String, Quota> quotas = new TreeMap<>();
+    final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
+    final List<Decision> decisions = new ArrayList<>();
+    Engine engine;
+    long nowMillis;
+
+    private final List<QuotaPath> paths = new ArrayList<>();
+    private int submitted;
+
+    private final boolean wholeUnits;
+
+    RandomCell(long seed) {
+        this(seed, false);
+    }
+
+    private RandomCell(long seed, boolean wholeUnits) {
+        this.random = new Random(seed);
+        this.wholeUnits = wholeUnits;
+        settings = wholeUnits ? Settings.DEFAULT : randomSettings();
+        engine = new Engine(settings);
+        if (wholeUnits) {
+            countedPoolWithSoundReservations();
+        } else {
+            randomPools();
+            randomQuotas();
+        }
+        engine.apply(facts());
+    }
+
+    /**
+     * A cell in which nothing but quotas can be in the way: one counted pool, whole units, all preemptible, nothing
+     * reserved twice.
+     */
+    static RandomCell ofWholeUnits(long seed) {
+        return new RandomCell(seed, true);
+    }
+
+    private void countedPoolWithSoundReservations() {
+        PoolId pool = new PoolId("pool");
+        long left = 8 + random.nextInt(8);
+        pools.put(pool, Pool.ofCount(pool, left * 1000));
+        for (int t = 0; t < 1 + random.nextInt(3); t++) {
+            long ofTenant = random.nextInt((int) left + 1);
+            left -= ofTenant;
+            put(reserving(QuotaPath.of("t" + t), pool, ofTenant));
+            for (int g = 0; g < 1 + random.nextInt(3); g++) {
+                long ofGroup = random.nextInt((int) ofTenant + 1);
+                ofTenant -= ofGroup;
+                QuotaPath path = QuotaPath.of("t" + t, "g" + g);
+                paths.add(path);
+                put(reserving(path, pool, ofGroup));
+            }
+        }
+    }
+
+    private Quota reserving(QuotaPath path, PoolId pool, long units) {
+        Quota quota = Quota.reserving(path, Scope.of(pool), units * 1000);
+        return chance(3) ? quota.withLimit((units + random.nextInt(4)) * 1000) : quota;
+    }
+
+    private Settings randomSettings() {
+        return new Settings(
+                chance(4) ? 3_000 : 0,
+                chance(4) ? 5_000 : 0,
+                chance(2) ? 0 : 4_000,
+                chance(2) ? Settings.Spill.BEFORE_PREEMPTING : Settings.Spill.AFTER_PREEMPTING,
+                chance(2),
+                chance(3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE,
+                OptionalLong.empty(),
+                OptionalLong.empty());
+    }
+
+    private void randomPools() {
+        int count = 1 + random.nextInt(2);
+        for (int p = 0; p < count; p++) {
+            PoolId id = new PoolId("pool" + p);
+            if (chance(4)) {
+                pools.put(id, Pool.ofCount(id, 1000L * (1 + random.nextInt(12))));
+            } else {
+                Pool plain = Pool.ofNodes(id);
+                pools.put(
+                        id,
+                        new Pool(
+                                id,
+                                plain.capacity(),
+                                chance(3) ? Pool.Placement.SPREAD : Pool.Placement.PACK,
+                                chance(4) ? Pool.Sharing.ANY : Pool.Sharing.TENANT,
+                                List.of(),
+                                List.of("rack"),
+                                true));
+                int nodeCount = 1 + random.nextInt(4);
+                int gpus = 1 + random.nextInt(4);
+                for (int n = 0; n < nodeCount; n++) {
+                    put(id, "n" + p + n, gpus, "rack" + n / 2);
+                }
+            }
+        }
+    }
+
+    private void put(PoolId pool, String name, int gpus, String rack) {
+        List<Node.Device> devices = new ArrayList<>();
+        for (int index = 0; index < gpus; index++) {
+            devices.add(new Node.Device(index, "H100", 81_920, true));
+        }
+        nodes.put(
+                new NodeId(name),
+                new Node(
+                        new NodeId(name),
+                        pool,
+                        true,
+                        true,
+                        devices,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        Collections.emptySortedMap(),
+                        List.of(rack)));
+    }
+
+    private void randomQuotas() {
+        for (int t = 0; t < 1 + random.nextInt(3); t++) {
+            QuotaPath tenant = QuotaPath.of("t" + t);
+            int groups = random.nextInt(4);
+            for (int g = 0; g < groups; g++) {
+                paths.add(QuotaPath.of("t" + t, "g" + g));
+            }
+            if (groups == 0 || chance(4)) {
+                paths.add(tenant);
+            }
+        }
+        boolean overAll = chance(4);
+        for (PoolId pool : pools.keySet()) {
+            if (!chance(6)) {
+                randomQuotas(Scope.of(pool));
+            }
+        }
+        if (overAll) {
+            randomQuotas(Scope.ALL_POOLS);
+        }
+    }
+
+    private void randomQuotas(Scope scope) {
+        for (QuotaPath path : paths) {
+            for (QuotaPath prefix : path.fromTenant()) {
+                put(randomQuota(prefix, scope));
+            }
+        }
+    }
+
+    private void put(Quota quota) {
+        quotas.put(quota.scope() + " " + quota.path(), quota);
+    }
+
+    private Quota randomQuota(QuotaPath path, Scope scope) {
+        long reserved = 1000L * random.nextInt(6);
+        return new Quota(
+                path,
+                scope,
+                reserved,
+                chance(3) ? OptionalLong.of(reserved + 1000L * random.nextInt(6)) : OptionalLong.empty(),
+                chance(3) ? OptionalLong.of(1000L * random.nextInt(4)) : OptionalLong.empty(),
+                chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
+                chance(3) ? random.nextInt(3) : 0,
+                !chance(6));
+    }
+
+    boolean chance(int oneIn) {
+        return random.nextInt(oneIn) == 0;
+    }
+
+    /** Something happens: mostly submissions, sometimes an end, a lost node, a changed quota; and time passes. */
+    void happen() {
+        nowMillis += random.nextInt(3) * 1000L;
+        switch (random.nextInt(10)) {
+            case 0, 1 -> endOne();
+            case 2 -> {
+                if (chance(2)) {
+                    turnOneNode();
+                }
+            }
+            case 3 -> {
+                if (!wholeUnits && chance(2)) {
+                    changeOneQuota();
+                }
+            }
+            default -> {
+                for (int i = 0; i <= random.nextInt(4); i++) {
+                    submit();
+                }
+            }
+        }
+        leaveAllDue();
+    }
+
+    private void submit() {
+        List<PoolId> order = new ArrayList<>(pools.keySet());
+        Collections.shuffle(order, random);
+        List<PoolId> wanted = chance(3) ? order.subList(0, 1) : order;
+        int id = submitted++;
+        Workload plain = Workload.waiting(
+                new WorkloadId("w" + id),
+                paths.get(random.nextInt(paths.size())),
+                randomShape(),
+                wanted,
+                nowMillis,
+                id);
+        set(new Workload(
+                plain.id(),
+                plain.path(),
+                plain.user(),
+                plain.profile(),
+                plain.shape(),
+                plain.pools(),
+                10 + 40 * random.nextInt(3),
+                wholeUnits || !chance(5),
+                !wholeUnits && chance(10),
+                plain.submittedMillis(),
+                plain.sequence(),
+                plain.maxRuntimeMillis(),
+                false,
+                plain.state(),
+                plain.nomination()));
+    }
+
+    private Shape randomShape() {
+        Shape whole = Shape.ofWholeGpus(1 + random.nextInt(4));
+        if (wholeUnits) {
+            return whole;
+        }
+        return switch (random.nextInt(8)) {
+            case 0 -> of(1, 1, new GpuRequest.Fraction(1, 100 * (1 + random.nextInt(9))), Optional.empty());
+            case 1 -> of(1, 1, new GpuRequest.Fraction(2, 500), Optional.empty());
+            case 2 -> of(1, 1, new GpuRequest.Memory(1, 1024L * (1 + random.nextInt(80))), Optional.empty());
+            case 3 -> of(1, 1, new GpuRequest.Mig(chance(2) ? "1g.10gb" : "3g.40gb"), Optional.empty());
+            case 4 -> of(2 + random.nextInt(2), 1, GpuRequest.whole(1), Optional.empty());
+            case 5 -> {
+                int workers = 2 + random.nextInt(3);
+                yield of(workers, workers, GpuRequest.whole(1), chance(2) ? Optional.of("rack") : Optional.empty());
+            }
+            default -> whole;
+        };
+    }
+
+    private static Shape of(int workers, int minWorkers, GpuRequest gpus, Optional<String> level) {
+        return new Shape(workers, minWorkers, gpus, 0, 0, Collections.emptySortedMap(), level, Optional.empty());
+    }
+
+    private void endOne() {
+        if (!workloads.isEmpty()) {
+            List<WorkloadId> ids = List.copyOf(workloads.keySet());
+            WorkloadId id = ids.get(random.nextInt(ids.size()));
+            workloads.remove(id);
+            engine.apply(List.of(new Change.WorkloadRemoved(id)));
+        }
+    }
+
+    private void turnOneNode() {
+        if (!nodes.isEmpty()) {
+            Node node = List.copyOf(nodes.values()).get(random.nextInt(nodes.size()));
+            Node turned = node.up() ? node.down() : node.upAndSchedulable();
+            nodes.put(turned.id(), turned);
+            engine.apply(List.of(new Change.NodeSet(turned)));
+            if (!turned.up()) {
+                for (Workload workload : List.copyOf(workloads.values())) {
+                    boolean lost = workload.state() instanceof WorkloadState.Holding holding
+                            && holding.allocation().touches(turned.id());
+                    if (lost) {
+                        set(workload.withState(WorkloadState.waiting()));
+                    }
+                }
+            }
+        }
+    }
+
+    private void changeOneQuota() {
+        if (!quotas.isEmpty()) {
+            List<Quota> all = List.copyOf(quotas.values());
+            Quota old = all.get(random.nextInt(all.size()));
+            Quota changed = randomQuota(old.path(), old.scope());
+            put(changed);
+            engine.apply(List.of(new Change.QuotaSet(changed)));
+        }
+    }
+
+    private void set(Workload workload) {
+        workloads.put(workload.id(), workload);
+        engine.apply(List.of(new Change.WorkloadSet(workload)));
+    }
+
+    /** Plans once, writes down what was decided, and tells the engine what is written. */
+    Plan plan() {
+        Plan plan = engine.plan(nowMillis);
+        plan.decisions().forEach(this::carryOut);
+        plan.decisions().forEach(decision -> set(workload(decision.workload())));
+        return plan;
+    }
+
+    Workload workload(WorkloadId id) {
+        return Objects.requireNonNull(workloads.get(id), id::value);
+    }
+
+    void carryOut(Decision decision) {
+        decisions.add(decision);
+        Workload workload = workload(decision.workload());
+        workloads.put(
+                workload.id(),
+                switch (decision) {
+                    case Decision.Start start ->
+                        workload.withState(WorkloadState.running(start.allocation(), nowMillis))
+                                .withNomination(Optional.empty());
+                    case Decision.Grow grow -> {
+                        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
+                        yield workload.withState(new WorkloadState.Holding(
+                                        holding.allocation().with(grow.added()),
+                                        holding.startedMillis(),
+                                        holding.phase()))
+                                .withNomination(Optional.empty());
+                    }
+                    case Decision.Preempt preempt ->
+                        phase(workload, new WorkloadState.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
+                    case Decision.Shrink shrink ->
+                        phase(
+                                workload,
+                                new WorkloadState.Phase.Shrinking(
+                                        shrink.cause(), shrink.workers(), shrink.deadlineMillis()));
+                    case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
+                    case Decision.Denominate denominate -> workload.withNomination(Optional.empty());
+                });
+    }
+
+    private static Workload phase(Workload workload, WorkloadState.Phase phase) {
+        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
+        return workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase));
+    }
+
+    /** Victims whose time is up leave. */
+    void leaveAllDue() {
+        for (Workload workload : List.copyOf(workloads.values())) {
+            if (workload.state() instanceof WorkloadState.Holding holding) {
+                switch (holding.phase()) {
+                    case WorkloadState.Phase.Running running -> {}
+                    case WorkloadState.Phase.Stopping stopping -> {
+                        if (stopping.deadlineMillis() <= nowMillis) {
+                            set(workload.withState(new WorkloadState.Waiting(true)));
+                        }
+                    }
+                    case WorkloadState.Phase.Shrinking shrinking -> {
+                        if (shrinking.deadlineMillis() <= nowMillis) {
+                            set(workload.withState(WorkloadState.running(
+                                    holding.allocation().without(shrinking.workers()), holding.startedMillis())));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /** Plans, with victims leaving as their time comes, until nothing is decided and nobody is leaving. */
+    boolean settle(int mostPlans) {
+        for (int i = 0; i < mostPlans; i++) {
+            boolean still = plan().decisions().isEmpty();
+            OptionalLong deadline = nextDeadline();
+            if (still && deadline.isEmpty()) {
+                return true;
+            }
+            if (still) {
+                nowMillis = Math.max(nowMillis, deadline.getAsLong());
+            }
+            leaveAllDue();
+        }
+        return false;
+    }
+
+    private OptionalLong nextDeadline() {
+        SortedSet<Long> deadlines = new TreeSet<>();
+        for (Workload workload : workloads.values()) {
+            if (workload.state() instanceof WorkloadState.Holding holding) {
+                switch (holding.phase()) {
+                    case WorkloadState.Phase.Running running -> {}
+                    case WorkloadState.Phase.Stopping stopping -> deadlines.add(stopping.deadlineMillis());
+                    case WorkloadState.Phase.Shrinking shrinking -> deadlines.add(shrinking.deadlineMillis());
+                }
+            }
+        }
+        return deadlines.isEmpty() ? OptionalLong.empty() : OptionalLong.of(deadlines.first());
+    }
+
+    /** All that is written down, as changes. */
+    List<Change> facts() {
+        List<Change> facts = new ArrayList<>();
+        pools.values().forEach(pool -> facts.add(new Change.PoolSet(pool)));
+        nodes.values().forEach(node -> facts.add(new Change.NodeSet(node)));
+        quotas.values().forEach(quota -> facts.add(new Change.QuotaSet(quota)));
+        workloads.values().forEach(workload -> facts.add(new Change.WorkloadSet(workload)));
+        return facts;
+    }
+
+    /** An engine built from what is written down, told in random order. */
+    Engine rebuilt(long seed) {
+        List<Change> facts = facts();
+        Collections.shuffle(facts, new Random(seed));
+        Engine rebuilt = new Engine(settings);
+        rebuilt.apply(facts);
+        return rebuilt;
+    }
+}
