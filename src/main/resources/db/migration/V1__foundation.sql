@@ -511,7 +511,7 @@ grant delete on allotment, policy_quota, access_rule, idempotency to ${requestRo
 -- The API writes wishes; the leader alone writes states. The database holds it to that.
 grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, dedicated_only, command, environment,
     abort_callback, max_runtime_ms, labels, submitted_at, wish, state) on workload to ${requestRole};
-grant update (wish, priority, labels) on workload to ${requestRole};
+grant update (wish, priority, labels, queue_id, policy_id, profile_id) on workload to ${requestRole};
 
 grant select, insert, update, delete on all tables in schema public to ${systemRole};
 -- Books are append-only for everybody but their owner.

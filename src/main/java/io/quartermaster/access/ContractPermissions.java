@@ -17,10 +17,13 @@ import org.jspecify.annotations.Nullable;
  * Writes into every operation of the contract which permission it needs ({@code x-permission}) and which roles grant it
  * ({@code x-roles}). The role matrix and the tenant-leak test are generated from these.
  *
- * <p>Operations are found by their ids, which are {@code Class_method}.
+ * <p>Operations are found by their ids: those given on the method, else {@code Class_method}.
  */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public final class ContractPermissions implements OASFilter {
+
+    private static final DotName OPERATION =
+            DotName.createSimple("org.eclipse.microprofile.openapi.annotations.Operation");
 
     private final Map<String, Permission> byOperation = new HashMap<>();
 
@@ -28,9 +31,15 @@ public final class ContractPermissions implements OASFilter {
         for (AnnotationInstance needs : index.getAnnotations(DotName.createSimple(Needs.class))) {
             MethodInfo method = needs.target().asMethod();
             byOperation.put(
-                    method.declaringClass().simpleName() + "_" + method.name(),
-                    Permission.valueOf(needs.value().asEnum()));
+                    operationId(method), Permission.valueOf(needs.value().asEnum()));
         }
+    }
+
+    private static String operationId(MethodInfo method) {
+        AnnotationInstance given = method.annotation(OPERATION);
+        return given != null && given.value("operationId") != null
+                ? given.value("operationId").asString()
+                : method.declaringClass().simpleName() + "_" + method.name();
     }
 
     @Override

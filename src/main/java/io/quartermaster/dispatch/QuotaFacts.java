@@ -134,7 +134,8 @@ record QuotaFacts(
                         row.getBoolean("over_quota"),
                         OnPreemption.REQUEUE,
                         row.getLong("grace_ms"),
-                        optional(row.getLong("user_limit_milli"))));
+                        optional(row.getLong("user_limit_milli")),
+                        row.getLong("version")));
             }
         }
 

@@ -16,6 +16,7 @@ import java.util.UUID;
  * @param overQuota whether the group may run anything beyond what is reserved for it
  * @param graceMillis how long preempted work keeps its devices after it was told
  * @param userLimitGpuMilli what one user of the group may hold at once; absent = no bound of its own
+ * @param version grows with every change
  */
 public record Policy(
         UUID id,
@@ -25,7 +26,8 @@ public record Policy(
         boolean overQuota,
         OnPreemption onPreemption,
         long graceMillis,
-        OptionalLong userLimitGpuMilli) {
+        OptionalLong userLimitGpuMilli,
+        long version) {
 
     public static final long DEFAULT_GRACE_MILLIS = 30_000;
     public static final long MAX_GRACE_MILLIS = 3_600_000;

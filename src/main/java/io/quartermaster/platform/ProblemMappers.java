@@ -6,10 +6,12 @@ import com.fasterxml.jackson.databind.exc.InvalidFormatException;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
+import io.vertx.pgclient.PgException;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
@@ -19,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 public final class ProblemMappers {
 
     private static final Logger LOG = Logger.getLogger(ProblemMappers.class);
+
+    /** Two requests wrote the same name, or could not be put one after the other: unique violation, serialization, deadlock. */
+    private static final Set<String> RACES = Set.of("23505", "40001", "40P01");
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
@@ -69,6 +74,10 @@ public final class ProblemMappers {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof ProblemException problem) {
                 return response(problem.problem());
+            }
+            if (cause instanceof PgException database && RACES.contains(database.getSqlState())) {
+                return response(Problem.of(
+                        409, "changed-meanwhile", "another request changed the same thing; try again", List.of()));
             }
         }
         LOG.error("a request failed", e);

@@ -193,7 +193,8 @@ class QuotaTreeTest {
                 false,
                 OnPreemption.REQUEUE,
                 0,
-                OptionalLong.empty());
+                OptionalLong.empty(),
+                0);
 
         QuotaTree tree = QuotaTree.of(ACME, List.of(allotted(H100, 10)), List.of(strict));
 
@@ -237,6 +238,7 @@ class QuotaTreeTest {
                 true,
                 OnPreemption.REQUEUE,
                 Policy.DEFAULT_GRACE_MILLIS,
-                OptionalLong.empty());
+                OptionalLong.empty(),
+                0);
     }
 }

@@ -1,0 +1,71 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.platform.GpuAmount;
+import java.util.List;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Allotments as the API speaks of them. */
+final class AllotmentApi {
+
+    private AllotmentApi() {}
+
+    @Schema(
+            name = "AllotmentRequest",
+            description = "What is absent takes its default: 0 reserved, no limit, all lendable, rank 0.")
+    record Request(
+            @Schema(description = "the deserved share; others may borrow it while it is unused", examples = "10")
+            @Nullable
+            GpuAmount reserved,
+
+            @Schema(description = "ceiling on what is held at once; absent: none") @Nullable
+            GpuAmount limit,
+
+            @Schema(
+                    description =
+                            "part in spare capacity; absent: what is reserved, or 1 where nobody reserves anything")
+            @Nullable
+            Integer weight,
+
+            @Schema(description = "how much of the reserved amount others may borrow; absent: all of it, 0: dedicated")
+            @Nullable
+            GpuAmount lendable,
+
+            @Schema(description = "lower goes first") @Nullable
+            Integer rank) {
+
+        QuotaFields fields() {
+            return new QuotaFields(reserved, limit, weight, lendable, rank);
+        }
+    }
+
+    @Schema(name = "Allotment")
+    record View(
+            String tenant,
+            String pool,
+            GpuAmount reserved,
+            @Nullable GpuAmount limit,
+            @Nullable Integer weight,
+            @Nullable GpuAmount lendable,
+            int rank,
+            long version,
+
+            @Schema(description = "in answers to writes: what is allowed, but may surprise") @Nullable
+            List<String> warnings) {
+
+        static View of(Allotments.Named allotment, @Nullable List<String> warnings) {
+            QuotaTerms terms = allotment.allotment().terms();
+            QuotaFields fields = QuotaFields.of(terms);
+            return new View(
+                    allotment.allotment().tenant().value(),
+                    allotment.poolName(),
+                    new GpuAmount(terms.reservedGpuMilli()),
+                    fields.limit(),
+                    fields.weight(),
+                    fields.lendable(),
+                    terms.rank(),
+                    allotment.version(),
+                    warnings);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import java.util.List;
+import org.hibernate.reactive.mutiny.Mutiny;
+
+/**
+ * Asked before a tenant's allotments change; brought by the packages above, which know what was made of them. (An interface although
+ * there is one implementation, because imports go down only.)
+ */
+public interface AllotmentGuard {
+
+    /**
+     * What stands against it: one sentence for each thing that would no longer fit. Empty = it may change.
+     *
+     * @param after all allotments as they would be
+     */
+    Uni<List<String>> objections(Mutiny.Session session, TenantId tenant, List<Allotments.Named> after);
+}

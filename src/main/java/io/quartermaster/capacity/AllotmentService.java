@@ -1,0 +1,299 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.Problem;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Grants tenants their parts of pools. Runs as the tenant, under the lock of its quotas; what concerns other tenants (sums over all, who
+ * shares a pool) is asked as the system role beside it, under the pool's lock.
+ */
+@ApplicationScoped
+class AllotmentService {
+
+    private final TenantTransactions transactions;
+    private final Writes writes;
+    private final SystemDatabase database;
+    private final Allotments allotments;
+    private final PoolStore pools;
+    private final Tenancies tenancies;
+    private final AllotmentGuard guard;
+    private final AuditLog audit;
+    private final Callers callers;
+
+    AllotmentService(
+            TenantTransactions transactions,
+            Writes writes,
+            SystemDatabase database,
+            Allotments allotments,
+            PoolStore pools,
+            Tenancies tenancies,
+            AllotmentGuard guard,
+            AuditLog audit,
+            Callers callers) {
+        this.transactions = transactions;
+        this.writes = writes;
+        this.database = database;
+        this.allotments = allotments;
+        this.pools = pools;
+        this.tenancies = tenancies;
+        this.guard = guard;
+        this.audit = audit;
+        this.callers = callers;
+    }
+
+    Uni<List<AllotmentApi.View>> list(TenantId tenant) {
+        return transactions.in(tenant, session -> requireTenant(session, tenant)
+                .chain(() -> allotments.of(session, tenant))
+                .map(all ->
+                        all.stream().map(one -> AllotmentApi.View.of(one, null)).toList()));
+    }
+
+    Uni<Response> get(TenantId tenant, String pool) {
+        return transactions
+                .in(tenant, session -> allotments.of(session, tenant))
+                .map(all -> {
+                    Allotments.Named found = named(all, pool).orElseThrow(ProblemException::notFound);
+                    return Writes.response(Reply.ok(AllotmentApi.View.of(found, null), found.version()));
+                });
+    }
+
+    Uni<List<PoolApi.TenantView>> poolsOf(TenantId tenant) {
+        return transactions
+                .in(tenant, session -> allotments.of(session, tenant))
+                .map(all -> all.stream().map(AllotmentService::tenantView).toList());
+    }
+
+    Uni<Response> put(
+            TenantId tenant, String pool, AllotmentApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+        }
+        var problems = new ProblemException.Invalid();
+        QuotaTerms terms = body.fields().check(problems, "");
+        problems.throwIfAny();
+        Caller caller = callers.current();
+        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(target -> writes.run(
+                        tenant, caller.subject(), uri, params, body, session -> begin(session, tenant, target)
+                                .chain(all -> set(new Change(session, tenant, caller, target), all, terms, params))));
+    }
+
+    /** One write in its transaction. */
+    private record Change(Mutiny.Session session, TenantId tenant, Caller caller, PoolApi.View pool) {
+        String resource() {
+            return "allotments/" + pool.name();
+        }
+    }
+
+    private Uni<List<Allotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
+        return requireTenant(session, tenant)
+                .chain(() -> allotments.lock(session, tenant))
+                .chain(() -> session.createNativeQuery(Tenancies.lockSql(":pool"), Integer.class)
+                        .setParameter("pool", pool.id().toString())
+                        .getSingleResult())
+                .chain(() -> allotments.of(session, tenant));
+    }
+
+    private Uni<Reply> set(Change change, List<Allotments.Named> all, QuotaTerms terms, WriteParams params) {
+        Optional<Allotments.Named> before = named(all, change.pool().name());
+        if (before.isPresent()) {
+            if (before.get().allotment().terms().equals(terms)) {
+                return Uni.createFrom()
+                        .item(Reply.ok(
+                                AllotmentApi.View.of(before.get(), null),
+                                before.get().version()));
+            }
+            params.requireVersion(before.get().version());
+        } else if (params.givenVersion().isPresent()) {
+            throw ProblemException.of(412, "precondition-failed", "there is no allotment yet: leave If-Match out");
+        }
+        Allotments.Named after = after(change, terms, before);
+        return checkTenants(change, before)
+                .chain(() -> guardAgainst(change, replaced(all, change.pool(), after)))
+                .chain(() -> store(change, before, after))
+                .chain(() -> record(change, before, Optional.of(after)))
+                .chain(() -> warnings(change, terms))
+                .map(warnings -> {
+                    AllotmentApi.View view = AllotmentApi.View.of(after, warnings);
+                    return before.isPresent()
+                            ? Reply.ok(view, after.version())
+                            : Reply.created(path(change), view, after.version());
+                });
+    }
+
+    Uni<Response> delete(TenantId tenant, String pool, WriteParams params, UriInfo uri) {
+        Caller caller = callers.current();
+        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(target -> writes.run(
+                        tenant, caller.subject(), uri, params, null, session -> begin(session, tenant, target)
+                                .chain(all -> remove(new Change(session, tenant, caller, target), all, params))));
+    }
+
+    private Uni<Reply> remove(Change change, List<Allotments.Named> all, WriteParams params) {
+        Allotments.Named before = named(all, change.pool().name()).orElseThrow(ProblemException::notFound);
+        if (params.givenVersion().isPresent()) {
+            params.requireVersion(before.version());
+        }
+        return guardAgainst(change, replaced(all, change.pool(), null))
+                .chain(() -> row(change))
+                .chain(row -> change.session().remove(row))
+                .chain(() -> record(change, Optional.of(before), Optional.empty()))
+                .map(done -> Reply.noContent());
+    }
+
+    private Uni<Void> checkTenants(Change change, Optional<Allotments.Named> before) {
+        return before.isPresent()
+                ? Uni.createFrom().voidItem()
+                : database.on(connection -> tenancies.checkTenant(
+                        connection, change.pool().id(), change.tenant().value(), "pool"));
+    }
+
+    private Uni<Void> guardAgainst(Change change, List<Allotments.Named> after) {
+        return guard.objections(change.session(), change.tenant(), after)
+                .invoke(objections -> {
+                    if (!objections.isEmpty()) {
+                        throw new ProblemException(Problem.of(
+                                422,
+                                "reservations-do-not-fit",
+                                "what the tenant's policies state would no longer fit",
+                                objections.stream()
+                                        .map(text -> new Problem.Field("reserved", text, null))
+                                        .toList()));
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    private Uni<Void> store(Change change, Optional<Allotments.Named> before, Allotments.Named after) {
+        if (before.isEmpty()) {
+            AllotmentRow row =
+                    new AllotmentRow(change.tenant().value(), change.pool().id());
+            row.set(after.allotment().terms());
+            return change.session().persist(row);
+        }
+        return row(change)
+                .invoke(row -> {
+                    row.set(after.allotment().terms());
+                    row.version = after.version();
+                })
+                .replaceWithVoid();
+    }
+
+    private Uni<AllotmentRow> row(Change change) {
+        return change.session()
+                .find(
+                        AllotmentRow.class,
+                        new AllotmentRow.Key(
+                                change.tenant().value(), change.pool().id()));
+    }
+
+    private Uni<Void> record(Change change, Optional<Allotments.Named> before, Optional<Allotments.Named> after) {
+        String action = before.isEmpty() ? "create" : after.isEmpty() ? "delete" : "update";
+        return audit.record(
+                        change.session(),
+                        change.tenant(),
+                        change.caller(),
+                        new AuditLog.Change(
+                                "allotments:" + action,
+                                change.resource(),
+                                before.map(one -> AllotmentApi.View.of(one, null))
+                                        .orElse(null),
+                                after.map(one -> AllotmentApi.View.of(one, null))
+                                        .orElse(null)))
+                .chain(() -> Inbox.post(
+                        change.session(),
+                        change.tenant(),
+                        Inbox.Kind.ALLOTMENT,
+                        change.pool().id().toString()));
+    }
+
+    /** Reservations may add up to more than there is (a node may be down, or capacity oversold): said, not refused. */
+    private Uni<List<String>> warnings(Change change, QuotaTerms terms) {
+        return database.on(connection -> pools.reservedByOthers(
+                        connection, change.pool().id(), change.tenant().value()))
+                .map(others -> {
+                    List<String> warnings = new ArrayList<>();
+                    long sum = others + terms.reservedGpuMilli();
+                    long up = change.pool().up().milli();
+                    if (sum > up) {
+                        warnings.add("reservations in pool " + change.pool().name() + " add up to " + new GpuAmount(sum)
+                                + " GPUs, and " + new GpuAmount(up) + " are up");
+                    }
+                    return warnings;
+                });
+    }
+
+    /** As the tenant, whose row-level security shows it its own row of {@code tenant} and no other. */
+    private static Uni<Void> requireTenant(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery(
+                        "select id from tenant where id = :tenant and state <> 'deleted'", String.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResultOrNull()
+                .onItem()
+                .ifNull()
+                .failWith(ProblemException::notFound)
+                .replaceWithVoid();
+    }
+
+    private static Allotments.Named after(Change change, QuotaTerms terms, Optional<Allotments.Named> before) {
+        Allotment allotment =
+                new Allotment(change.tenant(), new PoolId(change.pool().id().toString()), terms);
+        long version = before.map(one -> one.version() + 1).orElse(0L);
+        return new Allotments.Named(change.pool().name(), change.pool().id(), allotment, version);
+    }
+
+    private static List<Allotments.Named> replaced(
+            List<Allotments.Named> all, PoolApi.View pool, Allotments.@Nullable Named by) {
+        List<Allotments.Named> after = new ArrayList<>(all);
+        after.removeIf(one -> one.poolId().equals(pool.id()));
+        if (by != null) {
+            after.add(by);
+        }
+        after.sort(Comparator.comparing(Allotments.Named::poolName));
+        return after;
+    }
+
+    private static Optional<Allotments.Named> named(List<Allotments.Named> all, String pool) {
+        return all.stream().filter(one -> one.poolName().equals(pool)).findFirst();
+    }
+
+    private static String path(Change change) {
+        return "/v1/operator/tenants/" + change.tenant() + "/" + change.resource();
+    }
+
+    private static PoolApi.TenantView tenantView(Allotments.Named one) {
+        QuotaTerms terms = one.allotment().terms();
+        QuotaFields fields = QuotaFields.of(terms);
+        return new PoolApi.TenantView(
+                one.poolName(),
+                new GpuAmount(terms.reservedGpuMilli()),
+                fields.limit(),
+                fields.weight(),
+                fields.lendable(),
+                terms.rank());
+    }
+}

@@ -1,0 +1,65 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/** A tenant's allotments as the tenant itself may see them, and the lock under which its quotas are changed. */
+@ApplicationScoped
+public class Allotments {
+
+    /** An allotment with the name of its pool. */
+    public record Named(String poolName, UUID poolId, Allotment allotment, long version) {}
+
+    /**
+     * Takes the lock of the tenant's quotas until the transaction ends. Whoever changes an allotment or a policy holds it, so that checks
+     * over several rows see what they check.
+     */
+    public Uni<Void> lock(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery(
+                        "select 1 from pg_advisory_xact_lock(hashtextextended('quotas:' || :tenant, 0))", Integer.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResult()
+                .replaceWithVoid();
+    }
+
+    /** Sorted by the pool's name. */
+    public Uni<List<Named>> of(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery("""
+                        select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version
+                        from allotment a join pool p on p.id = a.pool_id where a.tenant_id = :tenant order by p.name
+                        """, Object[].class)
+                .setParameter("tenant", tenant.value())
+                .getResultList()
+                .map(rows -> rows.stream().map(row -> named(tenant, row)).toList());
+    }
+
+    private static Named named(TenantId tenant, @Nullable Object[] row) {
+        UUID pool = (UUID) value(row[1]);
+        QuotaTerms terms = new QuotaTerms(
+                ((Number) value(row[2])).longValue(),
+                row[3] == null ? OptionalLong.empty() : OptionalLong.of(((Number) row[3]).longValue()),
+                row[4] == null ? OptionalInt.empty() : OptionalInt.of(((Number) row[4]).intValue()),
+                row[5] == null ? OptionalLong.empty() : OptionalLong.of(((Number) row[5]).longValue()),
+                ((Number) value(row[6])).intValue());
+        return new Named(
+                (String) value(row[0]),
+                pool,
+                new Allotment(tenant, new PoolId(pool.toString()), terms),
+                ((Number) value(row[7])).longValue());
+    }
+
+    private static Object value(@Nullable Object column) {
+        if (column == null) {
+            throw new IllegalStateException("a column that is never null was");
+        }
+        return column;
+    }
+}

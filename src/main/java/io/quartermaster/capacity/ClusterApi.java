@@ -1,0 +1,33 @@
+package io.quartermaster.capacity;
+
+import java.time.Instant;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Clusters as the API speaks of them. */
+final class ClusterApi {
+
+    private ClusterApi() {}
+
+    @Schema(name = "ClusterRequest")
+    record Request(
+            @Schema(required = true, examples = "fra-1") @Nullable
+            String name,
+
+            @Schema(required = true) @Nullable ClusterKind kind,
+
+            @Schema(required = true, examples = "eu-central") @Nullable
+            String region) {}
+
+    @Schema(name = "ClusterPatch", description = "What is absent stays as it is.")
+    record Patch(@Nullable String region) {}
+
+    @Schema(name = "Cluster")
+    record View(UUID id, String name, ClusterKind kind, String region, long version, Instant createdAt) {
+
+        boolean says(Request request) {
+            return kind == request.kind() && region.equals(request.region());
+        }
+    }
+}

@@ -1,0 +1,129 @@
+package io.quartermaster.capacity;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Nodes as the API speaks of them. */
+final class NodeApi {
+
+    private NodeApi() {}
+
+    /** What the service knows of a node's whereabouts. */
+    enum Contact {
+        NEVER_HEARD,
+        UP,
+        /** Given up by the leader; it comes back when it is heard again. */
+        LOST
+    }
+
+    @Schema(name = "NodeRequest")
+    record Request(
+            @Schema(required = true, examples = "gpu-017") @Nullable
+            String name,
+
+            @Schema(required = true, description = "name of its cluster") @Nullable
+            String cluster,
+
+            @Schema(required = true, description = "name of its pool") @Nullable
+            String pool,
+
+            @Schema(description = "thousandths of a core; absent: not limiting") @Nullable
+            Long cpuMilli,
+
+            @Schema(description = "absent: not limiting") @Nullable
+            Long memoryMiB,
+
+            @Nullable Map<String, String> labels,
+
+            @Schema(description = "the domains it lies in, the widest first", examples = "[\"z1\",\"rack7\"]") @Nullable
+            List<String> topology) {}
+
+    @Schema(name = "NodePatch", description = "What is absent stays as it is.")
+    record Patch(
+            @Schema(description = "name of its pool; only while nothing runs on the node") @Nullable
+            String pool,
+
+            @Schema(description = "false: nothing new starts on it, what runs goes on") @Nullable
+            Boolean schedulable,
+
+            @Nullable Long cpuMilli,
+            @Nullable Long memoryMiB,
+            @Nullable Map<String, String> labels,
+            @Nullable List<String> topology) {}
+
+    /** What can be set of a node; {@code pool} is the pool's name. */
+    record Settings(
+            String pool,
+            boolean schedulable,
+            @Nullable Long cpuMilli,
+            @Nullable Long memoryMiB,
+            Map<String, String> labels,
+            List<String> topology) {
+
+        static Settings of(Request request, String pool) {
+            return new Settings(
+                    pool,
+                    true,
+                    request.cpuMilli(),
+                    request.memoryMiB(),
+                    request.labels() == null ? Map.of() : request.labels(),
+                    request.topology() == null ? List.of() : request.topology());
+        }
+
+        Settings with(Patch patch) {
+            return new Settings(
+                    patch.pool() == null ? pool : patch.pool(),
+                    patch.schedulable() == null ? schedulable : patch.schedulable(),
+                    patch.cpuMilli() == null ? cpuMilli : patch.cpuMilli(),
+                    patch.memoryMiB() == null ? memoryMiB : patch.memoryMiB(),
+                    patch.labels() == null ? labels : patch.labels(),
+                    patch.topology() == null ? topology : patch.topology());
+        }
+    }
+
+    @Schema(name = "Gpu", description = "A GPU as the node's agent reported it.")
+    record Gpu(int index, String uuid, String model, long memoryMiB, boolean mig, boolean healthy) {}
+
+    @Schema(name = "NodeAgent", description = "The agent of the node as last heard.")
+    record Agent(String version, Isolation isolation, Instant lastHeard) {}
+
+    @Schema(name = "Node")
+    record View(
+            UUID id,
+            String name,
+            String cluster,
+            String pool,
+            boolean schedulable,
+            Contact contact,
+            @Nullable Long cpuMilli,
+            @Nullable Long memoryMiB,
+            Map<String, String> labels,
+            List<String> topology,
+            @Nullable Agent agent,
+            List<Gpu> gpus,
+            long version,
+            Instant createdAt) {
+
+        Settings settings() {
+            return new Settings(pool, schedulable, cpuMilli, memoryMiB, labels, topology);
+        }
+
+        /** Whether a request to add it asks for what is there; being cordoned is no part of that. */
+        boolean says(Request request, String wantedPool) {
+            Settings wanted = Settings.of(request, wantedPool);
+            return cluster.equals(request.cluster())
+                    && settings()
+                            .equals(new Settings(
+                                    wanted.pool(),
+                                    schedulable,
+                                    wanted.cpuMilli(),
+                                    wanted.memoryMiB(),
+                                    wanted.labels(),
+                                    wanted.topology()));
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.access.NodeCredential;
+import io.quartermaster.access.NodeCredentials;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.WriteMode;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Adds, changes, cordons and retires nodes, as the system role. */
+@ApplicationScoped
+class NodeService {
+
+    private static final String PATH = "/v1/operator/nodes/";
+    private static final int MAX_LABELS = 64;
+    private static final int MAX_TOPOLOGY = 8;
+    private static final int MAX_TEXT = 63;
+    private static final long MAX_AMOUNT = 1_000_000_000L;
+
+    private final SystemDatabase database;
+    private final NodeStore store;
+    private final ClusterStore clusters;
+    private final PoolStore pools;
+    private final Tenancies tenancies;
+    private final OperatorAction action;
+    private final NodeCredentials credentials;
+
+    NodeService(
+            SystemDatabase database,
+            NodeStore store,
+            ClusterStore clusters,
+            PoolStore pools,
+            Tenancies tenancies,
+            OperatorAction action,
+            NodeCredentials credentials) {
+        this.database = database;
+        this.store = store;
+        this.clusters = clusters;
+        this.pools = pools;
+        this.tenancies = tenancies;
+        this.action = action;
+        this.credentials = credentials;
+    }
+
+    Uni<Response> create(NodeApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, body, (work, request) -> {
+            var problems = new ProblemException.Invalid();
+            String name = Names.checkNode(problems, "name", request.name());
+            String cluster = Names.check(problems, "cluster", request.cluster());
+            String pool = Names.check(problems, "pool", request.pool());
+            NodeApi.Settings settings = NodeApi.Settings.of(request, pool);
+            check(problems, settings);
+            problems.throwIfAny();
+            return store.find(work.connection(), name, Lock.NONE).chain(found -> {
+                if (found.isPresent()) {
+                    NodeApi.View view = found.get();
+                    if (!view.says(request, pool)) {
+                        throw OperatorAction.existsOtherwise("node", name);
+                    }
+                    return Uni.createFrom().item(Reply.ok(view, view.version()));
+                }
+                return insert(work, name, cluster, settings);
+            });
+        });
+    }
+
+    private Uni<Reply> insert(OperatorAction.Work work, String name, String cluster, NodeApi.Settings settings) {
+        UUID id = Ids.next();
+        SqlConnection connection = work.connection();
+        return clusters.find(connection, cluster, Lock.FOR_CHANGE)
+                .map(found -> found.orElseThrow(() -> unknown("cluster", cluster)))
+                .chain(in -> nodePool(connection, settings.pool())
+                        .chain(pool -> store.insert(connection, id, name, in.id(), pool.id(), settings)))
+                .call(() -> action.record(work, "nodes:create", "nodes/" + name, null, settings))
+                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, id))
+                .chain(() -> known(connection, name, Lock.NONE))
+                .map(view -> Reply.created(PATH + name, view, view.version()));
+    }
+
+    Uni<Page<NodeApi.View>> list(NodeStore.Filter filter, PageRequest page) {
+        String scope = "nodes " + filter;
+        String after = page.after(scope).orElse("");
+        int size = page.size();
+        return database.on(connection -> store.list(connection, filter, after, size + 1))
+                .map(found -> Page.of(found, size, scope, NodeApi.View::name));
+    }
+
+    Uni<Response> get(String name) {
+        return database.on(connection -> known(connection, name, Lock.NONE))
+                .map(view -> Writes.response(Reply.ok(view, view.version())));
+    }
+
+    Uni<Response> update(String name, NodeApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, body, (work, patch) -> known(work.connection(), name, Lock.FOR_CHANGE)
+                .chain(before -> {
+                    params.requireVersion(before.version());
+                    NodeApi.Settings settings = before.settings().with(patch);
+                    var problems = new ProblemException.Invalid();
+                    check(problems, settings);
+                    problems.throwIfAny();
+                    return change(work, before, settings);
+                }));
+    }
+
+    private Uni<Reply> change(OperatorAction.Work work, NodeApi.View before, NodeApi.Settings settings) {
+        SqlConnection connection = work.connection();
+        boolean moves = !settings.pool().equals(before.pool());
+        return nodePool(connection, settings.pool())
+                .call(pool -> moves
+                        ? checkMove(connection, before, pool)
+                        : Uni.createFrom().voidItem())
+                .chain(pool -> store.update(connection, before.id(), pool.id(), settings))
+                .call(() -> action.record(work, "nodes:update", "nodes/" + before.name(), before.settings(), settings))
+                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, before.id()))
+                .chain(() -> known(connection, before.name(), Lock.NONE))
+                .map(after -> Reply.ok(after, after.version()));
+    }
+
+    private Uni<Void> checkMove(SqlConnection connection, NodeApi.View node, PoolApi.View pool) {
+        return refuseWhileHeld(connection, node)
+                .chain(() -> tenancies.lock(connection, pool.id()))
+                .chain(() -> tenancies.checkNode(connection, pool.id(), node, "pool"));
+    }
+
+    /** A node goes when it is empty: nothing in use is removed. */
+    Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, null, (OperatorAction.Work work) -> known(
+                                work.connection(), name, Lock.FOR_CHANGE)
+                        .call(before -> refuseWhileHeld(work.connection(), before))
+                        .call(before -> store.retire(work.connection(), before.id()))
+                        .call(before -> action.record(work, "nodes:retire", "nodes/" + name, before.settings(), null))
+                        .call(before -> action.tellLeader(work, Inbox.Kind.NODE, before.id()))
+                        .map(before -> Reply.noContent()))
+                .call(() -> params.mode() == WriteMode.COMMIT
+                        ? credentials.revoke(name)
+                        : Uni.createFrom().voidItem());
+    }
+
+    /** Not kept for a repeated key, as other answers are: a secret is stored nowhere. */
+    Uni<Response> issueCredential(String name, WriteParams params) {
+        return action.alone(params.mode(), work -> known(work.connection(), name, Lock.NONE)
+                        .call(() -> action.record(work, "nodes:credential", "nodes/" + name, null, null)))
+                .chain(node -> params.mode() == WriteMode.DRY_RUN
+                        ? Uni.createFrom().item(Response.noContent().build())
+                        : credentials.issue(node.name()).map(NodeService::told));
+    }
+
+    private static Response told(NodeCredential credential) {
+        return Response.status(Response.Status.CREATED)
+                .header("Cache-Control", "no-store")
+                .entity(credential)
+                .build();
+    }
+
+    private Uni<Void> refuseWhileHeld(SqlConnection connection, NodeApi.View node) {
+        return store.holders(connection, node.id())
+                .invoke(holders -> {
+                    if (holders > 0) {
+                        throw ProblemException.conflict(
+                                "in-use",
+                                holders + " attempts hold devices of it; set schedulable to false and wait for them");
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    /** The pool a node may stand in: one that is no plain count. It is kept from changing meanwhile. */
+    private Uni<PoolApi.View> nodePool(SqlConnection connection, String name) {
+        return pools.find(connection, name, Lock.FOR_CHANGE).map(found -> {
+            PoolApi.View pool = found.orElseThrow(() -> unknown("pool", name));
+            if (pool.capacity() != null) {
+                throw ProblemException.refused(
+                        "pool-is-a-count", "pool", "pool " + name + " is a plain count", "a pool made of nodes");
+            }
+            return pool;
+        });
+    }
+
+    private Uni<NodeApi.View> known(SqlConnection connection, String name, Lock lock) {
+        return store.find(connection, name, lock).map(found -> found.orElseThrow(ProblemException::notFound));
+    }
+
+    private static ProblemException unknown(String field, String name) {
+        return ProblemException.refused(
+                "unknown-" + field, field, "there is no " + field + " " + name, "the name of a " + field);
+    }
+
+    private static void check(ProblemException.Invalid problems, NodeApi.Settings settings) {
+        checkAmount(problems, "cpuMilli", settings.cpuMilli());
+        checkAmount(problems, "memoryMiB", settings.memoryMiB());
+        checkLabels(problems, "labels", settings.labels());
+        problems.check(
+                settings.topology().size() <= MAX_TOPOLOGY
+                        && settings.topology().stream().allMatch(NodeService::isWord),
+                "topology",
+                "no path of domains",
+                "at most " + MAX_TOPOLOGY + " names of 1 to " + MAX_TEXT + " characters");
+    }
+
+    private static void checkAmount(ProblemException.Invalid problems, String field, @Nullable Long amount) {
+        problems.check(
+                amount == null || amount >= 0 && amount <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
+    }
+
+    private static void checkLabels(ProblemException.Invalid problems, String field, Map<String, String> labels) {
+        boolean fine = labels.size() <= MAX_LABELS
+                && labels.keySet().stream().allMatch(NodeService::isWord)
+                && labels.values().stream().allMatch(value -> Objects.nonNull(value) && value.length() <= MAX_TEXT);
+        problems.check(
+                fine,
+                field,
+                "not accepted",
+                "at most " + MAX_LABELS + " labels of at most " + MAX_TEXT + " characters");
+    }
+
+    private static boolean isWord(@Nullable String text) {
+        return text != null && !text.isBlank() && text.length() <= MAX_TEXT;
+    }
+}

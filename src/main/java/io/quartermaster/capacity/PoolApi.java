@@ -1,0 +1,107 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.engine.Pool;
+import io.quartermaster.platform.GpuAmount;
+import java.time.Instant;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Pools as the API speaks of them. */
+final class PoolApi {
+
+    private PoolApi() {}
+
+    @Schema(name = "PoolRequest")
+    record Request(
+            @Schema(required = true, examples = "h100") @Nullable
+            String name,
+
+            @Schema(description = "fill nodes up (the default) or keep them evenly empty")
+            Pool.@Nullable Placement placement,
+
+            @Schema(
+                    description =
+                            "who may hold fractions of one GPU together; tenant (the default): work of one tenant")
+            Pool.@Nullable Sharing shareGpus,
+
+            @Schema(description = "makes it a plain count without nodes; absent: what its nodes add up to") @Nullable
+            GpuAmount capacity,
+
+            @Schema(description = "whether it can grow") @Nullable
+            Boolean elastic) {
+
+        Settings settings() {
+            return new Settings(
+                    placement == null ? Pool.Placement.PACK : placement,
+                    shareGpus == null ? Pool.Sharing.TENANT : shareGpus,
+                    capacity,
+                    elastic != null && elastic);
+        }
+    }
+
+    @Schema(name = "PoolPatch", description = "What is absent stays as it is.")
+    record Patch(
+            Pool.@Nullable Placement placement,
+            Pool.@Nullable Sharing shareGpus,
+            @Nullable GpuAmount capacity,
+            @Nullable Boolean elastic) {
+
+        Settings over(Settings before) {
+            return new Settings(
+                    placement == null ? before.placement() : placement,
+                    shareGpus == null ? before.shareGpus() : shareGpus,
+                    capacity == null ? before.capacity() : capacity,
+                    elastic == null ? before.elastic() : elastic);
+        }
+    }
+
+    /** What can be set of a pool. */
+    record Settings(
+            Pool.Placement placement,
+            Pool.Sharing shareGpus,
+            @Nullable GpuAmount capacity,
+            boolean elastic) {}
+
+    @Schema(name = "Pool")
+    record View(
+            UUID id,
+            String name,
+            Pool.Placement placement,
+            Pool.Sharing shareGpus,
+            @Nullable GpuAmount capacity,
+            boolean elastic,
+
+            @Schema(
+                    description =
+                            "GPUs that are there now: the count, or the healthy GPUs of nodes that are heard from")
+            GpuAmount up,
+
+            @Schema(description = "sum of what is reserved in it over all tenants; may be more than there is")
+            GpuAmount reserved,
+
+            @Schema(description = "nodes in it") int nodes,
+
+            @Schema(description = "nodes of it that are heard from")
+            int nodesUp,
+
+            long version,
+            Instant createdAt) {
+
+        Settings settings() {
+            return new Settings(placement, shareGpus, capacity, elastic);
+        }
+    }
+
+    @Schema(name = "TenantPool", description = "A pool as a tenant sees it: its own figures only.")
+    record TenantView(
+            String name,
+            GpuAmount reserved,
+
+            @Schema(description = "absent: no limit of the tenant's own") @Nullable
+            GpuAmount limit,
+
+            @Nullable Integer weight,
+            @Nullable GpuAmount lendable,
+            int rank) {}
+}

@@ -1,0 +1,123 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Adds, changes and retires pools, as the system role. */
+@ApplicationScoped
+class PoolService {
+
+    private static final String PATH = "/v1/operator/pools/";
+
+    private final SystemDatabase database;
+    private final PoolStore store;
+    private final NodeStore nodes;
+    private final OperatorAction action;
+
+    PoolService(SystemDatabase database, PoolStore store, NodeStore nodes, OperatorAction action) {
+        this.database = database;
+        this.store = store;
+        this.nodes = nodes;
+        this.action = action;
+    }
+
+    Uni<Response> create(PoolApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, body, (work, request) -> {
+            var problems = new ProblemException.Invalid();
+            String name = Names.check(problems, "name", request.name());
+            problems.throwIfAny();
+            return store.find(work.connection(), name, Lock.NONE).chain(found -> {
+                if (found.isPresent()) {
+                    PoolApi.View view = found.get();
+                    if (!view.settings().equals(request.settings())) {
+                        throw OperatorAction.existsOtherwise("pool", name);
+                    }
+                    return Uni.createFrom().item(Reply.ok(view, view.version()));
+                }
+                return insert(work, name, request.settings());
+            });
+        });
+    }
+
+    private Uni<Reply> insert(OperatorAction.Work work, String name, PoolApi.Settings settings) {
+        UUID id = Ids.next();
+        return store.insert(work.connection(), id, name, settings)
+                .chain(() -> known(work.connection(), name, Lock.NONE))
+                .call(view -> action.record(work, "pools:create", "pools/" + name, null, settings))
+                .call(() -> action.tellLeader(work, Inbox.Kind.POOL, id))
+                .map(view -> Reply.created(PATH + name, view, view.version()));
+    }
+
+    Uni<Page<PoolApi.View>> list(PageRequest page) {
+        String after = page.after("pools").orElse("");
+        int size = page.size();
+        return database.on(connection -> store.list(connection, after, size + 1))
+                .map(found -> Page.of(found, size, "pools", PoolApi.View::name));
+    }
+
+    Uni<Response> get(String name) {
+        return database.on(connection -> known(connection, name, Lock.NONE))
+                .map(view -> Writes.response(Reply.ok(view, view.version())));
+    }
+
+    Uni<Response> update(String name, PoolApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, body, (work, patch) -> known(work.connection(), name, Lock.FOR_CHANGE)
+                .chain(before -> {
+                    params.requireVersion(before.version());
+                    PoolApi.Settings settings = patch.over(before.settings());
+                    if (settings.capacity() != null && before.nodes() > 0) {
+                        throw ProblemException.refused(
+                                "pool-has-nodes",
+                                "capacity",
+                                "the pool has " + before.nodes() + " nodes, so it is no plain count",
+                                "no capacity, or a pool without nodes");
+                    }
+                    return store.update(work.connection(), before.id(), name, settings)
+                            .call(() ->
+                                    action.record(work, "pools:update", "pools/" + name, before.settings(), settings))
+                            .call(() -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
+                            .chain(() -> known(work.connection(), name, Lock.NONE))
+                            .map(after -> Reply.ok(after, after.version()));
+                }));
+    }
+
+    /** A pool goes when nothing stands in it and nobody was granted anything in it. */
+    Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
+        return action.run(
+                uri, params, null, (OperatorAction.Work work) -> known(work.connection(), name, Lock.FOR_CHANGE)
+                        .call(before -> nodes.names(work.connection(), NodeStore.By.POOL, before.id())
+                                .invoke(left -> refuseWhile("nodes", left)))
+                        .call(before -> store.tenants(work.connection(), before.id())
+                                .invoke(left -> refuseWhile("allotments of tenants", left)))
+                        .call(before -> store.retire(work.connection(), before.id()))
+                        .call(before -> action.record(work, "pools:retire", "pools/" + name, before.settings(), null))
+                        .call(before -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
+                        .map(before -> Reply.noContent()));
+    }
+
+    private static void refuseWhile(String what, List<String> left) {
+        if (!left.isEmpty()) {
+            throw ProblemException.conflict(
+                    "in-use", "it has " + what + ": " + Filters.some(left) + "; end those first");
+        }
+    }
+
+    private Uni<PoolApi.View> known(SqlConnection connection, String name, Lock lock) {
+        return store.find(connection, name, lock).map(found -> found.orElseThrow(ProblemException::notFound));
+    }
+}

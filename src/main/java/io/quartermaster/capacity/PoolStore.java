@@ -1,0 +1,125 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.engine.Pool;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Words;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The table {@code pool}, with what its nodes and allotments add up to; retired pools are not seen here. */
+@ApplicationScoped
+class PoolStore {
+
+    private static final String SELECT = """
+            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.version, p.created_at,
+                coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint as reserved_milli,
+                (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
+                (select count(*) from node n join node_contact c on c.node_id = n.id
+                    where n.pool_id = p.id and n.retired_at is null and c.lost_at is null)::int as nodes_up,
+                coalesce(p.capacity_milli, (select count(*) * 1000 from node n join node_contact c on c.node_id = n.id
+                    join gpu g on g.node_id = n.id and g.healthy
+                    where n.pool_id = p.id and n.retired_at is null and c.lost_at is null))::bigint as up_milli
+            from pool p where p.retired_at is null
+            """;
+
+    Uni<Optional<PoolApi.View>> find(SqlConnection connection, String name, Lock lock) {
+        return connection
+                .preparedQuery(SELECT + " and p.name = $1" + lock.clause())
+                .execute(Tuple.of(name))
+                .map(rows -> Rows.optional(rows, PoolStore::view));
+    }
+
+    Uni<List<PoolApi.View>> list(SqlConnection connection, String after, int most) {
+        return connection
+                .preparedQuery(SELECT + " and p.name > $1 order by p.name limit $2")
+                .execute(Tuple.of(after, most))
+                .map(rows -> Rows.list(rows, PoolStore::view));
+    }
+
+    Uni<Void> insert(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
+        return connection
+                .preparedQuery(
+                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic) values ($1, $2, $3, $4, $5, $6)")
+                .execute(tuple(id, name, settings))
+                .replaceWithVoid();
+    }
+
+    Uni<Void> update(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
+        return connection
+                .preparedQuery(
+                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, version = version + 1 where id = $1 and name = $2")
+                .execute(tuple(id, name, settings))
+                .replaceWithVoid();
+    }
+
+    Uni<Void> retire(SqlConnection connection, UUID id) {
+        return connection
+                .preparedQuery("update pool set retired_at = clock_timestamp(), version = version + 1 where id = $1")
+                .execute(Tuple.of(id))
+                .replaceWithVoid();
+    }
+
+    /** Tenants with an allotment in the pool, by name. */
+    Uni<List<String>> tenants(SqlConnection connection, UUID pool) {
+        return connection
+                .preparedQuery("select tenant_id from allotment where pool_id = $1 order by tenant_id")
+                .execute(Tuple.of(pool))
+                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+    }
+
+    /** In thousandths of a GPU. */
+    Uni<Long> reservedByOthers(SqlConnection connection, UUID pool, String tenant) {
+        return connection
+                .preparedQuery(
+                        "select coalesce(sum(reserved_milli), 0)::bigint from allotment where pool_id = $1 and tenant_id <> $2")
+                .execute(Tuple.of(pool, tenant))
+                .map(rows -> rows.iterator().next().getLong(0));
+    }
+
+    /** Nodes of the pool that say they cannot keep tenants apart, by name. */
+    Uni<List<String>> unisolatedNodes(SqlConnection connection, UUID pool) {
+        return connection
+                .preparedQuery("select n.name from node n join node_contact c on c.node_id = n.id"
+                        + " where n.pool_id = $1 and n.retired_at is null and c.isolation = 'none' order by n.name")
+                .execute(Tuple.of(pool))
+                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+    }
+
+    private static Tuple tuple(UUID id, String name, PoolApi.Settings settings) {
+        GpuAmount capacity = settings.capacity();
+        return Tuple.of(
+                id,
+                name,
+                Words.of(settings.placement()),
+                Words.of(settings.shareGpus()),
+                capacity == null ? null : capacity.milli(),
+                settings.elastic());
+    }
+
+    private static PoolApi.View view(Row row) {
+        return new PoolApi.View(
+                row.getUUID("id"),
+                row.getString("name"),
+                Words.stored(Pool.Placement.class, row.getString("placement")),
+                Words.stored(Pool.Sharing.class, row.getString("share_gpus")),
+                amount(row.getLong("capacity_milli")),
+                row.getBoolean("elastic"),
+                new GpuAmount(row.getLong("up_milli")),
+                new GpuAmount(row.getLong("reserved_milli")),
+                row.getInteger("nodes"),
+                row.getInteger("nodes_up"),
+                row.getLong("version"),
+                row.getOffsetDateTime("created_at").toInstant());
+    }
+
+    private static @Nullable GpuAmount amount(@Nullable Long milli) {
+        return milli == null ? null : new GpuAmount(milli);
+    }
+}

@@ -1,0 +1,150 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.GpuAmount;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+
+/** What a change does beyond itself: shown in the answer to every write, and the preview of a dry run. */
+@Schema(description = "What the change does beyond itself; with dryRun, what it would do.")
+public record Effects(
+        @Schema(description = "names of queues that are made")
+        List<String> queuesMade,
+
+        @Schema(description = "names of queues that are retired")
+        List<String> queuesRetired,
+
+        @Schema(description = "where the sum of what is given out changes")
+        List<Reserved> reserved,
+
+        @Schema(
+                description =
+                        "running workloads that stand beyond what is reserved for their group, and did not before")
+        long becomingOverQuota,
+
+        @Schema(description = "waiting workloads that are cancelled or moved")
+        long waitingTouched,
+
+        @Schema(description = "what is allowed, but may surprise")
+        List<String> warnings) {
+
+    public Effects {
+        queuesMade = List.copyOf(queuesMade);
+        queuesRetired = List.copyOf(queuesRetired);
+        reserved = List.copyOf(reserved);
+        warnings = List.copyOf(warnings);
+    }
+
+    /**
+     * What is given out of a reservation.
+     *
+     * @param pool its name, or {@code *}
+     * @param group whose reservation it is; {@code /} for the tenant's own
+     */
+    public record Reserved(String pool, String group, GpuAmount of, GpuAmount before, GpuAmount after) {}
+
+    /** Something that is held now; a list of them is in the order of their start. */
+    record Held(PoolId pool, UUID policy, long gpuMilli) {}
+
+    static Effects between(TenantRules before, TenantRules after, List<Held> held, long waitingTouched) {
+        return new Effects(
+                names(Difference.ofQueues(before, after).made()),
+                names(Difference.ofQueues(before, after).gone()),
+                reserved(before, after),
+                Math.max(0, overQuota(after, held) - overQuota(before, held)),
+                waitingTouched,
+                warnings(before, after));
+    }
+
+    private static List<String> names(List<Queue> queues) {
+        return queues.stream().map(Queue::name).sorted().toList();
+    }
+
+    private static List<Reserved> reserved(TenantRules before, TenantRules after) {
+        QuotaTree old = before.tree();
+        List<Reserved> changes = new ArrayList<>();
+        for (Quota parent : after.tree().quotas()) {
+            long given = given(after.tree(), parent);
+            Optional<Quota> was = old.at(parent.path(), parent.scope());
+            long gave = was.map(quota -> given(old, quota)).orElse(0L);
+            if (given != gave) {
+                changes.add(new Reserved(
+                        after.nameOf(parent.scope()),
+                        group(parent.path()),
+                        new GpuAmount(parent.reservedGpuMilli()),
+                        new GpuAmount(gave),
+                        new GpuAmount(given)));
+            }
+        }
+        return changes;
+    }
+
+    private static long given(QuotaTree tree, Quota parent) {
+        return tree.childrenOf(parent).stream()
+                .mapToLong(Quota::reservedGpuMilli)
+                .sum();
+    }
+
+    private static String group(QuotaPath path) {
+        String text = path.toString();
+        int cut = text.indexOf('/');
+        return cut < 0 ? "/" : text.substring(cut);
+    }
+
+    /**
+     * How many of what is held lies, wholly or in part, beyond what its policy reserves in its pool, filled in the order of their start.
+     */
+    static long overQuota(TenantRules rules, List<Held> held) {
+        QuotaTree tree = rules.tree();
+        Map<String, Long> filled = new HashMap<>();
+        long beyond = 0;
+        for (Held one : held) {
+            String key = one.policy() + " " + one.pool();
+            long sum = filled.merge(key, one.gpuMilli(), Math::addExact);
+            long reserved = rules.policy(one.policy())
+                    .flatMap(policy -> tree.at(QuotaTree.path(rules.tenant(), policy.group()), Scope.of(one.pool())))
+                    .map(Quota::reservedGpuMilli)
+                    .orElse(0L);
+            if (one.gpuMilli() > 0 && sum > reserved) {
+                beyond++;
+            }
+        }
+        return beyond;
+    }
+
+    /** About the policies that the change makes or changes. */
+    private static List<String> warnings(TenantRules before, TenantRules after) {
+        Difference<Policy> policies = Difference.ofPolicies(before, after);
+        QuotaTree tree = after.tree();
+        List<String> warnings = new ArrayList<>();
+        Stream.concat(policies.made().stream(), policies.changed().stream()).forEach(policy -> {
+            if (after.queuesOf(policy).isEmpty()) {
+                warnings.add("policy " + policy.name() + " has no profiles, so nothing can be submitted under it");
+            }
+            QuotaPath path = QuotaTree.path(after.tenant(), policy.group());
+            for (PolicyQuota quota : policy.quotas()) {
+                tree.parentOf(path, quota.scope())
+                        .filter(parent -> exceeds(quota, parent))
+                        .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
+                                + after.nameOf(quota.scope()) + " is above that of " + group(parent.path())
+                                + ", which binds"));
+            }
+        });
+        return warnings;
+    }
+
+    private static boolean exceeds(PolicyQuota quota, Quota parent) {
+        return parent.limitGpuMilli().isPresent()
+                && quota.terms().limitGpuMilli().orElse(0)
+                        > parent.limitGpuMilli().getAsLong();
+    }
+}

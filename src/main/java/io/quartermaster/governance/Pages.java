@@ -1,0 +1,27 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import java.util.List;
+import java.util.function.Function;
+
+/** Pages of what is in memory as a whole: a tenant's rules, whose number is bounded. */
+final class Pages {
+
+    private Pages() {}
+
+    /**
+     * The page asked for.
+     *
+     * @param all sorted by name
+     */
+    static <T> Page<T> of(List<T> all, Function<T, String> name, String scope, PageRequest page) {
+        String after = page.after(scope).orElse("");
+        int size = page.size();
+        List<T> found = all.stream()
+                .filter(one -> name.apply(one).compareTo(after) > 0)
+                .limit(size + 1L)
+                .toList();
+        return Page.of(found, size, scope, name);
+    }
+}

@@ -1,0 +1,73 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.capacity.AllotmentGuard;
+import io.quartermaster.capacity.Allotments;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.hibernate.reactive.mutiny.Mutiny;
+
+/** Keeps an allotment from being cut below what the tenant's policies reserve, or taken away while they or profiles name its pool. */
+@ApplicationScoped
+class PoliciesGuard implements AllotmentGuard {
+
+    private final RulesStore store;
+
+    PoliciesGuard(RulesStore store) {
+        this.store = store;
+    }
+
+    @Override
+    public Uni<List<String>> objections(Mutiny.Session session, TenantId tenant, List<Allotments.Named> after) {
+        return store.read(session, tenant).map(rules -> objections(rules, after));
+    }
+
+    static List<String> objections(TenantRules rules, List<Allotments.Named> after) {
+        List<String> objections = new ArrayList<>(stillNamed(rules, after));
+        TenantRules changed = rules.withAllotments(after);
+        for (QuotaTree.Overdrawn overdrawn : changed.tree().overdrawn()) {
+            objections.add("in " + changed.nameOf(overdrawn.parent().scope()) + " policies reserve "
+                    + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " GPUs, and only "
+                    + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " would be granted: "
+                    + reservations(overdrawn));
+        }
+        return objections;
+    }
+
+    private static List<String> stillNamed(TenantRules rules, List<Allotments.Named> after) {
+        Set<PoolId> left = after.stream().map(one -> one.allotment().pool()).collect(Collectors.toSet());
+        List<String> objections = new ArrayList<>();
+        for (Allotments.Named one : rules.allotments()) {
+            PoolId pool = one.allotment().pool();
+            if (left.contains(pool)) {
+                continue;
+            }
+            rules.policies().stream()
+                    .filter(policy -> policy.quotaFor(Scope.of(pool)).isPresent())
+                    .forEach(policy ->
+                            objections.add("policy " + policy.name() + " has a quota in pool " + one.poolName()));
+            rules.profiles().stream()
+                    .filter(profile -> profile.pools().contains(pool))
+                    .forEach(profile -> objections.add("profile " + profile.name() + " uses pool " + one.poolName()));
+        }
+        return objections;
+    }
+
+    /** The children of an overdrawn place by group, with what each reserves. */
+    static String reservations(QuotaTree.Overdrawn overdrawn) {
+        return overdrawn.children().stream().map(PoliciesGuard::reservation).collect(Collectors.joining(", "));
+    }
+
+    private static String reservation(Quota quota) {
+        String path = quota.path().toString();
+        return path.substring(path.indexOf('/')) + " " + new GpuAmount(quota.reservedGpuMilli());
+    }
+}

@@ -1,0 +1,136 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.capacity.QuotaFields;
+import io.quartermaster.platform.GpuAmount;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Policies as the API speaks of them. */
+final class PolicyApi {
+
+    private PolicyApi() {}
+
+    @Schema(
+            name = "PolicyQuotaRequest",
+            description = "What is absent takes its default: 0 reserved, no limit, all lendable, rank 0.")
+    record QuotaRequest(
+            @Schema(required = true, description = "name of a pool, or * for all pools together", examples = "h100")
+            @Nullable
+            String pool,
+
+            @Schema(description = "the group's deserved share; others may borrow it while it is unused") @Nullable
+            GpuAmount reserved,
+
+            @Schema(description = "ceiling on what the group holds at once; absent: none of its own") @Nullable
+            GpuAmount limit,
+
+            @Schema(
+                    description =
+                            "part in spare capacity; absent: what is reserved, or 1 where no sibling reserves anything")
+            @Nullable
+            Integer weight,
+
+            @Schema(description = "how much of the reserved amount others may borrow; absent: all of it, 0: dedicated")
+            @Nullable
+            GpuAmount lendable,
+
+            @Schema(description = "lower goes first among siblings") @Nullable
+            Integer rank) {
+
+        QuotaFields fields() {
+            return new QuotaFields(reserved, limit, weight, lendable, rank);
+        }
+    }
+
+    @Schema(name = "PolicyRequest")
+    record Request(
+            @Schema(description = "needed to create; in an update the path says it", examples = "rnd") @Nullable
+            String name,
+
+            @Schema(required = true, description = "path of the group it is for", examples = "/rnd") @Nullable
+            String group,
+
+            @Nullable List<@Nullable QuotaRequest> quotas,
+
+            @Schema(description = "names of profiles; each gives a queue") @Nullable
+            List<String> profiles,
+
+            @Schema(description = "whether anything may run beyond what is reserved; absent: true") @Nullable
+            Boolean overQuota,
+
+            @Schema(description = "what becomes of preempted work; absent: requeue") @Nullable
+            OnPreemption onPreemption,
+
+            @Schema(description = "how long preempted work keeps its devices; absent: PT30S", examples = "PT30S")
+            @Nullable
+            Duration grace,
+
+            @Schema(description = "what one user may hold at once; absent: no bound of its own") @Nullable
+            GpuAmount userLimit) {}
+
+    @Schema(name = "PolicyQuota")
+    record QuotaView(
+            String pool,
+            GpuAmount reserved,
+            @Nullable GpuAmount limit,
+            @Nullable Integer weight,
+            @Nullable GpuAmount lendable,
+            int rank) {
+
+        static QuotaView of(TenantRules rules, PolicyQuota quota) {
+            QuotaFields fields = QuotaFields.of(quota.terms());
+            return new QuotaView(
+                    rules.nameOf(quota.scope()),
+                    new GpuAmount(quota.terms().reservedGpuMilli()),
+                    fields.limit(),
+                    fields.weight(),
+                    fields.lendable(),
+                    quota.terms().rank());
+        }
+    }
+
+    @Schema(name = "Policy")
+    record View(
+            UUID id,
+            String name,
+            String group,
+            List<QuotaView> quotas,
+            List<String> profiles,
+            @Schema(description = "names of its queues") List<String> queues,
+            boolean overQuota,
+            OnPreemption onPreemption,
+            Duration grace,
+            @Nullable GpuAmount userLimit,
+            long version,
+
+            @Schema(description = "in answers to writes") @Nullable
+            Effects effects) {
+
+        static View of(TenantRules rules, Policy policy, @Nullable Effects effects) {
+            List<Queue> queues = rules.queuesOf(policy);
+            return new View(
+                    policy.id(),
+                    policy.name(),
+                    policy.group().value(),
+                    policy.quotas().stream()
+                            .map(quota -> QuotaView.of(rules, quota))
+                            .toList(),
+                    queues.stream()
+                            .map(queue -> rules.profileOf(queue).name())
+                            .sorted()
+                            .toList(),
+                    queues.stream().map(Queue::name).sorted().toList(),
+                    policy.overQuota(),
+                    policy.onPreemption(),
+                    Duration.ofMillis(policy.graceMillis()),
+                    policy.userLimitGpuMilli().isPresent()
+                            ? new GpuAmount(policy.userLimitGpuMilli().getAsLong())
+                            : null,
+                    policy.version(),
+                    effects);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.ProblemException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Whether a policy fits the rules around it: its group is free, its reservations fit between those above and below, and each of its
+ * profiles could run somewhere. Everything found is noted with the field to change and what would do.
+ */
+final class PolicyChecks {
+
+    private final TenantRules before;
+    private final TenantRules after;
+    private final Policy policy;
+    private final QuotaPath path;
+    private final QuotaTree tree;
+    private final ProblemException.Invalid problems;
+
+    private PolicyChecks(TenantRules before, TenantRules after, Policy policy, ProblemException.Invalid problems) {
+        this.before = before;
+        this.after = after;
+        this.policy = policy;
+        this.path = QuotaTree.path(after.tenant(), policy.group());
+        this.tree = after.tree();
+        this.problems = problems;
+    }
+
+    /**
+     * Notes what is wrong with a policy that was added or changed.
+     *
+     * @param after with the policy and its queues as they would be
+     * @param profiles of the policy, in the order of the request
+     */
+    static void check(
+            TenantRules before,
+            TenantRules after,
+            Policy policy,
+            List<Profile> profiles,
+            ProblemException.Invalid problems) {
+        Optional<Policy> other =
+                before.policyOf(policy.group()).filter(found -> !found.id().equals(policy.id()));
+        if (other.isPresent()) {
+            problems.add(
+                    "group",
+                    "the group has a policy already: " + other.get().name(),
+                    "a group without a policy, or a change of that one");
+            return;
+        }
+        PolicyChecks checks = new PolicyChecks(before, after, policy, problems);
+        checks.reservations();
+        checks.profiles(profiles);
+    }
+
+    private void reservations() {
+        for (QuotaTree.Overdrawn overdrawn : tree.overdrawn()) {
+            Quota parent = overdrawn.parent();
+            if (parent.path().equals(path)) {
+                problems.add(
+                        field(parent.scope(), "reserved"),
+                        "is less than the groups below it reserve: " + PoliciesGuard.reservations(overdrawn),
+                        "at least " + new GpuAmount(overdrawn.childrenReservedGpuMilli()));
+            } else if (overdrawn.children().stream()
+                    .anyMatch(child -> child.path().equals(path))) {
+                long own = tree.at(path, parent.scope())
+                        .map(Quota::reservedGpuMilli)
+                        .orElse(0L);
+                long others = overdrawn.childrenReservedGpuMilli() - own;
+                problems.add(
+                        field(parent.scope(), "reserved"),
+                        where(parent) + " has " + new GpuAmount(parent.reservedGpuMilli()) + " reserved, and "
+                                + new GpuAmount(others) + " of it are given to others",
+                        "at most " + new GpuAmount(Math.max(0, parent.reservedGpuMilli() - others)));
+            } else if (!before.tree().overdrawn().contains(overdrawn)) {
+                problems.add(
+                        "quotas",
+                        where(parent) + " would have less reserved than is given out: "
+                                + PoliciesGuard.reservations(overdrawn),
+                        "quotas that leave room for the groups below");
+            }
+        }
+    }
+
+    /** The path of a field in the quota of a scope, as the request names it; the list itself where it names none. */
+    private String field(Scope scope, String name) {
+        for (int i = 0; i < policy.quotas().size(); i++) {
+            if (policy.quotas().get(i).scope().equals(scope)) {
+                return "quotas[" + i + "]." + name;
+            }
+        }
+        return "quotas";
+    }
+
+    private String where(Quota parent) {
+        String text = parent.path().toString();
+        int cut = text.indexOf('/');
+        String holder = cut < 0 ? "the tenant" : "group " + text.substring(cut);
+        return "in " + after.nameOf(parent.scope()) + " " + holder;
+    }
+
+    private void profiles(List<Profile> profiles) {
+        for (int i = 0; i < profiles.size(); i++) {
+            Optional<String> objection = objection(profiles.get(i));
+            if (objection.isPresent()) {
+                problems.add(
+                        "profiles[" + i + "]",
+                        "profile " + profiles.get(i).name() + " could never run: " + objection.get(),
+                        "a profile that fits the limits of the policy, of the groups above it and of the tenant");
+            }
+        }
+    }
+
+    /** Why work of the profile could never start under the policy. */
+    static Optional<String> objection(TenantRules rules, Policy policy, Profile profile) {
+        return new PolicyChecks(rules, rules, policy, new ProblemException.Invalid()).objection(profile);
+    }
+
+    private Optional<String> objection(Profile profile) {
+        long needed = profile.startGpuMilli();
+        OptionalLong userLimit = policy.userLimitGpuMilli();
+        if (userLimit.isPresent() && userLimit.getAsLong() < needed) {
+            return Optional.of("it starts with " + new GpuAmount(needed) + " GPUs, and one user may hold "
+                    + new GpuAmount(userLimit.getAsLong()));
+        }
+        List<String> bounds = new ArrayList<>();
+        for (PoolId pool : profile.pools()) {
+            if (tree.at(path, Scope.of(pool)).isEmpty()) {
+                bounds.add("no quota in " + after.nameOf(pool));
+                continue;
+            }
+            OptionalLong ceiling = tree.ceiling(path, pool);
+            if (ceiling.isEmpty() || ceiling.getAsLong() >= needed) {
+                return Optional.empty();
+            }
+            bounds.add("at most " + new GpuAmount(ceiling.getAsLong()) + " in " + after.nameOf(pool));
+        }
+        return Optional.of(
+                "it starts with " + new GpuAmount(needed) + " GPUs, and there is " + String.join(", ", bounds));
+    }
+}

@@ -1,0 +1,67 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Scope;
+import jakarta.persistence.Column;
+import jakarta.persistence.Embeddable;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** A row of {@code policy_quota}: part of its policy, written and read with it. */
+@Embeddable
+class PolicyQuotaRow {
+
+    /** Null: over all pools together. */
+    @Column(name = "pool_id")
+    @Nullable
+    UUID poolId;
+
+    @Column(name = "reserved_milli")
+    long reservedMilli;
+
+    @Column(name = "limit_milli")
+    @Nullable
+    Long limitMilli;
+
+    @Column(name = "weight")
+    @Nullable
+    Integer weight;
+
+    @Column(name = "lendable_milli")
+    @Nullable
+    Long lendableMilli;
+
+    @Column(name = "rank")
+    int rank;
+
+    PolicyQuotaRow() {}
+
+    PolicyQuotaRow(PolicyQuota quota) {
+        QuotaTerms terms = quota.terms();
+        poolId = switch (quota.scope()) {
+            case Scope.AllPools all -> null;
+            case Scope.OnePool one -> UUID.fromString(one.pool().value());
+        };
+        reservedMilli = terms.reservedGpuMilli();
+        limitMilli = terms.limitGpuMilli().isPresent() ? terms.limitGpuMilli().getAsLong() : null;
+        weight = terms.weight().isPresent() ? terms.weight().getAsInt() : null;
+        lendableMilli =
+                terms.lendableGpuMilli().isPresent() ? terms.lendableGpuMilli().getAsLong() : null;
+        rank = terms.rank();
+    }
+
+    PolicyQuota toQuota() {
+        Scope scope = poolId == null ? Scope.ALL_POOLS : Scope.of(new PoolId(poolId.toString()));
+        return new PolicyQuota(
+                scope,
+                new QuotaTerms(
+                        reservedMilli,
+                        limitMilli == null ? OptionalLong.empty() : OptionalLong.of(limitMilli),
+                        weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
+                        lendableMilli == null ? OptionalLong.empty() : OptionalLong.of(lendableMilli),
+                        rank));
+    }
+}

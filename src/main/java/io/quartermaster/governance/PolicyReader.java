@@ -1,0 +1,194 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.capacity.Names;
+import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.ProblemException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Reads requests for policies and profiles against the rules in force: names become ids, and all that is wrong is noted at once. */
+final class PolicyReader {
+
+    private static final int MAX_QUOTAS = 100;
+    private static final int MAX_PROFILES = 100;
+    private static final GroupPath NO_GROUP = new GroupPath("/none");
+
+    private final TenantRules rules;
+    private final ProblemException.Invalid problems;
+
+    PolicyReader(TenantRules rules, ProblemException.Invalid problems) {
+        this.rules = rules;
+        this.problems = problems;
+    }
+
+    /** A policy with the id, name and version of {@code old}, or a new one. Only whole when nothing was noted. */
+    Policy policy(PolicyApi.Request request, Optional<Policy> old) {
+        String name = old.map(Policy::name).orElseGet(() -> Names.check(problems, "name", request.name()));
+        problems.check(
+                old.isEmpty() || request.name() == null || request.name().equals(name),
+                "name",
+                "a policy keeps its name",
+                name);
+        return new Policy(
+                old.map(Policy::id).orElseGet(Ids::next),
+                name,
+                group(request.group()),
+                quotas(request.quotas() == null ? List.of() : request.quotas()),
+                request.overQuota() == null || request.overQuota(),
+                request.onPreemption() == null ? OnPreemption.REQUEUE : request.onPreemption(),
+                grace(request.grace()),
+                request.userLimit() == null
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(request.userLimit().milli()),
+                old.map(policy -> policy.version() + 1).orElse(0L));
+    }
+
+    private GroupPath group(@Nullable String path) {
+        if (path == null || !GroupPath.isValid(path)) {
+            problems.add("group", "no path of a group", "a path such as /research/nlp");
+            return NO_GROUP;
+        }
+        return new GroupPath(path);
+    }
+
+    private List<PolicyQuota> quotas(List<PolicyApi.@Nullable QuotaRequest> requests) {
+        problems.check(requests.size() <= MAX_QUOTAS, "quotas", "too many", "at most " + MAX_QUOTAS);
+        List<PolicyQuota> quotas = new ArrayList<>();
+        Set<Scope> seen = new HashSet<>();
+        for (int i = 0; i < requests.size(); i++) {
+            PolicyApi.QuotaRequest request = requests.get(i);
+            String prefix = "quotas[" + i + "].";
+            if (request == null) {
+                problems.add("quotas[" + i + "]", "is null", "an object");
+                continue;
+            }
+            Optional<Scope> scope = scope(prefix + "pool", request.pool());
+            QuotaTerms terms = request.fields().check(problems, prefix);
+            if (scope.isPresent()) {
+                if (seen.add(scope.get())) {
+                    quotas.add(new PolicyQuota(scope.get(), terms));
+                } else {
+                    problems.add(prefix + "pool", "is named twice", "one quota per pool");
+                }
+            }
+        }
+        return quotas;
+    }
+
+    private Optional<Scope> scope(String field, @Nullable String pool) {
+        if ("*".equals(pool)) {
+            return Optional.of(Scope.ALL_POOLS);
+        }
+        Optional<Scope> found =
+                pool == null ? Optional.empty() : rules.pool(pool).map(Scope::of);
+        if (found.isEmpty()) {
+            problems.add(field, "no pool of this tenant", acceptedPools() + ", or * for all together");
+        }
+        return found;
+    }
+
+    private String acceptedPools() {
+        return rules.poolNames().isEmpty() ? "none: no pool is allotted yet" : String.join(", ", rules.poolNames());
+    }
+
+    private long grace(@Nullable Duration grace) {
+        if (grace == null) {
+            return Policy.DEFAULT_GRACE_MILLIS;
+        }
+        if (grace.isNegative() || grace.compareTo(Duration.ofMillis(Policy.MAX_GRACE_MILLIS)) > 0) {
+            problems.add("grace", "out of range", "PT0S to " + Duration.ofMillis(Policy.MAX_GRACE_MILLIS));
+            return Policy.DEFAULT_GRACE_MILLIS;
+        }
+        return grace.toMillis();
+    }
+
+    /** The profiles a policy names, in its order. */
+    List<Profile> profiles(@Nullable List<String> names) {
+        if (names == null) {
+            return List.of();
+        }
+        problems.check(names.size() <= MAX_PROFILES, "profiles", "too many", "at most " + MAX_PROFILES);
+        List<Profile> profiles = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            String name = names.get(i);
+            Optional<Profile> found = rules.profile(name);
+            if (found.isEmpty()) {
+                problems.add("profiles[" + i + "]", "there is no profile " + name, acceptedProfiles());
+            } else if (profiles.contains(found.get())) {
+                problems.add("profiles[" + i + "]", "is named twice", "each profile once");
+            } else {
+                profiles.add(found.get());
+            }
+        }
+        return profiles;
+    }
+
+    private String acceptedProfiles() {
+        return rules.profiles().isEmpty()
+                ? "none: there are no profiles yet"
+                : String.join(", ", rules.profiles().stream().map(Profile::name).toList());
+    }
+
+    /** The rules with the policy and exactly these profiles: queues that are there already stay as they are. */
+    TenantRules with(Policy policy, List<Profile> profiles) {
+        TenantRules after = rules.with(policy);
+        Set<UUID> wanted = new HashSet<>(profiles.stream().map(Profile::id).toList());
+        Set<UUID> there = new HashSet<>();
+        for (Queue queue : rules.queuesOf(policy)) {
+            if (wanted.contains(queue.profile())) {
+                there.add(queue.profile());
+            } else {
+                after = after.without(queue);
+            }
+        }
+        for (int i = 0; i < profiles.size(); i++) {
+            Profile profile = profiles.get(i);
+            if (!there.contains(profile.id())) {
+                after = after.with(queue(after, policy, profile, "profiles[" + i + "]"));
+            }
+        }
+        return after;
+    }
+
+    private Queue queue(TenantRules among, Policy policy, Profile profile, String field) {
+        String name = Queue.nameOf(policy.name(), profile.name());
+        problems.check(
+                among.queue(name).isEmpty(),
+                field,
+                "its queue would be named " + name + ", and there is one of that name",
+                "another name for the policy or the profile");
+        return new Queue(Ids.next(), name, policy.id(), profile.id(), true, Queue.DEFAULT_MAX_WAITING, 0);
+    }
+
+    /** For lists of pools in profiles. */
+    List<PoolId> pools(@Nullable List<String> names) {
+        if (names == null || names.isEmpty()) {
+            problems.add("pools", "a profile runs in at least one pool", acceptedPools());
+            return Collections.emptyList();
+        }
+        List<PoolId> pools = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            Optional<PoolId> found = rules.pool(names.get(i));
+            if (found.isEmpty()) {
+                problems.add("pools[" + i + "]", "no pool of this tenant", acceptedPools());
+            } else if (pools.contains(found.get())) {
+                problems.add("pools[" + i + "]", "is named twice", "each pool once");
+            } else {
+                pools.add(found.get());
+            }
+        }
+        return pools;
+    }
+}

@@ -1,0 +1,175 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Makes, changes and retires policies, and with them their queues. */
+@ApplicationScoped
+class PolicyService {
+
+    private final TenantTransactions transactions;
+    private final RulesStore store;
+    private final RuleWrites writes;
+
+    PolicyService(TenantTransactions transactions, RulesStore store, RuleWrites writes) {
+        this.transactions = transactions;
+        this.store = store;
+        this.writes = writes;
+    }
+
+    /** What a list of policies is narrowed to; null leaves all. */
+    record Filter(@Nullable String group, @Nullable String profile) {
+
+        boolean matches(TenantRules rules, Policy policy) {
+            return (group == null || policy.group().value().equals(group))
+                    && (profile == null
+                            || rules.queuesOf(policy).stream()
+                                    .anyMatch(queue ->
+                                            rules.profileOf(queue).name().equals(profile)));
+        }
+    }
+
+    Uni<Page<PolicyApi.View>> list(TenantId tenant, Filter filter, PageRequest page) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            List<PolicyApi.View> views = rules.policies().stream()
+                    .filter(policy -> filter.matches(rules, policy))
+                    .map(policy -> PolicyApi.View.of(rules, policy, null))
+                    .toList();
+            return Pages.of(views, PolicyApi.View::name, tenant + " policies " + filter, page);
+        });
+    }
+
+    Uni<Response> get(TenantId tenant, String name) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            Policy policy = rules.policy(name).orElseThrow(ProblemException::notFound);
+            return Writes.response(Reply.ok(PolicyApi.View.of(rules, policy, null), policy.version()));
+        });
+    }
+
+    Uni<Response> create(TenantId tenant, PolicyApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        PolicyApi.Request request = RuleWrites.required(body);
+        return writes.run(tenant, uri, params, request, work -> {
+            Optional<Policy> old = Optional.ofNullable(request.name()).flatMap(work.before()::policy);
+            return set(work, request, old, "create");
+        });
+    }
+
+    Uni<Response> update(
+            TenantId tenant,
+            String name,
+            PolicyApi.@Nullable Request body,
+            WriteParams params,
+            UriInfo uri,
+            OnWaiting how) {
+        PolicyApi.Request request = RuleWrites.required(body);
+        return writes.run(tenant, uri, params, request, work -> {
+            Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
+            requireMayWrite(work.caller(), old.group());
+            params.requireVersion(old.version());
+            return set(work, request, Optional.of(old), "update", how);
+        });
+    }
+
+    private Uni<Reply> set(RuleWrites.Work work, PolicyApi.Request request, Optional<Policy> old, String verb) {
+        return set(work, request, old, verb, new OnWaiting.Refuse());
+    }
+
+    private Uni<Reply> set(
+            RuleWrites.Work work, PolicyApi.Request request, Optional<Policy> old, String verb, OnWaiting how) {
+        TenantRules before = work.before();
+        var problems = new ProblemException.Invalid();
+        PolicyReader reader = new PolicyReader(before, problems);
+        Policy policy = reader.policy(request, old);
+        List<Profile> profiles = reader.profiles(request.profiles());
+        problems.throwIfAny();
+        requireMayWrite(work.caller(), policy.group());
+        if (old.isPresent() && isSame(before, old.get(), policy, profiles)) {
+            PolicyApi.View view = PolicyApi.View.of(before, old.get(), null);
+            return Uni.createFrom().item(Reply.ok(view, view.version()));
+        }
+        if (old.isPresent() && verb.equals("create")) {
+            throw ProblemException.conflict(
+                    "already-exists",
+                    "there is a policy named " + policy.name() + " with other content; change it with PUT");
+        }
+        TenantRules after = reader.with(policy, profiles);
+        PolicyChecks.check(before, after, policy, profiles, problems);
+        problems.throwIfAny();
+        return writes.apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
+                .map(effects -> {
+                    PolicyApi.View view = PolicyApi.View.of(after, policy, effects);
+                    return old.isPresent()
+                            ? Reply.ok(view, policy.version())
+                            : Reply.created(
+                                    "/v1/tenants/" + work.tenant() + "/policies/" + policy.name(),
+                                    view,
+                                    policy.version());
+                });
+    }
+
+    /** What runs goes on as over-quota; the reservations of groups below are checked against the next policy above from now on. */
+    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
+        return writes.run(tenant, uri, params, null, work -> {
+            TenantRules before = work.before();
+            Policy old = before.policy(name).orElseThrow(ProblemException::notFound);
+            requireMayWrite(work.caller(), old.group());
+            if (params.givenVersion().isPresent()) {
+                params.requireVersion(old.version());
+            }
+            TenantRules after = before.without(old);
+            return writes.apply(work, after, how, change("retire", before, Optional.of(old), after, Optional.empty()))
+                    .map(effects -> Reply.ok(effects));
+        });
+    }
+
+    /** A group's own policy says what the group was granted: its admins state policies for the groups below it only. */
+    private static void requireMayWrite(Caller caller, GroupPath group) {
+        boolean above = caller.groups().stream().anyMatch(mine -> mine.contains(group) && !mine.equals(group));
+        if (!caller.mayEverywhere(Permission.POLICIES_WRITE) && !above) {
+            throw ProblemException.forbidden("group admins state policies only for groups below their own");
+        }
+    }
+
+    private static boolean isSame(TenantRules rules, Policy old, Policy asked, List<Profile> profiles) {
+        List<String> had = rules.queuesOf(old).stream()
+                .map(queue -> rules.profileOf(queue).name())
+                .sorted()
+                .toList();
+        List<String> wanted = profiles.stream().map(Profile::name).sorted().toList();
+        return had.equals(wanted)
+                && old.group().equals(asked.group())
+                && Set.copyOf(old.quotas()).equals(Set.copyOf(asked.quotas()))
+                && old.overQuota() == asked.overQuota()
+                && old.onPreemption() == asked.onPreemption()
+                && old.graceMillis() == asked.graceMillis()
+                && old.userLimitGpuMilli().equals(asked.userLimitGpuMilli());
+    }
+
+    private static AuditLog.Change change(
+            String verb, TenantRules before, Optional<Policy> old, TenantRules after, Optional<Policy> now) {
+        String name = now.or(() -> old).map(Policy::name).orElseThrow();
+        return new AuditLog.Change(
+                "policies:" + verb,
+                "policies/" + name,
+                old.map(policy -> PolicyApi.View.of(before, policy, null)).orElse(null),
+                now.map(policy -> PolicyApi.View.of(after, policy, null)).orElse(null));
+    }
+}

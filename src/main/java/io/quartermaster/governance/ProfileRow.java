@@ -1,0 +1,111 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.engine.PoolId;
+import jakarta.persistence.Column;
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
+import jakarta.persistence.IdClass;
+import jakarta.persistence.Table;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.hibernate.annotations.JdbcTypeCode;
+import org.hibernate.type.SqlTypes;
+import org.jspecify.annotations.Nullable;
+
+/** A row of {@code profile}. */
+@Entity(name = "Profile")
+@Table(name = "profile")
+@IdClass(TenantRowKey.class)
+class ProfileRow {
+
+    @Id
+    @Column(name = "tenant_id")
+    String tenantId;
+
+    @Id
+    @Column(name = "id")
+    UUID id;
+
+    @Column(name = "name")
+    String name;
+
+    @Column(name = "gpu_milli")
+    long gpuMilli;
+
+    @Column(name = "workers")
+    int workers;
+
+    @Column(name = "min_workers")
+    int minWorkers;
+
+    @Column(name = "cpu_milli")
+    long cpuMilli;
+
+    @Column(name = "memory_mib")
+    long memoryMib;
+
+    @Column(name = "node_labels")
+    @JdbcTypeCode(SqlTypes.JSON)
+    Map<String, String> nodeLabels;
+
+    @Column(name = "pool_ids")
+    @JdbcTypeCode(SqlTypes.ARRAY)
+    UUID[] poolIds;
+
+    @Column(name = "max_runtime_ms")
+    @Nullable
+    Long maxRuntimeMs;
+
+    @Column(name = "version")
+    long version;
+
+    @Column(name = "retired_at")
+    @Nullable
+    Instant retiredAt;
+
+    @SuppressWarnings("NullAway.Init")
+    ProfileRow() {}
+
+    @SuppressWarnings("NullAway.Init") // set() fills the rest
+    ProfileRow(String tenantId, Profile profile) {
+        this.tenantId = tenantId;
+        this.id = profile.id();
+        set(profile);
+    }
+
+    final void set(Profile profile) {
+        name = profile.name();
+        gpuMilli = profile.gpuMilli();
+        workers = profile.workers();
+        minWorkers = profile.minWorkers();
+        cpuMilli = profile.cpuMilli();
+        memoryMib = profile.memoryMiB();
+        nodeLabels = new TreeMap<>(profile.nodeLabels());
+        poolIds = profile.pools().stream()
+                .map(pool -> UUID.fromString(pool.value()))
+                .toArray(UUID[]::new);
+        maxRuntimeMs = profile.maxRuntimeMillis().isPresent()
+                ? profile.maxRuntimeMillis().getAsLong()
+                : null;
+        version = profile.version();
+    }
+
+    Profile toProfile() {
+        return new Profile(
+                id,
+                name,
+                gpuMilli,
+                workers,
+                minWorkers,
+                cpuMilli,
+                memoryMib,
+                new TreeMap<>(nodeLabels),
+                Arrays.stream(poolIds).map(pool -> new PoolId(pool.toString())).toList(),
+                maxRuntimeMs == null ? OptionalLong.empty() : OptionalLong.of(maxRuntimeMs),
+                version);
+    }
+}

@@ -1,0 +1,77 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.AccessRule;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Queues and their access rules as the API speaks of them. */
+final class QueueApi {
+
+    private QueueApi() {}
+
+    @Schema(name = "QueueRequest")
+    record Request(
+            @Schema(description = "absent: <policy>-<profile>") @Nullable
+            String name,
+
+            @Schema(required = true, description = "name of its policy") @Nullable
+            String policy,
+
+            @Schema(required = true, description = "name of its profile") @Nullable
+            String profile,
+
+            @Schema(description = "whether its work may run beyond what is reserved; absent: true") @Nullable
+            Boolean overQuota,
+
+            @Schema(description = "how many workloads may wait in it; absent: 10000") @Nullable
+            Integer maxWaiting) {}
+
+    @Schema(name = "QueuePatch", description = "What is absent stays as it is.")
+    record Patch(@Nullable Boolean overQuota, @Nullable Integer maxWaiting) {}
+
+    @Schema(name = "Queue")
+    record View(
+            UUID id,
+            String name,
+            String policy,
+            String group,
+            String profile,
+            boolean overQuota,
+            int maxWaiting,
+            long version,
+
+            @Schema(description = "in answers to writes") @Nullable
+            Effects effects) {
+
+        static View of(TenantRules rules, Queue queue, @Nullable Effects effects) {
+            Policy policy = rules.policyOf(queue);
+            return new View(
+                    queue.id(),
+                    queue.name(),
+                    policy.name(),
+                    policy.group().value(),
+                    rules.profileOf(queue).name(),
+                    queue.overQuota(),
+                    queue.maxWaiting(),
+                    queue.version(),
+                    effects);
+        }
+    }
+
+    @Schema(name = "AccessRuleRequest")
+    record RuleRequest(
+            @Schema(required = true) AccessRule.@Nullable Kind subjectKind,
+
+            @Schema(description = "a group path, a user name, or a client id; absent for everyone", examples = "/rnd")
+            @Nullable
+            String subject) {}
+
+    @Schema(name = "AccessRule", description = "Whom a queue admits.")
+    record RuleView(UUID id, AccessRule.Kind subjectKind, String subject) {
+
+        static RuleView of(QueueRules.Stored stored) {
+            return new RuleView(stored.id(), stored.rule().kind(), stored.rule().subject());
+        }
+    }
+}

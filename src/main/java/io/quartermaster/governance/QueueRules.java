@@ -1,0 +1,52 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Words;
+import io.smallrye.mutiny.Uni;
+import java.util.List;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+
+/** The rows of {@code access_rule} as admins of queues see and change them. */
+final class QueueRules {
+
+    /** A rule with the id it is taken away by. */
+    record Stored(UUID id, AccessRule rule) {}
+
+    private QueueRules() {}
+
+    static Uni<List<Stored>> of(Mutiny.Session session, TenantId tenant, UUID queue) {
+        return session.createNativeQuery(
+                        "select id, subject_kind, subject from access_rule where tenant_id = :tenant and queue_id = :queue order by id",
+                        Object[].class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("queue", queue)
+                .getResultList()
+                .map(rows -> rows.stream()
+                        .map(row -> new Stored(
+                                (UUID) row[0],
+                                AccessRule.of(Words.stored(AccessRule.Kind.class, (String) row[1]), (String) row[2])))
+                        .toList());
+    }
+
+    static Uni<Void> insert(Mutiny.Session session, TenantId tenant, UUID queue, UUID id, AccessRule rule) {
+        return session.createNativeQuery(
+                        "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) values (:tenant, :id, :queue, :kind, :subject)")
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .setParameter("queue", queue)
+                .setParameter("kind", rule.kind().word())
+                .setParameter("subject", rule.subject())
+                .executeUpdate()
+                .replaceWithVoid();
+    }
+
+    static Uni<Void> delete(Mutiny.Session session, TenantId tenant, UUID id) {
+        return session.createNativeQuery("delete from access_rule where tenant_id = :tenant and id = :id")
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .executeUpdate()
+                .replaceWithVoid();
+    }
+}

@@ -1,0 +1,302 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.Page;
+import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.Words;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Queues that policies made, or that an admin adds under a name of its own; and whom each admits. */
+@ApplicationScoped
+class QueueService {
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,126}");
+    private static final int MAX_SUBJECT = 255;
+    private static final int MAX_RULES = 100;
+
+    private final TenantTransactions transactions;
+    private final RulesStore store;
+    private final RuleWrites writes;
+    private final AuditLog audit;
+
+    QueueService(TenantTransactions transactions, RulesStore store, RuleWrites writes, AuditLog audit) {
+        this.transactions = transactions;
+        this.store = store;
+        this.writes = writes;
+        this.audit = audit;
+    }
+
+    /** What a list of queues is narrowed to, by names; null leaves all. */
+    record Filter(@Nullable String policy, @Nullable String profile) {
+
+        boolean matches(QueueApi.View view) {
+            return (policy == null || view.policy().equals(policy))
+                    && (profile == null || view.profile().equals(profile));
+        }
+    }
+
+    Uni<Page<QueueApi.View>> list(TenantId tenant, Filter filter, PageRequest page) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            List<QueueApi.View> views = rules.queues().stream()
+                    .map(queue -> QueueApi.View.of(rules, queue, null))
+                    .filter(filter::matches)
+                    .toList();
+            return Pages.of(views, QueueApi.View::name, tenant + " queues " + filter, page);
+        });
+    }
+
+    Uni<Response> get(TenantId tenant, String name) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            Queue queue = rules.queue(name).orElseThrow(ProblemException::notFound);
+            return Writes.response(Reply.ok(QueueApi.View.of(rules, queue, null), queue.version()));
+        });
+    }
+
+    /** Adds a profile to a policy under a queue name of the admin's choice. */
+    Uni<Response> create(TenantId tenant, QueueApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        QueueApi.Request request = RuleWrites.required(body);
+        return writes.run(tenant, uri, params, request, work -> {
+            Queue asked = read(work.before(), request);
+            requireMayWrite(work.caller(), Permission.QUEUES_WRITE, group(work.before(), asked));
+            Optional<Queue> there = work.before().queue(asked.name());
+            if (there.isPresent()) {
+                if (!isSame(there.get(), asked)) {
+                    throw ProblemException.conflict(
+                            "already-exists", "there is a queue named " + asked.name() + " with other content");
+                }
+                return Uni.createFrom()
+                        .item(Reply.ok(
+                                QueueApi.View.of(work.before(), there.get(), null),
+                                there.get().version()));
+            }
+            TenantRules after = work.before().with(asked);
+            return writes.apply(
+                            work, after, new OnWaiting.Refuse(), change("create", work, Optional.empty(), after, asked))
+                    .map(effects -> Reply.created(
+                            "/v1/tenants/" + tenant + "/queues/" + asked.name(),
+                            QueueApi.View.of(after, asked, effects),
+                            asked.version()));
+        });
+    }
+
+    private static Queue read(TenantRules rules, QueueApi.Request request) {
+        var problems = new ProblemException.Invalid();
+        Optional<Policy> policy = Optional.ofNullable(request.policy()).flatMap(rules::policy);
+        Optional<Profile> profile = Optional.ofNullable(request.profile()).flatMap(rules::profile);
+        problems.check(policy.isPresent(), "policy", "there is no such policy", "the name of a policy")
+                .check(profile.isPresent(), "profile", "there is no such profile", "the name of a profile");
+        int maxWaiting = maxWaiting(problems, request.maxWaiting(), Queue.DEFAULT_MAX_WAITING);
+        if (policy.isEmpty() || profile.isEmpty()) {
+            throw problems.toException();
+        }
+        String name = request.name() == null
+                ? Queue.nameOf(policy.get().name(), profile.get().name())
+                : request.name();
+        problems.check(
+                NAME.matcher(name).matches(),
+                "name",
+                "\"" + name + "\" is no name",
+                "1 to 127 lower-case letters, digits and dashes, the first no dash");
+        rules.queuesOf(policy.get()).stream()
+                .filter(queue -> queue.profile().equals(profile.get().id()))
+                .filter(queue -> !queue.name().equals(name))
+                .forEach(queue -> problems.add(
+                        "profile",
+                        "the policy has a queue with this profile already: " + queue.name(),
+                        "another profile"));
+        PolicyChecks.objection(rules, policy.get(), profile.get())
+                .ifPresent(objection -> problems.add(
+                        "profile", "could never run: " + objection, "a profile that fits the policy's limits"));
+        problems.throwIfAny();
+        boolean overQuota = request.overQuota() == null || request.overQuota();
+        return new Queue(Ids.next(), name, policy.get().id(), profile.get().id(), overQuota, maxWaiting, 0);
+    }
+
+    Uni<Response> update(TenantId tenant, String name, QueueApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
+        QueueApi.Patch patch = RuleWrites.required(body);
+        return writes.run(tenant, uri, params, patch, work -> {
+            Queue old = known(work, name, Permission.QUEUES_WRITE);
+            params.requireVersion(old.version());
+            var problems = new ProblemException.Invalid();
+            int maxWaiting = maxWaiting(problems, patch.maxWaiting(), old.maxWaiting());
+            problems.throwIfAny();
+            boolean overQuota = patch.overQuota() == null ? old.overQuota() : patch.overQuota();
+            Queue asked =
+                    new Queue(old.id(), name, old.policy(), old.profile(), overQuota, maxWaiting, old.version() + 1);
+            TenantRules after = work.before().with(asked);
+            return writes.apply(
+                            work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
+                    .map(effects -> Reply.ok(QueueApi.View.of(after, asked, effects), asked.version()));
+        });
+    }
+
+    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
+        return writes.run(tenant, uri, params, null, work -> {
+            Queue old = known(work, name, Permission.QUEUES_WRITE);
+            if (params.givenVersion().isPresent()) {
+                params.requireVersion(old.version());
+            }
+            AuditLog.Change change = new AuditLog.Change(
+                    "queues:retire", "queues/" + name, QueueApi.View.of(work.before(), old, null), null);
+            return writes.apply(work, work.before().without(old), how, change).map(Reply::ok);
+        });
+    }
+
+    Uni<Page<QueueApi.RuleView>> rules(TenantId tenant, String name, Caller caller) {
+        return transactions.in(tenant, session -> store.read(session, tenant).chain(rules -> {
+            Queue queue = rules.queue(name).orElseThrow(ProblemException::notFound);
+            requireMayWrite(caller, Permission.ACCESS_RULES_READ, group(rules, queue));
+            return QueueRules.of(session, tenant, queue.id())
+                    .map(stored -> new Page<>(
+                            stored.stream().map(QueueApi.RuleView::of).toList(), null));
+        }));
+    }
+
+    Uni<Response> addRule(
+            TenantId tenant, String name, QueueApi.@Nullable RuleRequest body, WriteParams params, UriInfo uri) {
+        QueueApi.RuleRequest request = RuleWrites.required(body);
+        AccessRule rule = rule(request);
+        return writes.run(tenant, uri, params, request, work -> {
+            Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
+            return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
+                Optional<QueueRules.Stored> there =
+                        stored.stream().filter(one -> one.rule().equals(rule)).findFirst();
+                if (there.isPresent()) {
+                    return Uni.createFrom().item(Reply.ok(QueueApi.RuleView.of(there.get())));
+                }
+                if (stored.size() >= MAX_RULES) {
+                    throw ProblemException.conflict("too-many", "a queue has at most " + MAX_RULES + " access rules");
+                }
+                return insert(work, queue, new QueueRules.Stored(Ids.next(), rule));
+            });
+        });
+    }
+
+    private Uni<Reply> insert(RuleWrites.Work work, Queue queue, QueueRules.Stored made) {
+        QueueApi.RuleView view = QueueApi.RuleView.of(made);
+        String resource = "queues/" + queue.name() + "/access-rules/" + made.id();
+        return QueueRules.insert(work.session(), work.tenant(), queue.id(), made.id(), made.rule())
+                .chain(() -> audit.record(
+                        work.session(),
+                        work.tenant(),
+                        work.caller(),
+                        new AuditLog.Change("access-rules:create", resource, null, view)))
+                .chain(() -> Inbox.post(
+                        work.session(),
+                        work.tenant(),
+                        Inbox.Kind.QUEUE,
+                        queue.id().toString()))
+                .map(done -> Reply.created("/v1/tenants/" + work.tenant() + "/" + resource, view));
+    }
+
+    Uni<Response> removeRule(TenantId tenant, String name, UUID id, WriteParams params, UriInfo uri) {
+        return writes.run(tenant, uri, params, null, work -> {
+            Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
+            return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
+                QueueRules.Stored gone = stored.stream()
+                        .filter(one -> one.id().equals(id))
+                        .findFirst()
+                        .orElseThrow(ProblemException::notFound);
+                return remove(work, queue, gone);
+            });
+        });
+    }
+
+    private Uni<Reply> remove(RuleWrites.Work work, Queue queue, QueueRules.Stored gone) {
+        return QueueRules.delete(work.session(), work.tenant(), gone.id())
+                .chain(() -> audit.record(
+                        work.session(),
+                        work.tenant(),
+                        work.caller(),
+                        new AuditLog.Change(
+                                "access-rules:delete",
+                                "queues/" + queue.name() + "/access-rules/" + gone.id(),
+                                QueueApi.RuleView.of(gone),
+                                null)))
+                .chain(() -> Inbox.post(
+                        work.session(),
+                        work.tenant(),
+                        Inbox.Kind.QUEUE,
+                        queue.id().toString()))
+                .map(done -> Reply.noContent());
+    }
+
+    private static AccessRule rule(QueueApi.RuleRequest request) {
+        var problems = new ProblemException.Invalid();
+        AccessRule.Kind kind = request.subjectKind();
+        problems.check(kind != null, "subjectKind", "a kind is needed", Words.accepted(AccessRule.Kind.class));
+        String subject = request.subject() == null && kind == AccessRule.Kind.EVERYONE ? "*" : request.subject();
+        boolean fine = subject != null
+                && !subject.isBlank()
+                && subject.length() <= MAX_SUBJECT
+                && (kind != AccessRule.Kind.GROUP || GroupPath.isValid(subject));
+        problems.check(
+                fine, "subject", "names nobody", "a group path such as /research/nlp, a user name, or a client id");
+        if (kind == null || subject == null || !problems.isEmpty()) {
+            throw problems.toException();
+        }
+        return AccessRule.of(kind, subject);
+    }
+
+    private static Queue known(RuleWrites.Work work, String name, Permission permission) {
+        Queue queue = work.before().queue(name).orElseThrow(ProblemException::notFound);
+        requireMayWrite(work.caller(), permission, group(work.before(), queue));
+        return queue;
+    }
+
+    private static GroupPath group(TenantRules rules, Queue queue) {
+        return rules.policyOf(queue).group();
+    }
+
+    private static void requireMayWrite(Caller caller, Permission permission, GroupPath group) {
+        if (!caller.may(permission, group)) {
+            throw ProblemException.forbidden(permission + " is yours only for queues of your groups");
+        }
+    }
+
+    private static int maxWaiting(ProblemException.Invalid problems, @Nullable Integer given, int otherwise) {
+        int value = given == null ? otherwise : given;
+        problems.check(
+                value >= 0 && value <= Queue.MAX_MAX_WAITING,
+                "maxWaiting",
+                "out of range",
+                "0 to " + Queue.MAX_MAX_WAITING);
+        return value;
+    }
+
+    private static boolean isSame(Queue old, Queue asked) {
+        return old.policy().equals(asked.policy())
+                && old.profile().equals(asked.profile())
+                && old.overQuota() == asked.overQuota()
+                && old.maxWaiting() == asked.maxWaiting();
+    }
+
+    private static AuditLog.Change change(
+            String verb, RuleWrites.Work work, Optional<Queue> old, TenantRules after, Queue now) {
+        return new AuditLog.Change(
+                "queues:" + verb,
+                "queues/" + now.name(),
+                old.map(queue -> QueueApi.View.of(work.before(), queue, null)).orElse(null),
+                QueueApi.View.of(after, now, null));
+    }
+}

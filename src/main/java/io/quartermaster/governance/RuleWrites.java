@@ -1,0 +1,118 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way every change of a tenant's rules goes: one transaction under the lock of the tenant's quotas, in which the rules are read, the
+ * difference is written, queues get their first access rule, waiting work is settled, and audit and inbox rows are added.
+ */
+@ApplicationScoped
+class RuleWrites {
+
+    /** More is a mistake of a script, and would make every change slow. */
+    private static final int MAX_POLICIES = 1000;
+
+    private static final int MAX_PROFILES = 1000;
+    private static final int MAX_QUEUES = 10_000;
+
+    private final Writes writes;
+    private final RulesStore store;
+    private final WaitingStore waiting;
+    private final AuditLog audit;
+    private final Callers callers;
+
+    RuleWrites(Writes writes, RulesStore store, WaitingStore waiting, AuditLog audit, Callers callers) {
+        this.writes = writes;
+        this.store = store;
+        this.waiting = waiting;
+        this.audit = audit;
+        this.callers = callers;
+    }
+
+    /** One write in its transaction, with the rules as they are. */
+    record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {}
+
+    Uni<Response> run(
+            TenantId tenant, UriInfo uri, WriteParams params, @Nullable Object body, Function<Work, Uni<Reply>> work) {
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
+                .chain(before -> work.apply(new Work(session, tenant, caller, params, before))));
+    }
+
+    static <B> B required(@Nullable B body) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+        }
+        return body;
+    }
+
+    /** Writes what is to hold from now on, and tells what that does. */
+    Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, AuditLog.Change change) {
+        requireBounded(after);
+        TenantRules before = work.before();
+        Difference<Queue> queues = Difference.ofQueues(before, after);
+        return store.save(work.session(), before, after)
+                .chain(() -> admit(work, after, queues.made()))
+                .chain(() -> waiting.settle(work.session(), after, queues.gone(), onWaiting))
+                .chain(touched -> waiting.held(work.session(), work.tenant())
+                        .map(held -> Effects.between(before, after, held, touched)))
+                .call(() -> audit.record(work.session(), work.tenant(), work.caller(), change))
+                .call(() -> tell(work, Inbox.Kind.POLICY, Difference.ofPolicies(before, after), Policy::id))
+                .call(() -> tell(work, Inbox.Kind.PROFILE, Difference.ofProfiles(before, after), Profile::id))
+                .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
+    }
+
+    private static void requireBounded(TenantRules after) {
+        if (after.policies().size() > MAX_POLICIES
+                || after.profiles().size() > MAX_PROFILES
+                || after.queues().size() > MAX_QUEUES) {
+            throw ProblemException.conflict(
+                    "too-many",
+                    "a tenant has at most " + MAX_POLICIES + " policies, " + MAX_PROFILES + " profiles and "
+                            + MAX_QUEUES + " queues");
+        }
+    }
+
+    /** A new queue admits the group of its policy. */
+    private static Uni<Void> admit(Work work, TenantRules after, List<Queue> made) {
+        Uni<Void> chain = Uni.createFrom().voidItem();
+        for (Queue queue : made) {
+            AccessRule rule = new AccessRule.ForGroup(after.policyOf(queue).group());
+            chain = chain.chain(() -> QueueRules.insert(work.session(), work.tenant(), queue.id(), Ids.next(), rule))
+                    .replaceWithVoid();
+        }
+        return chain;
+    }
+
+    private static <T> Uni<Void> tell(Work work, Inbox.Kind kind, Difference<T> difference, Function<T, UUID> id) {
+        List<T> touched = new ArrayList<>(difference.made());
+        touched.addAll(difference.changed());
+        touched.addAll(difference.gone());
+        Uni<Void> chain = Uni.createFrom().voidItem();
+        for (T one : touched) {
+            chain = chain.chain(() -> Inbox.post(
+                    work.session(), work.tenant(), kind, id.apply(one).toString()));
+        }
+        return chain;
+    }
+}

@@ -1,0 +1,123 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.capacity.Allotments;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import java.util.function.Function;
+import org.hibernate.reactive.mutiny.Mutiny;
+
+/** Reads a tenant's rules as one value and writes the difference between two of them. Lists are sorted by name. */
+@ApplicationScoped
+class RulesStore {
+
+    private final Allotments allotments;
+
+    RulesStore(Allotments allotments) {
+        this.allotments = allotments;
+    }
+
+    /** For a change: nobody else changes the tenant's quotas until the transaction ends. */
+    Uni<TenantRules> lock(Mutiny.Session session, TenantId tenant) {
+        return allotments.lock(session, tenant).chain(() -> read(session, tenant));
+    }
+
+    Uni<TenantRules> read(Mutiny.Session session, TenantId tenant) {
+        return allotments.of(session, tenant).chain(granted -> policies(session, tenant)
+                .chain(policies -> live(session, "Profile", ProfileRow.class, tenant)
+                        .chain(profiles -> live(session, "Queue", QueueRow.class, tenant)
+                                .map(queues -> new TenantRules(
+                                        tenant,
+                                        granted,
+                                        policies.stream()
+                                                .map(PolicyRow::toPolicy)
+                                                .toList(),
+                                        profiles.stream()
+                                                .map(ProfileRow::toProfile)
+                                                .toList(),
+                                        sorted(queues, QueueRow::toQueue, Queue::name))))));
+    }
+
+    /** In Java's order, not in that of the database's locale: pages are cut by it. */
+    private static <R, T> List<T> sorted(List<R> rows, Function<R, T> read, Function<T, String> name) {
+        return rows.stream().map(read).sorted(Comparator.comparing(name)).toList();
+    }
+
+    private static Uni<List<PolicyRow>> policies(Mutiny.Session session, TenantId tenant) {
+        return session.createQuery(
+                        "select p from Policy p left join fetch p.quotas where p.tenantId = :tenant and p.retiredAt is null",
+                        PolicyRow.class)
+                .setParameter("tenant", tenant.value())
+                .getResultList();
+    }
+
+    private static <R> Uni<List<R>> live(Mutiny.Session session, String entity, Class<R> type, TenantId tenant) {
+        return session.createQuery(
+                        "select e from " + entity + " e where e.tenantId = :tenant and e.retiredAt is null", type)
+                .setParameter("tenant", tenant.value())
+                .getResultList();
+    }
+
+    /**
+     * Writes what differs, and flushes: what is new is inserted, what is gone is retired. Both values must stem from {@link #lock} of
+     * this session.
+     */
+    Uni<Void> save(Mutiny.Session session, TenantRules before, TenantRules after) {
+        String tenant = before.tenant().value();
+        var policies = Difference.ofPolicies(before, after);
+        var profiles = Difference.ofProfiles(before, after);
+        var queues = Difference.ofQueues(before, after);
+        List<Object> made = new ArrayList<>();
+        policies.made().forEach(policy -> made.add(new PolicyRow(tenant, policy)));
+        profiles.made().forEach(profile -> made.add(new ProfileRow(tenant, profile)));
+        Instant now = Instant.now();
+        return each(session, PolicyRow.class, tenant, policies.changed(), Policy::id, PolicyRow::set)
+                .chain(() -> each(session, ProfileRow.class, tenant, profiles.changed(), Profile::id, ProfileRow::set))
+                .chain(() -> each(session, QueueRow.class, tenant, queues.changed(), Queue::id, QueueRow::set))
+                .chain(() -> each(session, QueueRow.class, tenant, queues.gone(), Queue::id, (row, gone) -> {
+                    row.retiredAt = now;
+                    row.version++;
+                }))
+                .chain(() -> each(session, PolicyRow.class, tenant, policies.gone(), Policy::id, (row, gone) -> {
+                    row.retiredAt = now;
+                    row.version++;
+                }))
+                .chain(() -> each(session, ProfileRow.class, tenant, profiles.gone(), Profile::id, (row, gone) -> {
+                    row.retiredAt = now;
+                    row.version++;
+                }))
+                .chain(session::flush)
+                .chain(() -> session.persistAll(made.toArray()))
+                .chain(session::flush)
+                .chain(() -> session.persistAll(queues.made().stream()
+                        .map(queue -> new QueueRow(tenant, queue))
+                        .toArray()))
+                .chain(session::flush);
+    }
+
+    /** How one value of a row is written into it. */
+    private interface Setter<R, T> {
+        void set(R row, T value);
+    }
+
+    private static <R, T> Uni<Void> each(
+            Mutiny.Session session,
+            Class<R> type,
+            String tenant,
+            List<T> values,
+            Function<T, UUID> id,
+            Setter<R, T> setter) {
+        Uni<Void> chain = Uni.createFrom().voidItem();
+        for (T value : values) {
+            chain = chain.chain(() -> session.find(type, new TenantRowKey(tenant, id.apply(value))))
+                    .invoke(row -> setter.set(row, value))
+                    .replaceWithVoid();
+        }
+        return chain;
+    }
+}

@@ -1,0 +1,98 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.capacity.Filters;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.Problem;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+
+/**
+ * What the change of a rule means for work: what waits in queues that are retired is cancelled or moved, by wishes that the leader then
+ * fulfils; what is held is only counted. Queues are retired before this is asked, so that no submission can slip in behind it.
+ */
+@ApplicationScoped
+class WaitingStore {
+
+    private static final String WAITS =
+            " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting') and wish <> 'cancel'";
+
+    /** Answers how many were touched. */
+    Uni<Long> settle(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting how) {
+        if (retired.isEmpty()) {
+            return Uni.createFrom().item(0L);
+        }
+        return switch (how) {
+            case OnWaiting.Refuse refuse -> refuseIfAny(session, after.tenant(), retired);
+            case OnWaiting.Cancel cancel -> update(session, after.tenant(), retired, "wish = 'cancel'");
+            case OnWaiting.Move move -> move(session, after, retired, move);
+        };
+    }
+
+    private static Uni<Long> refuseIfAny(Mutiny.Session session, TenantId tenant, List<Queue> retired) {
+        return session.createNativeQuery("select name from workload where" + WAITS + " order by id", String.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("queues", ids(retired))
+                .getResultList()
+                .map(waiting -> {
+                    if (!waiting.isEmpty()) {
+                        String detail = waiting.size() + " workloads wait in it: " + Filters.some(waiting);
+                        throw new ProblemException(Problem.of(
+                                409,
+                                "work-is-waiting",
+                                detail,
+                                List.of(new Problem.Field(
+                                        "onWaiting", "say what becomes of them", OnWaiting.ACCEPTED))));
+                    }
+                    return 0L;
+                });
+    }
+
+    private static Uni<Long> move(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting.Move move) {
+        Queue target = after.queue(move.queue())
+                .orElseThrow(() -> ProblemException.refused(
+                        "unknown-queue",
+                        "moveTo",
+                        "there is no queue " + move.queue() + " that stays",
+                        "the name of a queue that is not retired"));
+        return update(
+                session,
+                after.tenant(),
+                retired,
+                "queue_id = '" + target.id() + "', policy_id = '" + target.policy() + "', profile_id = '"
+                        + target.profile() + "'");
+    }
+
+    private static Uni<Long> update(Mutiny.Session session, TenantId tenant, List<Queue> retired, String change) {
+        return session.createNativeQuery("with touched as (update workload set " + change + " where" + WAITS
+                        + " returning id) insert into inbox (tenant_id, kind, ref)"
+                        + " select :tenant, 'workload', cast(id as text) from touched")
+                .setParameter("tenant", tenant.value())
+                .setParameter("queues", ids(retired))
+                .executeUpdate()
+                .map(Integer::longValue);
+    }
+
+    private static List<UUID> ids(List<Queue> queues) {
+        return queues.stream().map(Queue::id).toList();
+    }
+
+    /** What the tenant's work holds, in the order of its start. */
+    Uni<List<Effects.Held>> held(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery("""
+                        select a.pool_id, w.policy_id, a.gpu_milli
+                        from attempt a join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
+                        where a.tenant_id = :tenant and a.state <> 'ended' order by a.bound_at, a.id
+                        """, Object[].class)
+                .setParameter("tenant", tenant.value())
+                .getResultList()
+                .map(rows -> rows.stream()
+                        .map(row -> new Effects.Held(
+                                new PoolId(String.valueOf(row[0])), (UUID) row[1], ((Number) row[2]).longValue()))
+                        .toList());
+    }
+}

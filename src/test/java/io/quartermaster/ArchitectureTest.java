@@ -1,0 +1,254 @@
+package io.quartermaster;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
+import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.quarkus.reactive.datasource.ReactiveDataSource;
+import io.quartermaster.platform.SystemDatabase;
+import jakarta.inject.Inject;
+import jakarta.persistence.Entity;
+import jakarta.ws.rs.Path;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.NullMarked;
+
+/** The arrows between packages, the doors to the database and the names, as ARCHITECTURE.md draws them. */
+@AnalyzeClasses(packages = "io.quartermaster", importOptions = ImportOption.DoNotIncludeTests.class)
+class ArchitectureTest {
+
+    private static final String ROOT = "io.quartermaster";
+
+    /** From the ground up; a package imports from floors below its own. */
+    private static final List<Set<String>> FLOORS = List.of(
+            Set.of("ledger", "engine", "platform"),
+            Set.of("metering", "access"),
+            Set.of("billing", "capacity", "tenancy"),
+            Set.of("governance"),
+            Set.of("workloads"),
+            Set.of("insight", "dispatch", "execution"));
+
+    /** Outside the floors: what each of these may import. Nothing but what is named here imports them. */
+    private static final Map<String, Set<String>> APART = Map.of(
+            "", Set.of("cli"),
+            "cli", Set.of("agent", "embedded", "engine", "ledger"),
+            "embedded", Set.of(),
+            "agent", Set.of("agent.protocol"),
+            "agent.protocol", Set.of());
+
+    /** Arrows that do not go down, each with the decision that allows it. */
+    private static final Map<String, Set<String>> ALLOWED_BESIDES = Map.of(
+            // docs/adr/0008: the protocol records are all that service and agent share
+            "execution.agents", Set.of("agent.protocol"),
+            // docs/adr/0011: who may read usage is the gate's to say, and the gate knows nothing of usage
+            "metering", Set.of("access"));
+
+    /**
+     * The system role sees every tenant. These classes may: the leader and what it reads and writes, the agents' service (nodes are the
+     * operator's), the closing of hours, issuer look-up, the audit sealer, the clearing of old feeds, and what serves operators.
+     */
+    private static final Set<String> SYSTEM_ROLE = Set.of(
+            "access.AuditSealer",
+            "access.Issuers",
+            "capacity.AllotmentService",
+            "capacity.ClusterService",
+            "capacity.NodeService",
+            "capacity.PoolService",
+            "dispatch.Dispatcher",
+            "dispatch.SetAside",
+            "execution.agents.AgentStore",
+            "metering.Closing",
+            "metering.LedgerLag",
+            "metering.UsageService",
+            "platform.OperatorWrites",
+            "platform.SystemDatabase",
+            "platform.Wakeups",
+            "tenancy.IssuerStep",
+            "tenancy.OperationResource",
+            "tenancy.OperationRunner",
+            "tenancy.OperatorTenantResource",
+            "tenancy.QuotaRootStep",
+            "workloads.FeedStore");
+
+    @ArchTest
+    static final ArchRule importsGoDownOnly = classes().should(importOnlyWhatIsBelow());
+
+    @ArchTest
+    static final ArchRule packagesFormNoCircle =
+            slices().matching(ROOT + ".(*)..").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule onlyNamedClassesSeeEveryTenant =
+            classes().that(are(directlyUsing(SystemDatabase.class))).should(beNamedIn(SYSTEM_ROLE));
+
+    @ArchTest
+    static final ArchRule onlyPlatformOpensConnectionsOrSessions = noClasses()
+            .that()
+            .resideOutsideOfPackage(ROOT + ".platform")
+            .should()
+            .dependOnClassesThat(type(Mutiny.SessionFactory.class)
+                    .or(type(io.vertx.mutiny.sqlclient.Pool.class))
+                    .or(type(io.vertx.sqlclient.Pool.class))
+                    .or(type(ReactiveDataSource.class)));
+
+    @ArchTest
+    static final ArchRule noClassOfTheServiceUsesJdbc = noClasses()
+            .that()
+            .resideOutsideOfPackages(ROOT + ".embedded", ROOT + ".cli")
+            .should()
+            .dependOnClassesThat(resideInAPackage("java.sql..").or(resideInAPackage("javax.sql..")));
+
+    @ArchTest
+    static final ArchRule resourcesAreNamedResource =
+            classes().that().areAnnotatedWith(Path.class).should().haveSimpleNameEndingWith("Resource");
+
+    @ArchTest
+    static final ArchRule resourcesServeHttp =
+            classes().that().haveSimpleNameEndingWith("Resource").should().beAnnotatedWith(Path.class);
+
+    @ArchTest
+    static final ArchRule entitiesAreNamedRow = classes()
+            .that()
+            .areAnnotatedWith(Entity.class)
+            .should()
+            .haveSimpleNameEndingWith("Row")
+            .allowEmptyShould(true);
+
+    @ArchTest
+    static final ArchRule namesSayWhatAClassIs =
+            noClasses().should().haveNameMatching(".*(Impl|Utils?|Helpers?|Managers?)($|\\$.*)");
+
+    @ArchTest
+    static final ArchRule dependenciesComeThroughTheConstructor =
+            fields().should().notBeAnnotatedWith(Inject.class).andShould().notBeAnnotatedWith(ConfigProperty.class);
+
+    @ArchTest
+    static void everyPackageIsNullMarked(JavaClasses program) {
+        assertThat(packagesWithClasses(program)).isNotEmpty().allSatisfy(one -> assertThat(
+                        one.isAnnotatedWith(NullMarked.class))
+                .as(one.getName())
+                .isTrue());
+    }
+
+    @ArchTest
+    static void everyPackageSaysWhatItOwnsAndWhatNotAndWhatAlwaysHolds(JavaClasses program) throws IOException {
+        for (JavaPackage one : packagesWithClasses(program)) {
+            String words = Files.readString(
+                    java.nio.file.Path.of("src/main/java", one.getName().replace('.', '/'), "package-info.java"));
+            assertThat(words).as(one.getName()).containsIgnoringCase("owns");
+            assertThat(words).as(one.getName()).containsIgnoringCase("does not own");
+            assertThat(words).as(one.getName()).containsIgnoringCase("invariants");
+        }
+    }
+
+    @ArchTest
+    static void everyPackageHasItsPlace(JavaClasses program) {
+        assertThat(packagesWithClasses(program).stream()
+                        .map(one -> placeOf(one.getName()))
+                        .map(ArchitectureTest::firstWord))
+                .allSatisfy(place -> assertThat(APART.containsKey(place) || floorOf(place) >= 0)
+                        .as(place)
+                        .isTrue());
+    }
+
+    private static Set<JavaPackage> packagesWithClasses(JavaClasses program) {
+        return program.stream()
+                .map(JavaClass::getPackage)
+                .filter(one -> one.getClasses().stream()
+                        .anyMatch(c -> !c.getSimpleName().equals("package-info")))
+                .collect(Collectors.toSet());
+    }
+
+    private static ArchCondition<JavaClass> importOnlyWhatIsBelow() {
+        return new ArchCondition<>("import only from floors below") {
+            @Override
+            public void check(JavaClass one, ConditionEvents events) {
+                String from = placeOf(one.getPackageName());
+                for (Dependency dependency : one.getDirectDependenciesFromSelf()) {
+                    JavaClass target = dependency.getTargetClass().getBaseComponentType();
+                    if (isOurs(target) && !mayImport(from, placeOf(target.getPackageName()))) {
+                        events.add(SimpleConditionEvent.violated(one, dependency.getDescription()));
+                    }
+                }
+            }
+        };
+    }
+
+    private static boolean mayImport(String from, String to) {
+        if (from.equals(to) || ALLOWED_BESIDES.getOrDefault(from, Set.of()).contains(to)) {
+            return true;
+        }
+        if (APART.containsKey(from) || APART.containsKey(to)) {
+            return APART.getOrDefault(from, Set.of()).contains(to)
+                    || APART.getOrDefault(from, Set.of()).contains(firstWord(to));
+        }
+        return firstWord(from).equals(firstWord(to)) || floorOf(firstWord(to)) < floorOf(firstWord(from));
+    }
+
+    /** The package's name below ours: "dispatch", "execution.agents", "" for the program's own. */
+    private static String placeOf(String packageName) {
+        return packageName.equals(ROOT) ? "" : packageName.substring(ROOT.length() + 1);
+    }
+
+    private static String firstWord(String place) {
+        return Stream.of(place.split("\\.")).findFirst().orElse("");
+    }
+
+    /** From 0 at the ground; -1 for what has no floor. */
+    private static int floorOf(String place) {
+        for (int floor = 0; floor < FLOORS.size(); floor++) {
+            if (FLOORS.get(floor).contains(place)) {
+                return floor;
+            }
+        }
+        return -1;
+    }
+
+    private static boolean isOurs(JavaClass one) {
+        return one.getPackageName().equals(ROOT) || one.getPackageName().startsWith(ROOT + ".");
+    }
+
+    private static com.tngtech.archunit.base.DescribedPredicate<JavaClass> directlyUsing(Class<?> door) {
+        return com.tngtech.archunit.base.DescribedPredicate.describe(
+                "using " + door.getSimpleName(),
+                one -> one.isEquivalentTo(door)
+                        || one.getDirectDependenciesFromSelf().stream()
+                                .anyMatch(dependency ->
+                                        dependency.getTargetClass().isEquivalentTo(door)));
+    }
+
+    private static ArchCondition<JavaClass> beNamedIn(Set<String> names) {
+        return new ArchCondition<>("be one of the classes named here") {
+            @Override
+            public void check(JavaClass one, ConditionEvents events) {
+                String name = one.getName().substring(ROOT.length() + 1).split("\\$", 2)[0];
+                if (!names.contains(name)) {
+                    events.add(SimpleConditionEvent.violated(one, name + " uses the system role and is not named"));
+                }
+            }
+        };
+    }
+}

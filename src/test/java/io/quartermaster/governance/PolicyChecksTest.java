@@ -1,0 +1,163 @@
+package io.quartermaster.governance;
+
+import static io.quartermaster.governance.RulesFixture.CLOUD;
+import static io.quartermaster.governance.RulesFixture.H100;
+import static io.quartermaster.governance.RulesFixture.acme;
+import static io.quartermaster.governance.RulesFixture.policy;
+import static io.quartermaster.governance.RulesFixture.profile;
+import static io.quartermaster.governance.RulesFixture.queue;
+import static io.quartermaster.governance.RulesFixture.quota;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.platform.Problem;
+import io.quartermaster.platform.ProblemException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class PolicyChecksTest {
+
+    @Test
+    void reservationsThatFillTheAllotmentExactlyFit() {
+        TenantRules before = acme().with(policy("/rnd", quota(H100, 5, 9)));
+
+        assertThat(errors(before, policy("/devops", quota(H100, 5, 9)))).isEmpty();
+    }
+
+    @Test
+    void aReservationBeyondTheAllotmentIsToldWhatWouldFit() {
+        TenantRules before = acme().with(policy("/rnd", quota(H100, 6)));
+
+        assertThat(errors(before, policy("/devops", quota(CLOUD, 1), quota(H100, 5))))
+                .singleElement()
+                .satisfies(error -> {
+                    assertThat(error.field()).isEqualTo("quotas[1].reserved");
+                    assertThat(error.message())
+                            .isEqualTo("in h100 the tenant has 10 reserved, and 6 of it are given to others");
+                    assertThat(error.accepted()).isEqualTo("at most 4");
+                });
+    }
+
+    @Test
+    void aSubgroupIsMeasuredAgainstItsNearestGroupAbove() {
+        TenantRules before = acme().with(policy("/rnd", quota(H100, 3)));
+
+        assertThat(errors(before, policy("/rnd/nlp/llm", quota(H100, 4))))
+                .singleElement()
+                .satisfies(error -> {
+                    assertThat(error.field()).isEqualTo("quotas[0].reserved");
+                    assertThat(error.message()).contains("group /rnd has 3 reserved");
+                    assertThat(error.accepted()).isEqualTo("at most 3");
+                });
+    }
+
+    @Test
+    void aPolicyCannotBeCutBelowWhatItsSubgroupsReserve() {
+        Policy rnd = policy("/rnd", quota(H100, 6));
+        TenantRules before =
+                acme().with(rnd).with(policy("/rnd/a", quota(H100, 2))).with(policy("/rnd/b", quota(H100, 3)));
+        Policy cut = new Policy(
+                rnd.id(),
+                rnd.name(),
+                rnd.group(),
+                List.of(quota(H100, 4)),
+                true,
+                OnPreemption.REQUEUE,
+                0,
+                rnd.userLimitGpuMilli(),
+                1);
+
+        assertThat(errors(before, cut)).singleElement().satisfies(error -> {
+            assertThat(error.field()).isEqualTo("quotas[0].reserved");
+            assertThat(error.message()).endsWith("/rnd/a 2, /rnd/b 3");
+            assertThat(error.accepted()).isEqualTo("at least 5");
+        });
+    }
+
+    @Test
+    void aPolicyPutBetweenTakesItsSubgroupsUnderItself() {
+        TenantRules before = acme().with(policy("/rnd/a", quota(H100, 6)));
+
+        assertThat(errors(before, policy("/rnd", quota(H100, 6)))).isEmpty();
+        assertThat(errors(before, policy("/rnd", quota(H100, 5)))).hasSize(1);
+    }
+
+    @Test
+    void aGroupHasOnePolicy() {
+        TenantRules before = acme().with(policy("/rnd", quota(H100, 1)));
+
+        assertThat(errors(before, policy("/rnd", quota(H100, 1))))
+                .extracting(Problem.Field::field)
+                .containsExactly("group");
+    }
+
+    @Test
+    void aProfileThatCouldNeverRunIsToldWhy() {
+        Policy rnd = policy("/rnd", quota(H100, 2, 3));
+
+        assertThat(errors(acme(), rnd, profile("4xgpu", 4, CLOUD, H100)))
+                .singleElement()
+                .satisfies(error -> {
+                    assertThat(error.field()).isEqualTo("profiles[0]");
+                    assertThat(error.message())
+                            .isEqualTo(
+                                    "profile 4xgpu could never run: it starts with 4 GPUs, and there is no quota in cloud, at most 3 in h100");
+                });
+    }
+
+    @Test
+    void oneOfAProfilesPoolsIsEnough() {
+        Policy rnd = policy("/rnd", quota(H100, 2, 4));
+
+        assertThat(errors(acme(), rnd, profile("4xgpu", 4, CLOUD, H100))).isEmpty();
+    }
+
+    @Test
+    void aGangNeedsOnlyRoomForTheWorkersItStartsWith() {
+        Policy rnd = policy("/rnd", quota(H100, 2, 4));
+        Profile elastic = new Profile(
+                UUID.randomUUID(), "gang", 2000, 8, 2, 0, 0, new TreeMap<>(), List.of(H100), OptionalLong.empty(), 0);
+
+        assertThat(errors(acme(), rnd, elastic)).isEmpty();
+    }
+
+    @Test
+    void whatDoesNotFitIsToldAllAtOnce() {
+        TenantRules before = acme().with(policy("/ops", quota(H100, 10), quota(CLOUD, 4)));
+        Policy rnd = policy("/rnd", quota(H100, 1, 2), quota(CLOUD, 1, 2));
+
+        assertThat(errors(before, rnd, profile("8xgpu", 8, H100), profile("1xgpu", 1, H100)))
+                .extracting(Problem.Field::field)
+                .containsExactlyInAnyOrder("quotas[0].reserved", "quotas[1].reserved", "profiles[0]");
+    }
+
+    @Test
+    void anAllotmentCannotBeCutBelowWhatPoliciesReserveOrTakenWhileTheyNameIt() {
+        Profile burst = profile("burst", 1, CLOUD);
+        TenantRules rules = acme().with(policy("/rnd", quota(H100, 5)))
+                .with(policy("/ops", quota(H100, 4)))
+                .with(burst);
+
+        assertThat(PoliciesGuard.objections(rules, List.of(RulesFixture.granted("h100", RulesFixture.H100_ID, 9))))
+                .containsExactly("profile burst uses pool cloud");
+        assertThat(PoliciesGuard.objections(
+                        rules,
+                        List.of(rules.allotments().getFirst(), RulesFixture.granted("h100", RulesFixture.H100_ID, 8))))
+                .containsExactly("in h100 policies reserve 9 GPUs, and only 8 would be granted: /ops 4, /rnd 5");
+        assertThat(PoliciesGuard.objections(rules, List.of(rules.allotments().getFirst())))
+                .containsExactly("policy rnd has a quota in pool h100", "policy ops has a quota in pool h100");
+    }
+
+    private static List<Problem.Field> errors(TenantRules before, Policy policy, Profile... profiles) {
+        TenantRules after = before.with(policy);
+        for (Profile profile : profiles) {
+            after = after.with(profile).with(queue(policy, profile));
+        }
+        var problems = new ProblemException.Invalid();
+        PolicyChecks.check(before, after, policy, Arrays.asList(profiles), problems);
+        return problems.isEmpty() ? List.of() : problems.toException().problem().errors();
+    }
+}

@@ -1,0 +1,83 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.capacity.Allotment;
+import io.quartermaster.capacity.Allotments;
+import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** Rules for tests, in whole GPUs. */
+final class RulesFixture {
+
+    static final TenantId ACME = new TenantId("acme");
+    static final UUID H100_ID = Ids.next();
+    static final UUID CLOUD_ID = Ids.next();
+    static final PoolId H100 = new PoolId(H100_ID.toString());
+    static final PoolId CLOUD = new PoolId(CLOUD_ID.toString());
+
+    private RulesFixture() {}
+
+    /** Acme with 10 GPUs in h100 and 4 in cloud, limits the same, and nothing else. */
+    static TenantRules acme() {
+        return new TenantRules(
+                ACME,
+                List.of(granted("cloud", CLOUD_ID, 4), granted("h100", H100_ID, 10)),
+                List.of(),
+                List.of(),
+                List.of());
+    }
+
+    static Allotments.Named granted(String name, UUID pool, long gpus) {
+        QuotaTerms terms = QuotaTerms.reserving(gpus * 1000).withLimit(gpus * 1000);
+        return new Allotments.Named(name, pool, new Allotment(ACME, new PoolId(pool.toString()), terms), 0);
+    }
+
+    static Policy policy(String group, PolicyQuota... quotas) {
+        return new Policy(
+                Ids.next(),
+                group.substring(1).replace('/', '-'),
+                new GroupPath(group),
+                Arrays.asList(quotas),
+                true,
+                OnPreemption.REQUEUE,
+                Policy.DEFAULT_GRACE_MILLIS,
+                OptionalLong.empty(),
+                0);
+    }
+
+    static PolicyQuota quota(PoolId pool, long reserved) {
+        return new PolicyQuota(Scope.of(pool), QuotaTerms.reserving(reserved * 1000));
+    }
+
+    static PolicyQuota quota(PoolId pool, long reserved, long limit) {
+        return new PolicyQuota(
+                Scope.of(pool),
+                new QuotaTerms(
+                        reserved * 1000, OptionalLong.of(limit * 1000), OptionalInt.empty(), OptionalLong.empty(), 0));
+    }
+
+    static Profile profile(String name, long gpus, PoolId... pools) {
+        return new Profile(
+                Ids.next(), name, gpus * 1000, 1, 1, 0, 0, new TreeMap<>(), List.of(pools), OptionalLong.empty(), 0);
+    }
+
+    static Queue queue(Policy policy, Profile profile) {
+        return new Queue(
+                Ids.next(),
+                Queue.nameOf(policy.name(), profile.name()),
+                policy.id(),
+                profile.id(),
+                true,
+                Queue.DEFAULT_MAX_WAITING,
+                0);
+    }
+}
