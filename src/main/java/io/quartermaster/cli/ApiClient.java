@@ -15,14 +15,22 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The public API as one caller meets it, with a token of its realm that is renewed before it runs out. */
+/**
+ * The public API as one caller meets it, with a token of its realm that is renewed before it runs out. A service that is away or starting
+ * is asked again for a while; each POST carries an {@code Idempotency-Key}, so asking again does nothing twice.
+ */
 final class ApiClient {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** As long as a service takes to start again on a busy machine. */
+    private static final Duration AWAY = Duration.ofMinutes(2);
+
+    private static final Duration ASK_AGAIN = Duration.ofMillis(250);
     private static final long RENEW_BEFORE_NANOS = Duration.ofSeconds(20).toNanos();
 
     private final HttpClient http;
@@ -84,15 +92,15 @@ final class ApiClient {
     }
 
     Answer get(String path) {
-        return send("GET", path, null, null);
+        return send("GET", path, null);
     }
 
     Answer post(String path, Object body) {
-        return send("POST", path, body, null);
+        return send("POST", path, body);
     }
 
     Answer put(String path, Object body) {
-        return send("PUT", path, body, null);
+        return send("PUT", path, body);
     }
 
     /** As {@link #get}, {@link #post}, {@link #put}; an answer that is no success ends the command with the service's own words. */
@@ -103,13 +111,13 @@ final class ApiClient {
         return answer.body();
     }
 
-    private Answer send(String method, String path, @Nullable Object body, @Nullable String ifMatch) {
+    private Answer send(String method, String path, @Nullable Object body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(PATIENCE)
                 .header("Authorization", "Bearer " + token())
                 .header("Accept", "application/json");
-        if (ifMatch != null) {
-            request.header("If-Match", ifMatch);
+        if (method.equals("POST")) {
+            request.header("Idempotency-Key", UUID.randomUUID().toString());
         }
         if (body == null) {
             request.method(method, HttpRequest.BodyPublishers.noBody());
@@ -144,12 +152,32 @@ final class ApiClient {
         return token;
     }
 
+    /** Whatever the service, or what it stands on, could not answer is asked again; what it refused is not. */
     private HttpResponse<String> exchange(HttpRequest request) {
+        long until = System.nanoTime() + AWAY.toNanos();
+        while (true) {
+            try {
+                HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
+                if (response.statusCode() < 500 || System.nanoTime() > until) {
+                    return response;
+                }
+            } catch (IOException e) {
+                if (System.nanoTime() > until) {
+                    throw new ApiFailure("Cannot reach " + request.uri() + ": "
+                            + Optional.ofNullable(e.getMessage())
+                                    .orElse(e.getClass().getSimpleName()));
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new ApiFailure("Interrupted");
+            }
+            pause();
+        }
+    }
+
+    private static void pause() {
         try {
-            return http.send(request, HttpResponse.BodyHandlers.ofString());
-        } catch (IOException e) {
-            throw new ApiFailure("Cannot reach " + request.uri() + ": "
-                    + Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName()));
+            Thread.sleep(ASK_AGAIN);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ApiFailure("Interrupted");

@@ -144,7 +144,7 @@ final class DemoStage {
                 List.of(
                         "sh",
                         "-c",
-                        "n=$(cat \"$QM_CHECKPOINT_DIR/step\" 2>/dev/null || echo 0); echo \"attempt $QM_ATTEMPT begins at step $n on GPUs $CUDA_VISIBLE_DEVICES\"; "
+                        "echo \"$QM_ATTEMPT_ID\" >> \"$QM_CHECKPOINT_DIR/.starts\"; n=$(cat \"$QM_CHECKPOINT_DIR/step\" 2>/dev/null || echo 0); echo \"attempt $QM_ATTEMPT begins at step $n on GPUs $CUDA_VISIBLE_DEVICES\"; "
                                 + "while [ \"$n\" -lt \"$STEPS\" ]; do n=$((n+1)); echo $n > \"$QM_CHECKPOINT_DIR/.now\"; sleep 0.5; done; echo \"done at step $n\""),
                 "abortCallback",
                 List.of("sh", "-c", "cp \"$QM_CHECKPOINT_DIR/.now\" \"$QM_CHECKPOINT_DIR/step\""),
