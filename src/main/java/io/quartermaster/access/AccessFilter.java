@@ -47,7 +47,7 @@ public final class AccessFilter {
                 .onFailure(AccessFilter::isIdentityAway)
                 .transform(AccessFilter::away)
                 .map(identity -> caller(identity, requestId))
-                .call(caller -> route(resource, uri).invoke(route -> Gate.enforce(caller, route)))
+                .call(caller -> route(caller, resource, uri).invoke(route -> Gate.enforce(caller, route)))
                 .invoke(callers::set)
                 .replaceWithVoid();
     }
@@ -67,25 +67,34 @@ public final class AccessFilter {
         return VerifiedToken.caller(identity, requestId);
     }
 
-    private Uni<Route> route(ResourceInfo resource, UriInfo uri) {
+    private Uni<Route> route(Caller caller, ResourceInfo resource, UriInfo uri) {
         Needs needs = resource.getResourceMethod().getAnnotation(Needs.class);
         Optional<Permission> permission = Optional.ofNullable(needs).map(Needs::value);
-        return area(uri).map(area -> new Route(area, permission));
+        return area(caller, uri).map(area -> new Route(area, permission));
     }
 
-    private Uni<Route.Area> area(UriInfo uri) {
+    private Uni<Route.Area> area(Caller caller, UriInfo uri) {
         String path = uri.getPath();
         if (path.startsWith("/v1/operator/") || path.equals("/v1/operator")) {
             return Uni.createFrom().item(new Route.Area.OfOperator());
         }
         String tenant = uri.getPathParameters().getFirst("tenant");
         if (tenant != null) {
-            return TenantId.isValid(tenant)
-                    ? issuers.knows(new TenantId(tenant)).map(known -> new Route.Area.OfTenant(tenant, known))
-                    : Uni.createFrom().item(new Route.Area.OfTenant(tenant, false));
+            return isKnown(caller, tenant).map(known -> new Route.Area.OfTenant(tenant, known));
         }
         String node = uri.getPathParameters().getFirst("node");
         return Uni.createFrom().item(node != null ? new Route.Area.OfNode(node) : new Route.Area.Common());
+    }
+
+    /** A tenant's caller is compared with its own tenant; only for the operator's must the tenant be looked up. */
+    private Uni<Boolean> isKnown(Caller caller, String tenant) {
+        return switch (caller.realm()) {
+            case Realm.Tenant own -> Uni.createFrom().item(own.id().value().equals(tenant));
+            case Realm.Operator operator ->
+                TenantId.isValid(tenant)
+                        ? issuers.knows(new TenantId(tenant))
+                        : Uni.createFrom().item(false);
+        };
     }
 
     private static boolean isIdentityAway(Throwable failure) {

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +61,7 @@ public class Issuers {
                 .map(Optional::isPresent);
     }
 
-    private <T> Uni<Optional<T>> lookUp(java.util.function.Function<Directory, Optional<T>> question) {
+    private <T> Uni<Optional<T>> lookUp(Function<Directory, Optional<T>> question) {
         Directory known = directory.get();
         if (known != null) {
             Optional<T> hit = question.apply(known);
@@ -68,10 +69,10 @@ public class Issuers {
                 return Uni.createFrom().item(hit);
             }
         }
-        return refresh().map(question);
+        return CallerContext.resume(refresh()).map(question);
     }
 
-    /** Reads the table again; call it after a change of a tenant's state has been committed. Calls at one time share one query. */
+    /** Calls at one time share one query. */
     private Uni<Directory> refresh() {
         Uni<Directory> mine = database.on(connection -> connection
                         .query("select id, issuer, state from tenant where state <> 'deleted'")
@@ -86,12 +87,14 @@ public class Issuers {
         return shared == null ? mine : shared;
     }
 
+    /** Reads the table again; to be called after a change of a tenant's state has been committed. */
     public Uni<Void> reload() {
         // A reading that began before the change may have missed it: wait for it, then read once more.
         Uni<Directory> running = reading.get();
-        return running == null
-                ? refresh().replaceWithVoid()
-                : running.onFailure().recoverWithNull().chain(this::refresh).replaceWithVoid();
+        Uni<Directory> fresh = running == null
+                ? refresh()
+                : running.onFailure().recoverWithNull().chain(this::refresh);
+        return CallerContext.resume(fresh.replaceWithVoid());
     }
 
     @Scheduled(

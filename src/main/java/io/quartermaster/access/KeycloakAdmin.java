@@ -1,9 +1,6 @@
 package io.quartermaster.access;
 
 import io.smallrye.mutiny.Uni;
-import io.smallrye.mutiny.infrastructure.Infrastructure;
-import io.vertx.core.Context;
-import io.vertx.core.Vertx;
 import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.ProcessingException;
@@ -55,16 +52,12 @@ public class KeycloakAdmin {
 
     /** Runs the work with Keycloak's client. Fails with {@link KeycloakFailure}, which says what can be told to an operator. */
     public <T> Uni<T> call(Function<Keycloak, T> work) {
-        Uni<T> call = Uni.createFrom()
+        return CallerContext.resume(Uni.createFrom()
                 .item(() -> inTurn(work))
                 .runSubscriptionOn(threads)
                 .ifNoItem()
                 .after(config.adminTimeout())
-                .failWith(() -> new KeycloakFailure("Keycloak did not answer within " + config.adminTimeout(), true));
-        Context context = Vertx.currentContext();
-        return context == null
-                ? call.emitOn(Infrastructure.getDefaultExecutor())
-                : call.emitOn(task -> context.runOnContext(ignored -> task.run()));
+                .failWith(() -> new KeycloakFailure("Keycloak did not answer within " + config.adminTimeout(), true)));
     }
 
     private <T> T inTurn(Function<Keycloak, T> work) {

@@ -3,6 +3,7 @@ package io.quartermaster.platform;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.exc.InvalidFormatException;
+import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
@@ -32,6 +33,12 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper
     public Response json(JacksonException e) {
+        return response(read(e));
+    }
+
+    /** Named by itself, because the framework has an answer of its own for exactly this one. */
+    @ServerExceptionMapper
+    public Response mismatch(MismatchedInputException e) {
         return response(read(e));
     }
 

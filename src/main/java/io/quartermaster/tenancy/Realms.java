@@ -2,8 +2,7 @@ package io.quartermaster.tenancy;
 
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.KeycloakAdmin;
-import jakarta.ws.rs.ClientErrorException;
-import jakarta.ws.rs.NotFoundException;
+import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +20,7 @@ import org.keycloak.representations.idm.UserRepresentation;
 /** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
 final class Realms {
 
+    private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
     private static final int GROUPS_PER_CALL = 100;
 
@@ -34,20 +34,26 @@ final class Realms {
         }
         try {
             keycloak.realms().create(wanted);
-        } catch (ClientErrorException e) {
-            if (e.getResponse().getStatus() != CONFLICT) {
-                throw e;
-            }
+        } catch (WebApplicationException e) {
+            require(CONFLICT, e);
         }
         KeycloakAdmin.renewRights(keycloak);
         return true;
+    }
+
+    /** The client throws one class for all answers; what was not expected goes on. */
+    private static void require(int status, WebApplicationException e) {
+        if (e.getResponse().getStatus() != status) {
+            throw e;
+        }
     }
 
     static boolean exists(Keycloak keycloak, String name) {
         try {
             keycloak.realm(name).toRepresentation();
             return true;
-        } catch (NotFoundException e) {
+        } catch (WebApplicationException e) {
+            require(NOT_FOUND, e);
             return false;
         }
     }
@@ -56,7 +62,8 @@ final class Realms {
         try {
             keycloak.realm(name).remove();
             return true;
-        } catch (NotFoundException e) {
+        } catch (WebApplicationException e) {
+            require(NOT_FOUND, e);
             return false;
         }
     }
@@ -84,7 +91,8 @@ final class Realms {
     static Optional<GroupRepresentation> group(RealmResource realm, GroupPath path) {
         try {
             return Optional.of(realm.getGroupByPath(path.value().substring(1)));
-        } catch (NotFoundException e) {
+        } catch (WebApplicationException e) {
+            require(NOT_FOUND, e);
             return Optional.empty();
         }
     }

@@ -115,7 +115,7 @@ class TenantIT {
                 .get("/v1/tenants/" + A + "/operations/" + id)
                 .then()
                 .statusCode(200)
-                .body("steps.name", contains("realm", "identities", "issuer", "quota-root"))
+                .body("steps.name", hasItems("realm", "identities", "issuer", "quota-root"))
                 .body("steps.state", everyItem(equalTo("succeeded")));
         request(adminToken(B))
                 .get("/v1/tenants/" + B + "/operations/" + id)

@@ -1,0 +1,133 @@
+package io.quartermaster.tenancy;
+
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.everyItem;
+import static org.hamcrest.Matchers.greaterThanOrEqualTo;
+
+import io.quarkus.arc.All;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.NodeCredential;
+import io.quartermaster.access.NodeCredentials;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+@QuarkusTest
+class ProvisioningIT {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    KeycloakAdmin keycloak;
+
+    @Inject
+    NodeCredentials nodes;
+
+    @Inject
+    @All
+    List<ProvisioningStep> steps;
+
+    @BeforeEach
+    void identityIsUp() {
+        operatorToken();
+    }
+
+    @Test
+    void failureAtAnyStepIsTriedAgainFromThere() {
+        String operation = create("faulty-once");
+
+        TestTenants.awaitState(operation, "succeeded");
+
+        request(operatorToken())
+                .get("/v1/operator/operations/" + operation)
+                .then()
+                .body("attempts", greaterThanOrEqualTo(0))
+                .body("steps.state", everyItem(equalTo("succeeded")));
+        request(TestTenants.viewerToken("faulty-once"))
+                .get("/v1/tenants/faulty-once")
+                .then()
+                .statusCode(200);
+    }
+
+    @Test
+    void operationOfADeadProcessIsTakenOver() {
+        TestTenants.provision("orphaned");
+        String operation = create("orphaned");
+        // As a process leaves it that dies in the first step: everything is done in Keycloak, nothing of it noted.
+        database.on(connection -> connection
+                        .preparedQuery(
+                                "update operation set state = 'running', steps = '[]', owner = 'dead', owner_until = clock_timestamp() + interval '2 seconds' where id = $1")
+                        .execute(Tuple.of(UUID.fromString(operation))))
+                .await()
+                .atMost(PATIENCE);
+
+        TestTenants.awaitState(operation, "succeeded");
+
+        request(TestTenants.viewerToken("orphaned"))
+                .get("/v1/tenants/orphaned")
+                .then()
+                .statusCode(200);
+    }
+
+    @Test
+    void everyStepCanBeAppliedTwiceAndUndoneTwice() {
+        TenantSpec spec = new TenantSpec(new TenantId("twice"), "Twice", "demo", List.of());
+        List<ProvisioningStep> inOrder = steps.stream()
+                .sorted(Comparator.comparingInt(ProvisioningStep::order))
+                .toList();
+        for (ProvisioningStep step : inOrder) {
+            step.apply(spec).await().atMost(PATIENCE);
+            step.apply(spec).await().atMost(PATIENCE);
+        }
+        assertThat(exists("twice")).isTrue();
+
+        for (ProvisioningStep step : inOrder.reversed()) {
+            step.undo(spec).await().atMost(PATIENCE);
+            step.undo(spec).await().atMost(PATIENCE);
+        }
+        assertThat(exists("twice")).isFalse();
+    }
+
+    @Test
+    void agentIsItsNodesAndSeesNothingElse() {
+        NodeCredential first = nodes.issue("node-a").await().atMost(PATIENCE);
+        NodeCredential second = nodes.issue("node-a").await().atMost(PATIENCE);
+        assertThat(second.clientSecret()).isNotEqualTo(first.clientSecret());
+
+        String token = TestTenants.clientToken("operator", second.clientId(), second.clientSecret());
+
+        request(token).get("/v1/operator/tenants").then().statusCode(403);
+        request(token).get("/v1/tenants/orphaned").then().statusCode(404);
+        nodes.revoke("node-a").await().atMost(PATIENCE);
+        nodes.revoke("node-a").await().atMost(PATIENCE);
+    }
+
+    private boolean exists(String realm) {
+        return keycloak.call(client -> Realms.exists(client, realm)).await().atMost(PATIENCE);
+    }
+
+    private static String create(String id) {
+        return request(operatorToken())
+                .body(Map.of("id", id, "plan", "demo", "displayName", "Tenant " + id))
+                .post("/v1/operator/tenants")
+                .then()
+                .statusCode(202)
+                .extract()
+                .path("id");
+    }
+}

@@ -1,0 +1,291 @@
+package io.quartermaster.tenancy;
+
+import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static io.restassured.RestAssured.given;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.notNullValue;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.testing.Identity;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
+import java.security.KeyPairGenerator;
+import java.security.Signature;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Tokens that must not count, and callers that must not see. */
+@QuarkusTest
+class TokensIT {
+
+    private static final String A = "tokens-a";
+    private static final String B = "tokens-b";
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @BeforeAll
+    static void twoTenants() {
+        TestTenants.provision(A);
+        TestTenants.provision(B);
+    }
+
+    @Test
+    void noTokenIsUnauthenticated() {
+        given().get("/v1/tenants/" + A)
+                .then()
+                .statusCode(401)
+                .header("WWW-Authenticate", notNullValue())
+                .contentType("application/problem+json")
+                .body("code", equalTo("unauthenticated"));
+    }
+
+    @Test
+    void unknownIssuerCausesNoOutgoingCall() throws Exception {
+        try (Listener listener = Listener.open()) {
+            String token = signed(claims("http://127.0.0.1:" + listener.port() + "/realms/" + A));
+
+            refused(token);
+
+            assertThat(listener.connections()).isZero();
+        }
+    }
+
+    @Test
+    void issuerIsMatchedToTheLetter() throws Exception {
+        String issuer = Identity.url() + "/realms/" + A;
+        for (String almost : List.of(
+                issuer + "/",
+                issuer.replace("/realms/", "/Realms/"),
+                issuer + "/sub",
+                issuer.replace("127.0.0.1", "localhost"),
+                issuer + "?",
+                Identity.url() + "/realms/master",
+                "")) {
+            refused(signed(claims(almost)));
+        }
+    }
+
+    @Test
+    void forgedTokensAreRefused() throws Exception {
+        String good = adminToken(A);
+        request(good).get("/v1/tenants/" + A).then().statusCode(200);
+        String[] parts = good.split("\\.");
+        Map<String, Object> claims = new TreeMap<>(claimsOf(good));
+        claims.put("preferred_username", "someone-else");
+
+        refused(parts[0] + "." + encoded(claims) + "." + parts[2]);
+        refused(parts[0] + "." + parts[1] + ".");
+        refused(encoded(Map.of("alg", "none", "typ", "JWT")) + "." + encoded(claims) + ".");
+        refused(signed(claims));
+        refused(symmetric(claims));
+        refused(adminToken(B).split("\\.")[0] + "." + parts[1] + "."
+                + adminToken(B).split("\\.")[2]);
+        refused("not-a-token");
+        refused("a.b.c");
+        refused("x".repeat(20_000));
+    }
+
+    @Test
+    void tokenForAnotherAudienceIsRefused() {
+        String otherClient = given().baseUri(Identity.url())
+                .port(-1)
+                .formParams(Map.of(
+                        "grant_type", "password",
+                        "client_id", "admin-cli",
+                        "username", "admin",
+                        "password", "demo-admin-password"))
+                .post("/realms/" + A + "/protocol/openid-connect/token")
+                .path("access_token");
+        refused(otherClient);
+        String identityToken = given().baseUri(Identity.url())
+                .port(-1)
+                .formParams(Map.of(
+                        "grant_type", "password",
+                        "client_id", "portal",
+                        "scope", "openid",
+                        "username", "admin",
+                        "password", "demo-admin-password"))
+                .post("/realms/" + A + "/protocol/openid-connect/token")
+                .path("id_token");
+        refused(identityToken);
+    }
+
+    @Test
+    void anotherTenantLooksLikeNoTenant() {
+        String unknown = request(adminToken(A))
+                .get("/v1/tenants/no-such-tenant")
+                .then()
+                .statusCode(404)
+                .extract()
+                .asString();
+
+        assertThat(request(adminToken(A))
+                        .get("/v1/tenants/" + B)
+                        .then()
+                        .statusCode(404)
+                        .extract()
+                        .asString())
+                .isEqualTo(unknown);
+        assertThat(request(adminToken(A))
+                        .get("/v1/operator/tenants")
+                        .then()
+                        .statusCode(404)
+                        .extract()
+                        .asString())
+                .isEqualTo(unknown);
+        assertThat(request(operatorToken())
+                        .get("/v1/tenants/no-such-tenant")
+                        .then()
+                        .statusCode(404)
+                        .extract()
+                        .asString())
+                .isEqualTo(unknown);
+    }
+
+    @Test
+    void requestsSideBySideKeepTheirCallers() throws Exception {
+        String a = adminToken(A);
+        String b = adminToken(B);
+        String operator = operatorToken();
+        List<Future<Boolean>> answers = new ArrayList<>();
+        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+            for (int n = 0; n < 60; n++) {
+                String unknown = "unknown-" + n;
+                answers.add(threads.submit(() -> sees(a, A) && !sees(a, B)));
+                answers.add(threads.submit(() -> sees(b, B) && !sees(b, A)));
+                answers.add(threads.submit(() -> sees(operator, A) && !sees(operator, unknown)));
+            }
+        }
+        for (Future<Boolean> answer : answers) {
+            assertThat(answer.get()).isTrue();
+        }
+    }
+
+    private static boolean sees(String token, String tenant) {
+        return request(token).get("/v1/tenants/" + tenant).statusCode() == 200;
+    }
+
+    private static void refused(String token) {
+        request(token)
+                .get("/v1/tenants/" + A)
+                .then()
+                .statusCode(401)
+                .contentType("application/problem+json")
+                .body("code", equalTo("unauthenticated"));
+    }
+
+    private static Map<String, Object> claims(String issuer) {
+        long now = Instant.now().getEpochSecond();
+        return Map.of(
+                "iss",
+                issuer,
+                "aud",
+                "quartermaster",
+                "sub",
+                "1",
+                "typ",
+                "Bearer",
+                "preferred_username",
+                "admin",
+                "iat",
+                now,
+                "exp",
+                now + 300,
+                "realm_access",
+                Map.of("roles", List.of("tenant-admin", "operator")));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> claimsOf(String token) throws IOException {
+        return JSON.readValue(Base64.getUrlDecoder().decode(token.split("\\.")[1]), Map.class);
+    }
+
+    private static String signed(Map<String, Object> claims) throws GeneralSecurityException {
+        KeyPair key = KeyPairGenerator.getInstance("RSA").generateKeyPair();
+        String text = encoded(Map.of("alg", "RS256", "typ", "JWT", "kid", "mine")) + "." + encoded(claims);
+        Signature signature = Signature.getInstance("SHA256withRSA");
+        signature.initSign(key.getPrivate());
+        signature.update(text.getBytes(StandardCharsets.US_ASCII));
+        return text + "." + Base64.getUrlEncoder().withoutPadding().encodeToString(signature.sign());
+    }
+
+    /** Signed with what everybody can read, the realm's public key, as if it were a shared secret. */
+    private static String symmetric(Map<String, Object> claims) throws GeneralSecurityException {
+        String key =
+                given().baseUri(Identity.url()).port(-1).get("/realms/" + A).path("public_key");
+        String text = encoded(Map.of("alg", "HS256", "typ", "JWT")) + "." + encoded(claims);
+        Mac mac = Mac.getInstance("HmacSHA256");
+        mac.init(new SecretKeySpec(Base64.getDecoder().decode(key), "HmacSHA256"));
+        return text + "."
+                + Base64.getUrlEncoder()
+                        .withoutPadding()
+                        .encodeToString(mac.doFinal(text.getBytes(StandardCharsets.US_ASCII)));
+    }
+
+    private static String encoded(Map<String, Object> value) {
+        try {
+            return Base64.getUrlEncoder().withoutPadding().encodeToString(JSON.writeValueAsBytes(value));
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Counts who connects. */
+    private static final class Listener implements AutoCloseable {
+        private final ServerSocket socket;
+        private final AtomicInteger connections = new AtomicInteger();
+
+        private Listener(ServerSocket socket) {
+            this.socket = socket;
+        }
+
+        static Listener open() throws IOException {
+            Listener listener = new Listener(new ServerSocket(0, 50, InetAddress.getLoopbackAddress()));
+            Thread.ofVirtual().start(listener::accept);
+            return listener;
+        }
+
+        int port() {
+            return socket.getLocalPort();
+        }
+
+        int connections() {
+            return connections.get();
+        }
+
+        private void accept() {
+            try {
+                while (true) {
+                    socket.accept().close();
+                    connections.incrementAndGet();
+                }
+            } catch (IOException closed) {
+                // the test is over
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+}
