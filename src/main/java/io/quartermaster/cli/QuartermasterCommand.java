@@ -21,6 +21,7 @@ import picocli.CommandLine.Spec;
             StatusCommand.class,
             ResetCommand.class,
             DemoCommand.class,
+            AuditCommand.class,
             SimulateCommand.class,
             AgentCommand.class,
             HelpCommand.class

@@ -29,10 +29,8 @@ final class ClosedHours {
         }
     }
 
-    private static final String SELECT = """
-            select hour_ms, through_seq, cast(format as bigint), cast(state as text), records, encode(last_hash, 'hex')
-              from closed_hour where tenant_id = $1 and hour_ms <= $2 order by hour_ms desc limit 1
-            """;
+    private static final String SELECT =
+            "select hour_ms, through_seq, cast(format as bigint), cast(state as text), records, encode(last_hash, 'hex') from closed_hour";
 
     private ClosedHours() {}
 
@@ -43,8 +41,32 @@ final class ClosedHours {
 
     /** The last one that ended by an instant. */
     static Uni<Closed> lastBy(Query query, TenantId tenant, long untilMillis) {
-        return query.rows(SELECT, tenant.value(), untilMillis)
+        return query.rows(
+                        SELECT + " where tenant_id = $1 and hour_ms <= $2 order by hour_ms desc limit 1",
+                        tenant.value(),
+                        untilMillis)
                 .map(rows -> first(rows).orElseGet(() -> Closed.none(tenant)));
+    }
+
+    /** The first one that ended after an instant. */
+    static Uni<Optional<Closed>> firstAfter(Query query, TenantId tenant, long afterMillis) {
+        return query.rows(
+                        SELECT + " where tenant_id = $1 and hour_ms > $2 order by hour_ms limit 1",
+                        tenant.value(),
+                        afterMillis)
+                .map(ClosedHours::first);
+    }
+
+    /** Whether all that happened before an instant is closed; so it is where nothing happened. */
+    static Uni<Boolean> isClosedUntil(Query query, TenantId tenant, long untilMillis) {
+        return query.rows("""
+                        select coalesce((select max(hour_ms) from closed_hour where tenant_id = $1), 0),
+                               coalesce((select at_ms from usage_event where tenant_id = $2 order by seq limit 1), $3)
+                        """, tenant.value(), tenant.value(), untilMillis).map(rows -> {
+            Query.Reader row = new Query.Reader(rows.getFirst());
+            long closedUntil = row.number("hour_ms");
+            return closedUntil >= untilMillis || row.number("at_ms") >= untilMillis;
+        });
     }
 
     private static Optional<Closed> first(List<Object[]> rows) {

@@ -34,6 +34,6 @@ interface MeteringConfig {
     @WithDefault("9000")
     int auditHoursLimit();
 
-    /** The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml} where the program lies. */
+    /** The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml}, as built in. */
     Optional<Path> exportMapping();
 }

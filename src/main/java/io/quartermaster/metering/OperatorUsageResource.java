@@ -6,13 +6,18 @@ import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
+import io.smallrye.common.annotation.Blocking;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Response;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +27,11 @@ import org.jspecify.annotations.Nullable;
 public class OperatorUsageResource {
 
     private final UsageService usage;
+    private final UsageExport exports;
 
-    OperatorUsageResource(UsageService usage) {
+    OperatorUsageResource(UsageService usage, UsageExport exports) {
         this.usage = usage;
+        this.exports = exports;
     }
 
     @GET
@@ -38,6 +45,24 @@ public class OperatorUsageResource {
             @BeanParam UsageRequest request,
             @BeanParam PageRequest page) {
         return usage.ofTenants(filter(tenant), request, page);
+    }
+
+    @GET
+    @Path("export")
+    @Blocking
+    @Needs(Permission.USAGE_READ)
+    @Operation(
+            operationId = "exportAllUsage",
+            summary = "Streams the usage of all tenants, or of one, record by record",
+            description = "As a tenant's own export, one tenant after the other by id.")
+    @APIResponse(
+            responseCode = "200",
+            content = {
+                @Content(mediaType = "text/csv", schema = @Schema(implementation = String.class)),
+                @Content(mediaType = "application/jsonl", schema = @Schema(implementation = String.class))
+            })
+    public Response export(@QueryParam("tenant") @Nullable String tenant, @BeanParam ExportRequest request) {
+        return UsageResource.streamed(exports.ofTenants(filter(tenant), request), "usage");
     }
 
     static Optional<TenantId> filter(@Nullable String tenant) {

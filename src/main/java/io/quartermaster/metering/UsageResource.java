@@ -4,12 +4,20 @@ import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Words;
+import io.smallrye.common.annotation.Blocking;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.StreamingOutput;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** What a tenant used. */
@@ -18,9 +26,11 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 public class UsageResource {
 
     private final UsageService usage;
+    private final UsageExport exports;
 
-    UsageResource(UsageService usage) {
+    UsageResource(UsageService usage, UsageExport exports) {
         this.usage = usage;
+        this.exports = exports;
     }
 
     @GET
@@ -32,6 +42,34 @@ public class UsageResource {
                     "Closed hours are final; what is open is counted up to asOf. Amounts are exact integers, shown beside as GPU-hours.")
     public Uni<UsageApi.View> get(@PathParam("tenant") String tenant, @BeanParam UsageRequest request) {
         return usage.ofTenant(tenantId(tenant), request);
+    }
+
+    @GET
+    @Path("export")
+    @Blocking
+    @Needs(Permission.USAGE_READ)
+    @Operation(
+            operationId = "exportUsage",
+            summary = "Streams the tenant's usage, record by record",
+            description =
+                    "Ids are stable: who takes a record twice can tell. The columns are those of billing/usage-export.yaml.")
+    @APIResponse(
+            responseCode = "200",
+            content = {
+                @Content(mediaType = "text/csv", schema = @Schema(implementation = String.class)),
+                @Content(mediaType = "application/jsonl", schema = @Schema(implementation = String.class))
+            })
+    public Response export(@PathParam("tenant") String tenant, @BeanParam ExportRequest request) {
+        return streamed(exports.ofTenant(tenantId(tenant), request), "usage-" + tenant);
+    }
+
+    static Response streamed(UsageExport.Prepared export, String name) {
+        StreamingOutput body = export::write;
+        String file = name + "." + Words.of(export.format());
+        return Response.ok(body)
+                .header(HttpHeaders.CONTENT_TYPE, export.format().mediaType())
+                .header(HttpHeaders.CONTENT_DISPOSITION, "attachment; filename=\"" + file + "\"")
+                .build();
     }
 
     static TenantId tenantId(String text) {

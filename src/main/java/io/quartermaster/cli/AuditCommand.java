@@ -1,0 +1,139 @@
+package io.quartermaster.cli;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.ApiClient.ApiFailure;
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.Secrets;
+import java.io.PrintWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code qm audit}: has the running service check its stored books, and prints what it says. */
+@Command(
+        name = "audit",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Checks the books of the running service on its stored data: the equations of usage, no gap and no overlap,",
+            "the hash chain, closed hours counted anew, and allocations against the events that meter them."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:the books hold",
+            "1:they do not, or could not be checked; what was found is printed",
+            "3:no service runs here"
+        })
+final class AuditCommand implements Callable<Integer> {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private DataFolderOption dataFolder;
+
+    @Option(names = "--tenant", paramLabel = "TENANT", description = "Only this tenant. Default: all of them")
+    private @Nullable String tenant;
+
+    @Option(
+            names = "--from",
+            paramLabel = "TIME",
+            description = "Hours that end after it, such as 2026-11-01T00:00:00Z. Default: from the beginning")
+    private @Nullable String from;
+
+    @Option(names = "--to", paramLabel = "TIME", description = "Default: now, what is open included")
+    private @Nullable String to;
+
+    /** Set by picocli before {@link #call}. */
+    @SuppressWarnings("NullAway.Init")
+    AuditCommand() {}
+
+    @Override
+    public Integer call() {
+        DataFolder folder = dataFolder.folder();
+        Optional<RunFile> running = RunFile.ofRunning(folder);
+        if (running.isEmpty()) {
+            spec.commandLine().getErr().println("qm: nothing runs on " + folder.path() + ". Start it with qm up.");
+            return ExitCodes.NOT_RUNNING;
+        }
+        ApiClient operator = ApiClient.ofClient(
+                running.get().url(),
+                running.get().keycloakUrl(),
+                "operator",
+                DemoWorld.CLI_CLIENT,
+                Secrets.in(folder).password(DemoWorld.CLI_SECRET));
+        try {
+            JsonNode audit = operator.require(operator.post("/v1/operator/audits", request()));
+            print(audit, spec.commandLine().getOut());
+            return audit.path("holds").asBoolean(false) ? ExitCodes.OK : ExitCodes.INTERNAL;
+        } catch (ApiFailure e) {
+            spec.commandLine().getErr().println("qm: " + e.getMessage());
+            return ExitCodes.INTERNAL;
+        }
+    }
+
+    private Map<String, String> request() {
+        Map<String, String> request = new LinkedHashMap<>();
+        if (tenant != null) {
+            request.put("tenant", tenant);
+        }
+        if (from != null) {
+            request.put("from", from);
+        }
+        if (to != null) {
+            request.put("to", to);
+        }
+        return request;
+    }
+
+    private static void print(JsonNode audit, PrintWriter out) {
+        out.printf(
+                "%-16s %-16s %14s %14s %14s %14s %14s%n",
+                "GPU-hours of", "pool", "stated", "= reserved", "+ idle", "held", "on-demand");
+        for (JsonNode books : audit.path("tenants")) {
+            for (JsonNode pool : books.path("pools")) {
+                out.printf(
+                        "%-16s %-16s %14s %14s %14s %14s %14s%n",
+                        books.path("tenant").asText(),
+                        pool.path("pool").asText(),
+                        hours(pool, "stated"),
+                        hours(pool, "reserved"),
+                        hours(pool, "reservedIdle"),
+                        hours(pool, "held"),
+                        hours(pool, "onDemand"));
+            }
+            out.printf(
+                    "%-16s %d closed hours, %d segments, %d events%s%n",
+                    books.path("tenant").asText(),
+                    books.path("closedHours").asInt(),
+                    books.path("segments").asLong(),
+                    books.path("events").asLong(),
+                    books.hasNonNull("asOf")
+                            ? ", open up to " + books.path("asOf").asText()
+                            : "");
+        }
+        for (JsonNode violation : audit.path("violations")) {
+            out.printf(
+                    "VIOLATION %s %s: %s%s: expected %s, found %s%n",
+                    violation.path("tenant").asText(""),
+                    violation.path("rule").asText(),
+                    violation.path("subject").asText(),
+                    violation.hasNonNull("at") ? " at " + violation.path("at").asText() : "",
+                    violation.path("expected").asText("-"),
+                    violation.path("found").asText("-"));
+        }
+        out.println(audit.path("holds").asBoolean(false) ? "The books hold." : "The books do NOT hold.");
+        out.flush();
+    }
+
+    private static String hours(JsonNode pool, String amount) {
+        return pool.path(amount).path("gpuHours").asText("-");
+    }
+}

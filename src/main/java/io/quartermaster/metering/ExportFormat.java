@@ -1,0 +1,72 @@
+package io.quartermaster.metering;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** How exported records are written. Every line ends as its format wants it. */
+enum ExportFormat {
+    /** RFC 4180, in UTF-8, with a header line. */
+    CSV("text/csv; charset=utf-8; header=present") {
+        @Override
+        String header(ExportMapping mapping) {
+            return mapping.columns().stream().map(ExportMapping.Column::name).collect(Collectors.joining(",")) + "\r\n";
+        }
+
+        @Override
+        String line(ExportMapping mapping, ExportRecord exported) {
+            return mapping.columns().stream()
+                            .map(column -> cell(exported.text(column.field()).orElse("")))
+                            .collect(Collectors.joining(","))
+                    + "\r\n";
+        }
+    },
+
+    /** One JSON object a line; every value is text or null, so that no reader takes an amount for a binary float. */
+    JSONL("application/jsonl; charset=utf-8") {
+        @Override
+        String header(ExportMapping mapping) {
+            return "";
+        }
+
+        @Override
+        String line(ExportMapping mapping, ExportRecord exported) {
+            ObjectNode object = JsonNodeFactory.instance.objectNode();
+            for (ExportMapping.Column column : mapping.columns()) {
+                Optional<String> text = exported.text(column.field());
+                if (text.isPresent()) {
+                    object.put(column.name(), text.get());
+                } else {
+                    object.putNull(column.name());
+                }
+            }
+            return object + "\n";
+        }
+    };
+
+    private final String mediaType;
+
+    ExportFormat(String mediaType) {
+        this.mediaType = mediaType;
+    }
+
+    String mediaType() {
+        return mediaType;
+    }
+
+    abstract String header(ExportMapping mapping);
+
+    abstract String line(ExportMapping mapping, ExportRecord exported);
+
+    /**
+     * One value of a CSV line. Names are chosen by tenants, and spreadsheets run what begins like a formula: such a value gets an
+     * apostrophe in front, which they take as "this is text" (OWASP, "CSV Injection").
+     */
+    static String cell(String text) {
+        boolean formula = !text.isEmpty() && "=+-@\t\r\n".indexOf(text.charAt(0)) >= 0;
+        String safe = formula ? "'" + text : text;
+        boolean quoted = formula || safe.chars().anyMatch(c -> c == ',' || c == '"' || c == '\r' || c == '\n');
+        return quoted ? '"' + safe.replace("\"", "\"\"") + '"' : safe;
+    }
+}

@@ -1,0 +1,143 @@
+package io.quartermaster.metering;
+
+import io.quartermaster.platform.Words;
+import java.io.Reader;
+import java.io.StringReader;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
+import org.yaml.snakeyaml.nodes.MappingNode;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.NodeTuple;
+import org.yaml.snakeyaml.nodes.ScalarNode;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+
+/** The columns of the usage export, as {@code billing/usage-export.yaml} says; that file explains the fields. */
+record ExportMapping(List<Column> columns) {
+
+    /** A column's name and what is in it. */
+    record Column(String name, ExportRecord.Field field) {}
+
+    /** The file cannot be accepted; the message names the line. */
+    static final class Refused extends IllegalArgumentException {
+        private static final long serialVersionUID = 1L;
+
+        Refused(String file, int line, String why) {
+            super(file + ", line " + line + ": " + why);
+        }
+    }
+
+    /** The version of the file that this program reads. */
+    private static final String FORMAT = "1";
+
+    /** What every CSV reader and every JSON path takes as it is. */
+    private static final Pattern NAME = Pattern.compile("[A-Za-z][A-Za-z0-9_]{0,63}");
+
+    ExportMapping {
+        columns = List.copyOf(columns);
+    }
+
+    /** @throws Refused if anything in it is not as it should be */
+    static ExportMapping parse(String file, String yaml) {
+        return new Parser(file).mapping(new StringReader(yaml));
+    }
+
+    private record Parser(String file) {
+
+        ExportMapping mapping(Reader yaml) {
+            Node root;
+            try {
+                root = new Yaml(new SafeConstructor(new LoaderOptions())).compose(yaml);
+            } catch (MarkedYAMLException e) {
+                throw new Refused(file, e.getProblemMark().getLine() + 1, e.getProblem());
+            }
+            if (root == null) {
+                throw new Refused(file, 1, "the file is empty");
+            }
+            Map<String, Node> top = entries(root, Set.of("format", "columns"));
+            Node format = value(top, "format");
+            if (!text(format).equals(FORMAT)) {
+                throw refused(format, "this program reads format " + FORMAT);
+            }
+            if (!(value(top, "columns") instanceof SequenceNode list)
+                    || list.getValue().isEmpty()) {
+                throw refused(value(top, "columns"), "columns is a list with at least one column");
+            }
+            List<Column> columns = new ArrayList<>();
+            Set<String> names = new HashSet<>();
+            for (Node item : list.getValue()) {
+                Column column = column(item);
+                if (!names.add(column.name())) {
+                    throw refused(item, "two columns are called " + column.name());
+                }
+                columns.add(column);
+            }
+            return new ExportMapping(columns);
+        }
+
+        private Column column(Node item) {
+            Map<String, Node> entries = entries(item, Set.of("name", "field"));
+            String name = text(value(entries, "name"));
+            if (!NAME.matcher(name).matches()) {
+                throw refused(item, "\"" + name + "\" is no name: letters, digits and _, a letter first, at most 64");
+            }
+            String field = text(value(entries, "field"));
+            return new Column(
+                    name,
+                    Words.parse(ExportRecord.Field.class, field)
+                            .orElseThrow(() -> refused(
+                                    item,
+                                    "there is no field " + field + ", only "
+                                            + Words.accepted(ExportRecord.Field.class))));
+        }
+
+        private static Node value(Map<String, Node> entries, String key) {
+            return Objects.requireNonNull(entries.get(key), key);
+        }
+
+        /** Exactly these keys, each once. */
+        private Map<String, Node> entries(Node node, Set<String> keys) {
+            if (!(node instanceof MappingNode mapping)) {
+                throw refused(
+                        node,
+                        "the keys " + String.join(", ", keys.stream().sorted().toList()) + " are expected here");
+            }
+            Map<String, Node> entries = new HashMap<>();
+            for (NodeTuple tuple : mapping.getValue()) {
+                String key = text(tuple.getKeyNode());
+                if (!keys.contains(key)) {
+                    throw refused(tuple.getKeyNode(), "unknown key " + key);
+                }
+                if (entries.put(key, tuple.getValueNode()) != null) {
+                    throw refused(tuple.getKeyNode(), key + " is given twice");
+                }
+            }
+            for (String key : keys.stream().sorted().toList()) {
+                if (!entries.containsKey(key)) {
+                    throw refused(node, key + " is missing");
+                }
+            }
+            return entries;
+        }
+
+        private String text(Node node) {
+            if (node instanceof ScalarNode scalar) {
+                return scalar.getValue();
+            }
+            throw refused(node, "a single value is expected here");
+        }
+
+        private Refused refused(Node node, String why) {
+            return new Refused(file, node.getStartMark().getLine() + 1, why);
+        }
+    }
+}

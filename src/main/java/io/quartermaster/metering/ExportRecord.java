@@ -1,0 +1,95 @@
+package io.quartermaster.metering;
+
+import io.quartermaster.ledger.GpuTime;
+import io.quartermaster.ledger.HashChain;
+import io.quartermaster.ledger.Marks;
+import io.quartermaster.ledger.Segment;
+import io.quartermaster.platform.Words;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * One segment on its way out.
+ *
+ * @param link its place in the tenant's chain; empty while it is provisional
+ */
+record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
+
+    private static final DateTimeFormatter UTC_MILLIS =
+            DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
+
+    /** What can be exported of a record; the words of the mapping file. */
+    enum Field {
+        ID,
+        NUMBER,
+        HASH,
+        FINAL,
+        TENANT,
+        POOL,
+        CLUSTER,
+        GROUP,
+        POLICY,
+        PROFILE,
+        QUEUE,
+        WORKLOAD,
+        ATTEMPT,
+        USER,
+        CLASS,
+        STANDING,
+        PHASE,
+        PREEMPTIBLE,
+        FROM,
+        TO,
+        DURATION_MILLIS,
+        GPUS,
+        GPU_HOURS,
+        GPU_MILLI_MILLIS
+    }
+
+    /** The field's text; empty where the record has none. */
+    Optional<String> text(Field field) {
+        return switch (field) {
+            case ID -> Optional.of(segment.id().toString());
+            case NUMBER -> link.map(l -> Long.toString(l.number()));
+            case HASH -> link.map(l -> l.hash().hex());
+            case FINAL -> Optional.of(Boolean.toString(link.isPresent()));
+            case TENANT -> Optional.of(segment.tenant().value());
+            case POOL -> Optional.of(segment.pool().value());
+            case CLUSTER -> mark(Marks::cluster);
+            case GROUP -> mark(Marks::group);
+            case POLICY -> mark(marks -> marks.policy().value());
+            case PROFILE -> mark(Marks::profile);
+            case QUEUE -> mark(Marks::queue);
+            case WORKLOAD -> mark(Marks::workload);
+            case ATTEMPT -> mark(Marks::attempt);
+            case USER -> mark(Marks::user);
+            case CLASS -> Optional.of(Words.of(segment.usageClass()));
+            case STANDING -> segment.held().map(held -> Words.of(held.standing()));
+            case PHASE -> segment.held().map(held -> Words.of(held.phase()));
+            case PREEMPTIBLE -> mark(marks -> Boolean.toString(marks.preemptible()));
+            case FROM -> Optional.of(time(segment.fromMillis()));
+            case TO -> Optional.of(time(segment.toMillis()));
+            case DURATION_MILLIS -> Optional.of(Long.toString(segment.toMillis() - segment.fromMillis()));
+            case GPUS -> Optional.of(gpus(segment.gpuMilli()));
+            case GPU_HOURS -> Optional.of(UsageApi.Amount.hours(GpuTime.of(segment.gpuMilliMillis())));
+            case GPU_MILLI_MILLIS -> Optional.of(Long.toString(segment.gpuMilliMillis()));
+        };
+    }
+
+    private Optional<String> mark(Function<Marks, String> of) {
+        return segment.held().map(held -> of.apply(held.marks()));
+    }
+
+    private static String time(long millis) {
+        return UTC_MILLIS.format(Instant.ofEpochMilli(millis));
+    }
+
+    private static String gpus(long gpuMilli) {
+        BigDecimal gpus = BigDecimal.valueOf(gpuMilli, 3).stripTrailingZeros();
+        return gpus.scale() < 0 ? gpus.setScale(0).toPlainString() : gpus.toPlainString();
+    }
+}

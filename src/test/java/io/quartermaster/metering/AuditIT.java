@@ -1,0 +1,202 @@
+package io.quartermaster.metering;
+
+import static io.quartermaster.metering.BookRows.HOUR;
+import static io.quartermaster.metering.BookRows.MINUTE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import jakarta.inject.Inject;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import org.eclipse.microprofile.config.ConfigProvider;
+import org.junit.jupiter.api.Test;
+
+/** The audit passes over true books and names what somebody changed; exports hold each record once. */
+@QuarkusTest
+class AuditIT {
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    Closing closing;
+
+    @Inject
+    AuditService audits;
+
+    @Inject
+    UsageExport exports;
+
+    private final long start = BookRows.hoursAgo(4);
+
+    private BookRows closedBooks(String tenant) {
+        BookRows rows = new BookRows(database, tenant);
+        rows.reserved(start, 4);
+        rows.policyReserved(start, 2);
+        UUID first = rows.allocated(start + 10 * MINUTE, 3);
+        rows.phase(start + 11 * MINUTE, first, "running", start + 11 * MINUTE);
+        rows.allocated(start + 20 * MINUTE, 3);
+        rows.unmet(start + 30 * MINUTE, 1);
+        rows.freed(start + 70 * MINUTE, first);
+        Awaitility.await().atMost(Duration.ofSeconds(15)).until(() -> {
+            closing.closeDue();
+            return rows.number("select count(*) from closed_hour where tenant_id = $1", tenant) >= 3;
+        });
+        return rows;
+    }
+
+    private List<AuditApi.Violation> violations(BookRows rows) {
+        AuditApi.View view = audits.audit(new AuditApi.Request(new TenantId(rows.tenant), null, null));
+        assertThat(view.holds()).isEqualTo(view.violations().isEmpty());
+        return view.violations();
+    }
+
+    /** As the owner, whom no right stops. */
+    private static void asOwner(String sql, Object... parameters) {
+        var config = ConfigProvider.getConfig();
+        try (Connection connection = DriverManager.getConnection(
+                        config.getValue("quarkus.datasource.jdbc.url", String.class),
+                        config.getValue("quarkus.flyway.username", String.class),
+                        config.getValue("quarkus.flyway.password", String.class));
+                PreparedStatement statement = connection.prepareStatement(sql)) {
+            connection.setAutoCommit(false);
+            for (String table : List.of("segment", "usage_event", "attempt")) {
+                connection.createStatement().execute("alter table " + table + " no force row level security");
+            }
+            for (int i = 0; i < parameters.length; i++) {
+                statement.setObject(i + 1, parameters[i]);
+            }
+            assertThat(statement.executeUpdate()).isEqualTo(1);
+            for (String table : List.of("segment", "usage_event", "attempt")) {
+                connection.createStatement().execute("alter table " + table + " force row level security");
+            }
+            connection.commit();
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    @Test
+    void trueBooksHoldAndBothSidesOfTheEquationsAreShown() {
+        BookRows rows = closedBooks("audit-a");
+
+        AuditApi.View view = audits.audit(new AuditApi.Request(new TenantId("audit-a"), null, null));
+
+        assertThat(view.violations()).isEmpty();
+        assertThat(view.tenants()).singleElement().satisfies(books -> {
+            assertThat(books.closedHours()).isGreaterThanOrEqualTo(3);
+            assertThat(books.pools()).singleElement().satisfies(pool -> {
+                assertThat(pool.pool()).isEqualTo(rows.poolName());
+                long stated = Long.parseLong(pool.stated().gpuMilliMillis());
+                assertThat(stated)
+                        .isEqualTo(Long.parseLong(pool.reserved().gpuMilliMillis())
+                                + Long.parseLong(pool.reservedIdle().gpuMilliMillis()));
+            });
+        });
+    }
+
+    @Test
+    void anEditedSegmentIsNamed() {
+        BookRows rows = closedBooks("audit-b");
+        asOwner("update segment set gpu_milli = gpu_milli + 1 where tenant_id = ? and seq = 2", rows.tenant);
+
+        assertThat(violations(rows))
+                .anySatisfy(violation -> {
+                    assertThat(violation.rule()).isEqualTo("hash-chain");
+                    assertThat(violation.subject()).isEqualTo("segment 2");
+                })
+                .extracting(AuditApi.Violation::rule)
+                .contains("segments-follow-from-events");
+    }
+
+    @Test
+    void aSegmentTakenOutIsMissed() {
+        BookRows rows = closedBooks("audit-c");
+        asOwner("delete from segment where tenant_id = ? and seq = 3", rows.tenant);
+
+        assertThat(violations(rows)).anySatisfy(violation -> {
+            assertThat(violation.rule()).isEqualTo("hash-chain");
+            assertThat(violation.subject()).isEqualTo("segment 3");
+            assertThat(violation.found()).isEqualTo("missing");
+        });
+    }
+
+    @Test
+    void anAttemptThatWasNotMeteredIsNamed() {
+        BookRows rows = closedBooks("audit-d");
+        UUID live = rows.run("select id from attempt where tenant_id = $1 and state <> 'ended'", rows.tenant)
+                .getFirst()
+                .getUUID("id");
+        rows.run(
+                "update attempt set state = 'ended', outcome = 'succeeded', ended_at = clock_timestamp() where tenant_id = $1 and id = $2",
+                rows.tenant,
+                live);
+
+        assertThat(violations(rows))
+                .extracting(AuditApi.Violation::rule, AuditApi.Violation::subject)
+                .contains(
+                        org.assertj.core.groups.Tuple.tuple("freed-when-ended", live.toString()),
+                        org.assertj.core.groups.Tuple.tuple("devices-freed-with-attempt", live.toString()));
+    }
+
+    private ExportRequest export(long from, long to, String format, boolean provisional) {
+        ExportRequest request = new ExportRequest();
+        request.from = Instant.ofEpochMilli(from).toString();
+        request.to = Instant.ofEpochMilli(to).toString();
+        request.format = format;
+        request.provisional = Boolean.toString(provisional);
+        return request;
+    }
+
+    private List<String> lines(UsageExport.Prepared export) {
+        var out = new ByteArrayOutputStream();
+        try {
+            export.write(out);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+        return Arrays.asList(out.toString(StandardCharsets.UTF_8).split("\r?\n"));
+    }
+
+    @Test
+    void anExportHoldsEveryClosedRecordOnceAndSaysWhenHoursAreOpen() {
+        BookRows rows = closedBooks("audit-e");
+        TenantId tenant = new TenantId(rows.tenant);
+
+        List<String> csv = lines(exports.ofTenant(tenant, export(start, start + 2 * HOUR, "csv", false)));
+        List<String> all = lines(
+                exports.ofTenants(java.util.Optional.of(tenant), export(start, start + 2 * HOUR, "jsonl", false)));
+        List<String> open = lines(exports.ofTenant(tenant, export(start, start + 5 * HOUR, "csv", true)));
+
+        assertThat(csv.getFirst()).startsWith("id,tenant,from,to,pool,class,gpus");
+        assertThat(csv.size() - 1L)
+                .isEqualTo(rows.number(
+                        "select count(*) from segment where tenant_id = $1 and hour_ms <= $2",
+                        rows.tenant,
+                        start + 2 * HOUR));
+        assertThat(all).hasSize(csv.size() - 1).allSatisfy(line -> assertThat(line)
+                .contains("\"final\":\"true\""));
+        assertThat(open).containsAll(csv).anySatisfy(line -> assertThat(line).contains(",false,"));
+        assertThatThrownBy(() -> exports.ofTenant(tenant, export(start, start + 50 * HOUR, "csv", false)))
+                .isInstanceOf(ProblemException.class)
+                .hasMessageContaining("hours-open");
+        assertThatThrownBy(() -> exports.ofTenant(tenant, export(start + 1, start + HOUR, "csv", false)))
+                .isInstanceOf(ProblemException.class)
+                .hasMessageContaining("full hour");
+    }
+}

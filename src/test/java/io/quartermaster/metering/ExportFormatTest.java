@@ -1,0 +1,93 @@
+package io.quartermaster.metering;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quartermaster.ledger.AllocationId;
+import io.quartermaster.ledger.Marks;
+import io.quartermaster.ledger.Phase;
+import io.quartermaster.ledger.PolicyId;
+import io.quartermaster.ledger.PoolId;
+import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.Standing;
+import io.quartermaster.ledger.TenantId;
+import io.quartermaster.ledger.UsageClass;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class ExportFormatTest {
+
+    private static final ExportMapping MAPPING = ExportMapping.parse("test", """
+            format: 1
+            columns:
+              - { name: who, field: user }
+              - { name: from, field: from }
+              - { name: gpus, field: gpus }
+              - { name: gpuHours, field: gpu-hours }
+              - { name: group, field: group }
+              - { name: number, field: number }
+            """);
+
+    private static ExportRecord held(String user, String group) {
+        Marks marks = new Marks(new PolicyId("p"), group, "large", "q", "w", "a", user, "here", true);
+        Segment.Held held = new Segment.Held(new AllocationId("a"), Standing.WITHIN, Phase.RUNNING, marks);
+        return new ExportRecord(
+                new Segment(
+                        new TenantId("acme"),
+                        new PoolId("h100"),
+                        UsageClass.RESERVED,
+                        Optional.of(held),
+                        2500,
+                        1_000,
+                        3_601_000),
+                Optional.empty());
+    }
+
+    @Test
+    void csvQuotesWhatNeedsItAndDefusesFormulas() {
+        assertThat(ExportFormat.CSV.header(MAPPING)).isEqualTo("who,from,gpus,gpuHours,group,number\r\n");
+        assertThat(ExportFormat.CSV.line(MAPPING, held("=HYPERLINK(\"x\")", "/a,b")))
+                .isEqualTo("\"'=HYPERLINK(\"\"x\"\")\",1970-01-01T00:00:01.000Z,2.5,2.5,\"/a,b\",\r\n");
+        assertThat(ExportFormat.cell("@x")).isEqualTo("\"'@x\"");
+        assertThat(ExportFormat.cell("-1+2")).isEqualTo("\"'-1+2\"");
+        assertThat(ExportFormat.cell("two\nlines")).isEqualTo("\"two\nlines\"");
+        assertThat(ExportFormat.cell("plain")).isEqualTo("plain");
+    }
+
+    @Test
+    void jsonLinesKeepTextAsItIsAndAbsenceAsNull() {
+        assertThat(ExportFormat.JSONL.line(MAPPING, held("=a\"b", "/a")))
+                .isEqualTo(
+                        "{\"who\":\"=a\\\"b\",\"from\":\"1970-01-01T00:00:01.000Z\",\"gpus\":\"2.5\",\"gpuHours\":\"2.5\",\"group\":\"/a\",\"number\":null}\n");
+    }
+
+    @Test
+    void theMappingOfTheProgramCanBeRead() throws IOException {
+        String yaml = Files.readString(Path.of("billing", "usage-export.yaml"));
+        assertThat(ExportMapping.parse("usage-export.yaml", yaml).columns())
+                .extracting(ExportMapping.Column::field)
+                .contains(ExportRecord.Field.ID, ExportRecord.Field.CLASS, ExportRecord.Field.GPU_MILLI_MILLIS);
+    }
+
+    @Test
+    void whatTheMappingShouldNotSayIsRefusedWithItsLine() {
+        assertRefused("format: 1\ncolumns:\n  - { name: a, field: colour }\n", 3, "no field colour");
+        assertRefused("format: 2\ncolumns:\n  - { name: a, field: id }\n", 1, "format 1");
+        assertRefused("format: 1\ncolumns:\n  - { name: a, field: id }\n  - { name: a, field: to }\n", 4, "called a");
+        assertRefused("format: 1\ncolumns:\n  - { name: '=a', field: id }\n", 3, "no name");
+        assertRefused("format: 1\nextra: 2\ncolumns:\n  - { name: a, field: id }\n", 2, "unknown key extra");
+        assertRefused("format: 1\ncolumns: []\n", 2, "at least one");
+        assertRefused("format: 1\n", 1, "columns is missing");
+        assertRefused("", 1, "empty");
+    }
+
+    private static void assertRefused(String yaml, int line, String why) {
+        assertThatThrownBy(() -> ExportMapping.parse("mapping.yaml", yaml))
+                .isInstanceOf(ExportMapping.Refused.class)
+                .hasMessageContaining("mapping.yaml, line " + line + ": ")
+                .hasMessageContaining(why);
+    }
+}
