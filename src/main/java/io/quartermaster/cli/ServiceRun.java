@@ -9,6 +9,7 @@ import io.quartermaster.embedded.Part;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.ProcessMark;
 import io.quartermaster.embedded.Progress;
+import io.quartermaster.embedded.Secrets;
 import io.quartermaster.embedded.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -40,7 +41,7 @@ final class ServiceRun {
             int postgresPort,
             int redisPort,
             int keycloakPort,
-            boolean agent) {}
+            boolean demo) {}
 
     ServiceRun(PrintWriter out, External external, Settings settings) {
         this.out = out;
@@ -78,6 +79,8 @@ final class ServiceRun {
         external.properties().forEach(System::setProperty);
         listenProperties();
         logProperties(folder);
+        String operatorSecret = Secrets.in(folder).password("operator.quartermaster-cli");
+        identityProperties(operatorSecret);
         RunFile runFile = runFile();
         writeRunFile(folder, runFile);
         services.broken().thenAccept(failure -> {
@@ -86,7 +89,12 @@ final class ServiceRun {
             Quarkus.asyncExit(ExitCodes.LOST_A_PART);
         });
         Thread.ofPlatform().daemon().name("startup").start(() -> new Startup(
-                        out, progress, folder, services, runFile, settings)
+                        out,
+                        progress,
+                        folder,
+                        services,
+                        runFile,
+                        isDemo() ? Optional.of(operatorSecret) : Optional.empty())
                 .follow(begun));
         return runService();
     }
@@ -135,6 +143,20 @@ final class ServiceRun {
     private void listenProperties() {
         System.setProperty("quarkus.http.host", settings.httpHost());
         System.setProperty("quarkus.http.port", Integer.toString(settings.httpPort()));
+    }
+
+    private boolean isDemo() {
+        return settings.demo() && external.embedded().contains(Part.KEYCLOAK);
+    }
+
+    private void identityProperties(String operatorSecret) {
+        System.setProperty("quartermaster.tenancy.cli-secret", operatorSecret);
+        System.setProperty("quartermaster.tenancy.portal-url", "http://127.0.0.1:" + settings.httpPort());
+        if (isDemo()) {
+            System.setProperty("quartermaster.tenancy.demo", "true");
+            // All tenants of the demonstration share its one node.
+            System.setProperty("quartermaster.capacity.trust-unisolated-nodes", "true");
+        }
     }
 
     /** People at a console want steps, not a log; all of the log is in the file. */

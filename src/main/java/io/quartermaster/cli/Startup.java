@@ -2,12 +2,15 @@ package io.quartermaster.cli;
 
 import io.quarkus.runtime.Quarkus;
 import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedAgent;
 import io.quartermaster.embedded.EmbeddedServices;
 import io.quartermaster.embedded.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 
 /** What happens beside the service while it comes up: waits for it and for Keycloak, then tells where everything is. */
@@ -20,21 +23,22 @@ final class Startup {
     private final DataFolder folder;
     private final EmbeddedServices services;
     private final RunFile runFile;
-    private final ServiceRun.Settings settings;
+    private final Optional<String> operatorSecret;
 
+    /** The last argument is the operator's secret where the demonstration is to be loaded. */
     Startup(
             PrintWriter out,
             Progress progress,
             DataFolder folder,
             EmbeddedServices services,
             RunFile runFile,
-            ServiceRun.Settings settings) {
+            Optional<String> operatorSecret) {
         this.out = out;
         this.progress = progress;
         this.folder = folder;
         this.services = services;
         this.runFile = runFile;
-        this.settings = settings;
+        this.operatorSecret = operatorSecret;
     }
 
     /** The argument is when the command began, on this JVM's nanosecond clock. */
@@ -47,8 +51,9 @@ final class Startup {
             }
             service.done(runFile.url());
             services.identity().get();
+            Optional<DemoSeed.Loaded> demo = loadDemo();
             runFile.becomeReady().write(folder);
-            summary((System.nanoTime() - begun) / 1e9);
+            summary((System.nanoTime() - begun) / 1e9, demo);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             progress.warn("Without Keycloak nobody can sign in: " + (cause == null ? e : cause).getMessage());
@@ -73,7 +78,32 @@ final class Startup {
         return false;
     }
 
-    private void summary(double seconds) {
+    /** Without it the service is as usable as any other, so a failure is told and no more. */
+    private Optional<DemoSeed.Loaded> loadDemo() throws InterruptedException {
+        if (operatorSecret.isEmpty()) {
+            return Optional.empty();
+        }
+        Progress.Step step = progress.begin("Demonstration");
+        try (Api api = new Api(runFile.url())) {
+            DemoSeed.Loaded loaded = new DemoSeed(api, runFile.keycloakUrl(), operatorSecret.get(), folder).load();
+            step.done(String.join(", ", DemoSeed.TENANTS));
+            services.startAgent(new EmbeddedAgent.Settings(
+                    Installation.launch(List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")),
+                    runFile.url(),
+                    DemoSeed.NODE,
+                    loaded.tokenUrl(),
+                    loaded.clientId(),
+                    loaded.secretFile(),
+                    DemoSeed.GPUS));
+            return Optional.of(loaded);
+        } catch (IOException | RuntimeException e) {
+            progress.warn("The demonstration's start data is not loaded: " + e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    private void summary(double seconds, Optional<DemoSeed.Loaded> demo) {
+        String url = runFile.url();
         out.printf(
                 Locale.ROOT,
                 """
@@ -83,20 +113,36 @@ final class Startup {
                   API          %s          description: %s/openapi   health: %s/health
                   Keycloak     %s          administrator "admin", password in %s
                   Logs         %s
-
-                  curl %s/health/ready
-                %n""",
+                """,
                 seconds,
-                runFile.url(),
-                runFile.url(),
-                runFile.url(),
+                url,
+                url,
+                url,
                 runFile.keycloakUrl(),
                 folder.resolve("secrets.properties"),
-                folder.resolve("log"),
-                runFile.url());
-        if (!settings.agent()) {
-            out.println("  No agent was started (--no-agent).");
-        }
+                folder.resolve("log"));
+        out.println(demo.map(loaded -> users(loaded, url)).orElse("\n  curl " + url + "/health/ready\n"));
         out.flush();
+    }
+
+    private static String users(DemoSeed.Loaded loaded, String url) {
+        return """
+                  Operator     operator / demo-operator-password
+                  Tenants      %s, each with
+                                 admin / demo-admin-password
+                                 rnd-member, devops-member / demo-member-password
+                                 viewer / demo-viewer-password
+
+                  A first look, as a member of %s:
+
+                    TOKEN=$(curl -s -d grant_type=password -d client_id=portal -d username=rnd-member \\
+                      -d password=demo-member-password %s/protocol/openid-connect/token | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
+                    curl -H "Authorization: Bearer $TOKEN" %s/v1/tenants/%s/queues
+                """.formatted(
+                        String.join(" and ", DemoSeed.TENANTS),
+                        DemoSeed.TENANTS.getFirst(),
+                        loaded.issuer(),
+                        url,
+                        DemoSeed.TENANTS.getFirst());
     }
 }

@@ -69,12 +69,16 @@ final class UpCommand implements Callable<Integer> {
     private int keycloakPort;
 
     @Option(
-            names = "--agent",
+            names = "--demo",
             negatable = true,
             defaultValue = "true",
             fallbackValue = "true",
-            description = "Start an agent with simulated GPUs on this machine (default), or not")
-    private boolean agent;
+            description = {
+                "With the embedded Keycloak: two tenants whose users have known passwords, a pool, and an agent with"
+                        + " simulated GPUs (default)",
+                "--no-demo: an empty installation"
+            })
+    private boolean demo;
 
     @Option(names = "--detach", description = "Run in the background; return when the service is ready")
     private boolean detach;
@@ -115,6 +119,6 @@ final class UpCommand implements Callable<Integer> {
 
     private ServiceRun.Settings settings() {
         return new ServiceRun.Settings(
-                dataFolder.path(), httpHost, httpPort, postgresPort, redisPort, keycloakPort, agent);
+                dataFolder.path(), httpHost, httpPort, postgresPort, redisPort, keycloakPort, demo);
     }
 }
