@@ -18,6 +18,8 @@ final class Startup {
 
     private static final Duration SERVICE_PATIENCE = Duration.ofMinutes(3);
 
+    private static final int POLL_MILLIS = 150;
+
     private final PrintWriter out;
     private final Progress progress;
     private final DataFolder folder;
@@ -46,7 +48,8 @@ final class Startup {
         try {
             Progress.Step service = progress.begin("Service");
             if (!awaitService()) {
-                progress.warn("The service does not answer; see " + folder.log("service"));
+                progress.warn("The service does not become ready; see " + folder.log("service"));
+                Quarkus.asyncExit(ExitCodes.CANNOT_START);
                 return;
             }
             service.done(runFile.url());
@@ -69,10 +72,10 @@ final class Startup {
         long end = System.nanoTime() + SERVICE_PATIENCE.toNanos();
         try (Probe probe = new Probe()) {
             while (System.nanoTime() < end) {
-                if (probe.ready(runFile.url()).filter(Probe.Health::up).isPresent()) {
+                if (probe.ready(runFile.url()).filter(Probe.Health::serves).isPresent()) {
                     return true;
                 }
-                Thread.sleep(50);
+                Thread.sleep(POLL_MILLIS);
             }
         }
         return false;

@@ -43,7 +43,7 @@ class ServiceProcessIT {
 
     @Test
     void aKilledServiceIsFollowedByOneThatTakesItsDatabaseOver() throws Exception {
-        Process first = start("up");
+        Process first = startService();
         awaitService();
         String database = pidFile("postgres");
 
@@ -58,7 +58,7 @@ class ServiceProcessIT {
 
         first.destroyForcibly().waitFor();
         assertThat(run("status").exitCode()).isEqualTo(ExitCodes.NOT_RUNNING);
-        Process third = start("up");
+        Process third = startService();
         awaitService();
         assertThat(pidFile("postgres")).isEqualTo(database);
 
@@ -96,7 +96,18 @@ class ServiceProcessIT {
         return new Ended(process.exitValue(), output);
     }
 
+    /** What it says goes to a file, since nobody reads it while it runs. */
+    private Process startService() throws IOException {
+        return builder("up")
+                .redirectOutput(temporary.resolve("output").toFile())
+                .start();
+    }
+
     private Process start(String... arguments) throws IOException {
+        return builder(arguments).start();
+    }
+
+    private ProcessBuilder builder(String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx384m",
@@ -119,13 +130,13 @@ class ServiceProcessIT {
                         "admin",
                         "QM_KEYCLOAK_ADMIN_PASSWORD",
                         "none"));
-        return builder.start();
+        return builder;
     }
 
     private void awaitService() throws Exception {
         try (Probe probe = new Probe()) {
             Awaitility.await().atMost(PATIENCE).until(() -> probe.ready("http://127.0.0.1:" + httpPort)
-                    .filter(Probe.Health::up)
+                    .filter(Probe.Health::serves)
                     .isPresent());
         }
     }
