@@ -76,6 +76,7 @@ class ArchitectureTest {
             "capacity.AllotmentService",
             "capacity.ClusterService",
             "capacity.NodeService",
+            "capacity.OperatorAction",
             "capacity.PoolService",
             "dispatch.Dispatcher",
             "dispatch.SetAside",

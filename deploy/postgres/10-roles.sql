@@ -1,0 +1,25 @@
+-- The roles and databases that Quartermaster needs, in a PostgreSQL of the provider's own. Run once by psql as a superuser, with the four
+-- passwords in the environment. ./qm up makes the same in its embedded PostgreSQL.
+\set ON_ERROR_STOP on
+\getenv owner_password QM_DATABASE_OWNER_PASSWORD
+\getenv request_password QM_DATABASE_REQUEST_PASSWORD
+\getenv system_password QM_DATABASE_SYSTEM_PASSWORD
+\getenv keycloak_password QM_KEYCLOAK_DATABASE_PASSWORD
+
+create role qm_owner login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'owner_password';
+create role qm_request login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'request_password';
+create role qm_system login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'system_password';
+create role keycloak login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'keycloak_password';
+
+-- No request and no plan may hold its locks for ever, whatever the client forgets.
+alter role qm_request set idle_in_transaction_session_timeout = '60s';
+alter role qm_request set statement_timeout = '60s';
+alter role qm_system set idle_in_transaction_session_timeout = '60s';
+alter role qm_system set statement_timeout = '60s';
+
+create database quartermaster owner qm_owner;
+revoke all on database quartermaster from public;
+grant connect on database quartermaster to qm_request, qm_system;
+
+create database keycloak owner keycloak;
+revoke all on database keycloak from public;

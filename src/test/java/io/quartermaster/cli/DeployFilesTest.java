@@ -1,0 +1,185 @@
+package io.quartermaster.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+
+/** The container file, the compose file and the roles' script in {@code deploy/} say what the program expects. */
+class DeployFilesTest {
+
+    private static final Path CONTAINERFILE = Path.of("deploy/Containerfile");
+    private static final Path COMPOSE = Path.of("deploy/compose.yaml");
+    private static final Path ROLES = Path.of("deploy/postgres/10-roles.sql");
+
+    @Test
+    void theImageRunsAsNobodyInParticular() throws IOException {
+        assertThat(lastStage("USER")).singleElement().satisfies(user -> assertThat(user)
+                .matches("[1-9]\\d*:[1-9]\\d*"));
+    }
+
+    @Test
+    void theImageListensOnThePortItExposes() throws IOException {
+        Map<String, String> variables = new LinkedHashMap<>();
+        for (String word : String.join(" ", lastStage("ENV")).split("\\s+")) {
+            variables.put(word.split("=", 2)[0], word.split("=", 2)[1]);
+        }
+        GivenEnvironment environment = new GivenEnvironment(variables);
+
+        environment.assertThatEveryVariableIsRead();
+        assertThat(lastStage("EXPOSE")).containsExactly(Integer.toString(environment.httpPort()));
+    }
+
+    @Test
+    void theImageIsBuiltByTheWrapperOnTheJdkThatTheBuildAsksFor() throws IOException {
+        String release = first("<maven.compiler.release>(\\d+)<", Files.readString(Path.of("pom.xml")));
+
+        assertThat(instructions().filter(line -> line.startsWith("FROM ")))
+                .containsExactly(
+                        "FROM docker.io/library/eclipse-temurin:" + release + "-jdk AS build",
+                        "FROM docker.io/library/eclipse-temurin:" + release + "-jre");
+        assertThat(instructions().filter(line -> line.startsWith("RUN "))).anyMatch(line -> line.contains("./mvnw "));
+    }
+
+    @Test
+    void theImageStartsTheProgram() throws IOException {
+        assertThat(lastStage("COPY")).containsExactly("--from=build /src/target/quarkus-app target/quarkus-app");
+        assertThat(lastStage("ENTRYPOINT")).singleElement().satisfies(entry -> assertThat(entry)
+                .contains("\"-jar\", \"target/quarkus-app/quarkus-run.jar\""));
+        GivenEnvironment.assertThatTheProgramTakes(
+                List.of(lastStage("CMD").getFirst().replaceAll("[\\[\\]\"]", "").split(",\\s*")));
+    }
+
+    @Test
+    void composeGivesTheServiceEverythingAndNothingElse() throws IOException {
+        GivenEnvironment environment = new GivenEnvironment(environmentOf("service"));
+
+        environment.assertThatNothingIsEmbedded();
+        environment.assertThatEveryVariableIsRead();
+        assertThat(strings(service("service").getOrDefault("ports", List.of())))
+                .containsExactly("127.0.0.1:8080:" + environment.httpPort());
+    }
+
+    @Test
+    void composeRunsTheVersionsThatTheProgramIsTestedWith() throws IOException {
+        String pom = Files.readString(Path.of("pom.xml"));
+        String keycloak = first("<keycloak.version>([^<]+)<", pom);
+        String postgres = first("<postgres-binaries.version>(\\d+)\\.", pom);
+
+        assertThat(service("keycloak")).containsEntry("image", "quay.io/keycloak/keycloak:" + keycloak);
+        assertThat(service("postgres")).containsEntry("image", "docker.io/library/postgres:" + postgres);
+    }
+
+    @Test
+    void noPasswordHasADefault() throws IOException {
+        String text = Files.readString(COMPOSE);
+
+        assertThat(Pattern.compile("\\$\\{([A-Z_]+)(:\\?)?}").matcher(text).results())
+                .isNotEmpty()
+                .allSatisfy(use -> assertThat(use.group(2)).as(use.group(1)).isEqualTo(":?"));
+        assertThat(services()).allSatisfy((name, one) -> assertThat(mapOf(one.getOrDefault("environment", Map.of())))
+                .allSatisfy((variable, value) -> assertThat(!variable.contains("PASSWORD") || value.startsWith("${"))
+                        .as(variable)
+                        .isTrue()));
+    }
+
+    @Test
+    void everyPartSaysWhenItIsReadyAndTheServiceWaitsForThem() throws IOException {
+        assertThat(services().values()).allSatisfy(one -> assertThat(one).containsKey("healthcheck"));
+        assertThat(service("service").getOrDefault("depends_on", "").toString())
+                .contains("postgres", "redis", "keycloak")
+                .doesNotContain("service_started");
+        assertThat(service("service").getOrDefault("healthcheck", "").toString())
+                .contains("GET " + GivenEnvironment.healthRoot() + "/ready");
+    }
+
+    @Test
+    void rolesAreThoseOfTheEmbeddedDatabase() throws IOException {
+        String script = Files.readString(ROLES);
+        String program = Files.readString(Path.of("src/main/java/io/quartermaster/embedded/DatabaseRoles.java"));
+        String attributes = first("\\+ \" (login [a-z ]+) password '\"", program);
+
+        assertThat(List.of("qm_owner", "qm_request", "qm_system", "keycloak")).allSatisfy(role -> assertThat(script)
+                .contains("create role " + role + " " + attributes + " password"));
+        for (String limit : List.of("idle_in_transaction_session_timeout = '60s'", "statement_timeout = '60s'")) {
+            assertThat(program).contains(limit);
+            assertThat(script).contains("alter role qm_request set " + limit, "alter role qm_system set " + limit);
+        }
+    }
+
+    @Test
+    void thePasswordsOfTheRolesReachTheirScript() throws IOException {
+        assertThat(Pattern.compile("\\\\getenv \\w+ (\\w+)")
+                        .matcher(Files.readString(ROLES))
+                        .results()
+                        .map(result -> result.group(1)))
+                .hasSize(4)
+                .isSubsetOf(environmentOf("postgres").keySet());
+    }
+
+    private static List<String> lastStage(String instruction) throws IOException {
+        List<String> all = instructions().toList();
+        int begin = 0;
+        for (int line = 0; line < all.size(); line++) {
+            if (all.get(line).startsWith("FROM ")) {
+                begin = line;
+            }
+        }
+        return all.subList(begin, all.size()).stream()
+                .filter(line -> line.startsWith(instruction + " "))
+                .map(line -> line.substring(instruction.length() + 1))
+                .toList();
+    }
+
+    /** Without comments, each on one line. */
+    private static Stream<String> instructions() throws IOException {
+        String text =
+                Files.readString(CONTAINERFILE).replaceAll("(?m)^#.*\\n", "").replaceAll("\\\\\\n\\s*", "");
+        return Arrays.stream(text.split("\\n")).filter(line -> !line.isBlank());
+    }
+
+    private static Map<String, String> environmentOf(String name) throws IOException {
+        return mapOf(service(name).getOrDefault("environment", Map.of()));
+    }
+
+    private static Map<String, Object> service(String name) throws IOException {
+        return services().getOrDefault(name, Map.of());
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Map<String, Object>> services() throws IOException {
+        LoaderOptions options = new LoaderOptions();
+        options.setAllowDuplicateKeys(false);
+        Map<String, Object> compose = new Yaml(options).load(Files.readString(COMPOSE));
+        return (Map<String, Map<String, Object>>) compose.getOrDefault("services", Map.of());
+    }
+
+    private static Map<String, String> mapOf(Object tree) {
+        Map<String, String> texts = new LinkedHashMap<>();
+        ((Map<?, ?>) tree).forEach((name, value) -> texts.put(String.valueOf(name), String.valueOf(value)));
+        return texts;
+    }
+
+    private static List<String> strings(Object list) {
+        return ((List<?>) list).stream().map(String::valueOf).toList();
+    }
+
+    private static String first(String pattern, String text) {
+        return Pattern.compile(pattern)
+                .matcher(text)
+                .results()
+                .map(result -> result.group(1))
+                .findFirst()
+                .orElseThrow();
+    }
+}

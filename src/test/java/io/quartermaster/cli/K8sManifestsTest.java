@@ -1,0 +1,229 @@
+package io.quartermaster.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.introspect.Annotated;
+import com.fasterxml.jackson.databind.introspect.JacksonAnnotationIntrospector;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.HTTPGetAction;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+
+/** The manifests in {@code k8s/} are what Kubernetes knows and what the program reads. */
+class K8sManifestsTest {
+
+    private static final Path FOLDER = Path.of("k8s");
+
+    /** Kind and version, and the model that holds them. */
+    private static final Map<String, Class<? extends HasMetadata>> KINDS = Map.of(
+            "v1 Namespace", Namespace.class,
+            "v1 ConfigMap", ConfigMap.class,
+            "v1 ServiceAccount", ServiceAccount.class,
+            "v1 Service", Service.class,
+            "apps/v1 Deployment", Deployment.class,
+            "policy/v1 PodDisruptionBudget", PodDisruptionBudget.class,
+            "networking.k8s.io/v1 NetworkPolicy", NetworkPolicy.class);
+
+    /** The models gather unknown fields in a map; without its setter they are refused. */
+    private static final ObjectMapper STRICT = new ObjectMapper()
+            .setAnnotationIntrospector(new JacksonAnnotationIntrospector() {
+                @Override
+                public Boolean hasAnySetter(Annotated member) {
+                    return false;
+                }
+            })
+            .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY);
+
+    @Test
+    void everyKindIsThereOnce() throws IOException {
+        assertThat(manifests().stream().map(HasMetadata::getKind))
+                .containsExactlyInAnyOrder(
+                        "Namespace",
+                        "ConfigMap",
+                        "ServiceAccount",
+                        "Deployment",
+                        "Service",
+                        "PodDisruptionBudget",
+                        "NetworkPolicy");
+    }
+
+    @Test
+    void aFieldThatKubernetesDoesNotKnowIsRefused() {
+        String manifest = """
+                apiVersion: v1
+                kind: Service
+                metadata: {name: quartermaster}
+                spec: {portz: []}
+                """;
+
+        assertThatThrownBy(() -> parse(manifest)).hasMessageContaining("portz");
+    }
+
+    @Test
+    void everythingLivesInTheOneNamespace() throws IOException {
+        String namespace = only(Namespace.class).getMetadata().getName();
+
+        assertThat(manifests().stream().filter(one -> !(one instanceof Namespace)))
+                .allSatisfy(one -> assertThat(one.getMetadata().getNamespace()).isEqualTo(namespace));
+    }
+
+    @Test
+    void nothingIsEmbeddedAndEveryVariableIsRead() throws IOException {
+        environment().assertThatNothingIsEmbedded();
+        environment().assertThatEveryVariableIsRead();
+    }
+
+    @Test
+    void passwordsComeFromTheSecretOnly() throws IOException {
+        assertThat(only(ConfigMap.class).getData().keySet()).noneMatch(name -> name.contains("PASSWORD"));
+        assertThat(container().getEnv().stream()
+                        .filter(one -> one.getName().contains("PASSWORD")
+                                || one.getName().equals("QM_REDIS_URL")))
+                .hasSize(5)
+                .allSatisfy(one -> {
+                    assertThat(one.getValue()).isNull();
+                    assertThat(one.getValueFrom().getSecretKeyRef().getName()).isEqualTo("quartermaster-credentials");
+                });
+    }
+
+    @Test
+    void thePortIsTheOneTheServiceListensOn() throws IOException {
+        int port = environment().httpPort();
+
+        assertThat(container().getPorts()).singleElement().satisfies(one -> {
+            assertThat(one.getContainerPort()).isEqualTo(port);
+            assertThat(one.getName()).isEqualTo("http");
+        });
+        assertThat(only(Service.class).getSpec().getPorts())
+                .singleElement()
+                .satisfies(one -> assertThat(one.getTargetPort().getStrVal()).isEqualTo("http"));
+        assertThat(only(NetworkPolicy.class).getSpec().getIngress())
+                .singleElement()
+                .satisfies(rule -> assertThat(rule.getPorts())
+                        .singleElement()
+                        .satisfies(one -> assertThat(one.getPort().getStrVal()).isEqualTo("http")));
+    }
+
+    @Test
+    void probesAskWhatTheServiceAnswers() throws IOException {
+        String health = GivenEnvironment.healthRoot();
+
+        assertThat(probe(container().getStartupProbe().getHttpGet())).isEqualTo(health + "/started");
+        assertThat(probe(container().getReadinessProbe().getHttpGet())).isEqualTo(health + "/ready");
+        assertThat(probe(container().getLivenessProbe().getHttpGet())).isEqualTo(health + "/live");
+        assertThat(only(Deployment.class).getSpec().getTemplate().getMetadata().getAnnotations())
+                .containsEntry("prometheus.io/path", GivenEnvironment.metricsPath());
+    }
+
+    @Test
+    void theProgramTakesTheArguments() throws IOException {
+        GivenEnvironment.assertThatTheProgramTakes(container().getArgs());
+    }
+
+    @Test
+    void thePodKeepsToTheRestrictedProfile() throws IOException {
+        assertThat(only(Namespace.class).getMetadata().getLabels())
+                .containsEntry("pod-security.kubernetes.io/enforce", "restricted");
+        assertThat(pod().getSecurityContext().getRunAsNonRoot()).isTrue();
+        assertThat(pod().getSecurityContext().getRunAsUser()).isPositive();
+        assertThat(pod().getSecurityContext().getSeccompProfile().getType()).isEqualTo("RuntimeDefault");
+        assertThat(container().getSecurityContext().getAllowPrivilegeEscalation())
+                .isFalse();
+        assertThat(container().getSecurityContext().getReadOnlyRootFilesystem()).isTrue();
+        assertThat(container().getSecurityContext().getCapabilities().getDrop()).containsExactly("ALL");
+        assertThat(pod().getAutomountServiceAccountToken()).isFalse();
+    }
+
+    @Test
+    void selectorsFindThePods() throws IOException {
+        Map<String, String> labels =
+                only(Deployment.class).getSpec().getTemplate().getMetadata().getLabels();
+
+        assertThat(only(Deployment.class).getSpec().getSelector().getMatchLabels())
+                .isEqualTo(labels);
+        assertThat(only(Service.class).getSpec().getSelector()).isEqualTo(labels);
+        assertThat(only(PodDisruptionBudget.class).getSpec().getSelector().getMatchLabels())
+                .isEqualTo(labels);
+        assertThat(only(NetworkPolicy.class).getSpec().getPodSelector().getMatchLabels())
+                .isEqualTo(labels);
+        assertThat(pod().getServiceAccountName())
+                .isEqualTo(only(ServiceAccount.class).getMetadata().getName());
+    }
+
+    private static String probe(HTTPGetAction action) {
+        assertThat(action.getPort().getStrVal()).isEqualTo("http");
+        return action.getPath();
+    }
+
+    /** What the container sees; what comes from the secret stands for itself. */
+    private static GivenEnvironment environment() throws IOException {
+        Map<String, String> variables =
+                new LinkedHashMap<>(only(ConfigMap.class).getData());
+        assertThat(container().getEnvFrom()).singleElement().satisfies(from -> assertThat(
+                        from.getConfigMapRef().getName())
+                .isEqualTo(only(ConfigMap.class).getMetadata().getName()));
+        container()
+                .getEnv()
+                .forEach(one -> variables.put(one.getName(), one.getValue() == null ? "secret" : one.getValue()));
+        return new GivenEnvironment(variables);
+    }
+
+    private static PodSpec pod() throws IOException {
+        return only(Deployment.class).getSpec().getTemplate().getSpec();
+    }
+
+    private static Container container() throws IOException {
+        return pod().getContainers().getFirst();
+    }
+
+    private static <T extends HasMetadata> T only(Class<T> kind) throws IOException {
+        return manifests().stream()
+                .filter(kind::isInstance)
+                .map(kind::cast)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static List<HasMetadata> manifests() throws IOException {
+        try (Stream<Path> files = Files.list(FOLDER)) {
+            List<Path> sorted = files.sorted().toList();
+            List<HasMetadata> parsed = new java.util.ArrayList<>();
+            for (Path file : sorted) {
+                assertThat(file.toString()).endsWith(".yaml");
+                parsed.add(parse(Files.readString(file)));
+            }
+            return parsed;
+        }
+    }
+
+    private static HasMetadata parse(String manifest) throws JsonProcessingException {
+        LoaderOptions options = new LoaderOptions();
+        options.setAllowDuplicateKeys(false);
+        Map<String, Object> tree = new Yaml(options).load(manifest);
+        Class<? extends HasMetadata> kind = KINDS.get(tree.get("apiVersion") + " " + tree.get("kind"));
+        assertThat(kind).as("kind of %s", tree.get("kind")).isNotNull();
+        return STRICT.readValue(STRICT.writeValueAsString(tree), kind);
+    }
+}
