@@ -24,9 +24,11 @@ public interface IdentityConfig {
     /** With it the service account of that client is used, which needs the role {@code create-realm}; else the user below. */
     Optional<String> adminClientSecret();
 
+    /** A user of Keycloak's master realm, used where {@link #adminClientSecret} is not given. */
     @WithDefault("admin")
     String adminUsername();
 
+    /** That user's password. */
     Optional<String> adminPassword();
 
     /** A call to Keycloak's administration that takes longer has failed. Making a realm takes seconds on a busy machine. */

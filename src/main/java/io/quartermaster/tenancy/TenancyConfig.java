@@ -31,6 +31,7 @@ public interface TenancyConfig {
     @WithDefault("operator")
     String demoOperator();
 
+    /** That user's password. Everybody can read it here. */
     @WithDefault("demo-operator-password")
     String demoOperatorPassword();
 
@@ -49,6 +50,7 @@ public interface TenancyConfig {
     @WithDefault("1S")
     Duration retryFirst();
 
+    /** The longest wait after a failed step. */
     @WithDefault("1M")
     Duration retryMost();
 
