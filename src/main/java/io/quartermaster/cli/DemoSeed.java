@@ -105,7 +105,9 @@ final class DemoSeed {
             api.putNew(
                     operator,
                     path,
-                    tenant.equals("acme") ? Map.of("reserved", "10") : Map.of("reserved", "0", "limit", "2"));
+                    tenant.equals(TENANTS.getFirst())
+                            ? Map.of("reserved", "10")
+                            : Map.of("reserved", "0", "limit", "2"));
         }
     }
 
@@ -122,14 +124,16 @@ final class DemoSeed {
                         "password",
                         "demo-admin-password"));
         String base = "/v1/tenants/" + tenant;
-        for (int gpus = 1; gpus <= 3; gpus++) {
+        boolean reserves = tenant.equals(TENANTS.getFirst());
+        // A profile larger than the tenant's limit could never run, and is refused.
+        List<String> profiles = reserves ? List.of("1gpu", "2gpu", "3gpu") : List.of("1gpu", "2gpu");
+        for (int gpus = 1; gpus <= profiles.size(); gpus++) {
             create(
                     admin,
                     base + "/profiles",
                     gpus + "gpu",
                     Map.of("name", gpus + "gpu", "gpus", Integer.toString(gpus), "pools", List.of(POOL)));
         }
-        boolean reserves = tenant.equals("acme");
         for (String group : List.of("rnd", "devops")) {
             create(
                     admin,
@@ -146,7 +150,7 @@ final class DemoSeed {
                                             ? Map.of("pool", POOL, "reserved", "5", "limit", "9")
                                             : Map.of("pool", POOL, "limit", "2")),
                             "profiles",
-                            List.of("1gpu", "2gpu", "3gpu"),
+                            profiles,
                             "grace",
                             "PT10S"));
         }
