@@ -56,7 +56,15 @@ class PoolService {
 
     private Uni<Reply> insert(OperatorAction.Work work, String name, PoolApi.Settings settings) {
         UUID id = Ids.next();
-        return store.insert(work.connection(), id, name, settings)
+        return store.wasUsed(work.connection(), name)
+                .invoke(used -> {
+                    if (used) {
+                        throw ProblemException.conflict(
+                                "name-was-used",
+                                "a retired pool was named " + name + ", and the books go by names; choose another");
+                    }
+                })
+                .chain(() -> store.insert(work.connection(), id, name, settings))
                 .chain(() -> known(work.connection(), name, Lock.NONE))
                 .call(view -> action.record(work, "pools:create", "pools/" + name, null, settings))
                 .call(() -> action.tellLeader(work, Inbox.Kind.POOL, id))

@@ -43,6 +43,14 @@ class PoolStore {
                 .map(rows -> Rows.list(rows, PoolStore::view));
     }
 
+    /** Whether any pool ever had the name: the books go by it, so it is not given twice. */
+    Uni<Boolean> wasUsed(SqlConnection connection, String name) {
+        return connection
+                .preparedQuery("select 1 from pool where name = $1")
+                .execute(Tuple.of(name))
+                .map(rows -> rows.size() > 0);
+    }
+
     Uni<Void> insert(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(

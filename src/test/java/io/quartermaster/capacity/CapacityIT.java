@@ -198,6 +198,12 @@ class CapacityIT {
         operator().delete("/v1/operator/nodes/nodes-1").then().statusCode(204);
         operator().get("/v1/operator/nodes/nodes-1").then().statusCode(404);
         operator().delete("/v1/operator/pools/nodes").then().statusCode(204);
+        operator()
+                .body(Map.of("name", "nodes"))
+                .post("/v1/operator/pools")
+                .then()
+                .statusCode(409)
+                .body("code", equalTo("name-was-used"));
         operator().delete("/v1/operator/clusters/nodes").then().statusCode(204);
     }
 
