@@ -9,6 +9,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.Dependency;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -107,6 +108,14 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule onlyNamedClassesSeeEveryTenant =
             classes().that(are(directlyUsing(SystemDatabase.class))).should(beNamedIn(SYSTEM_ROLE));
+
+    @ArchTest
+    static void everyNamedClassStillDoes(JavaClasses program) {
+        assertThat(SYSTEM_ROLE).allSatisfy(name -> assertThat(program.contain(ROOT + "." + name)
+                        && directlyUsing(SystemDatabase.class).test(program.get(ROOT + "." + name)))
+                .as("%s uses the system role", name)
+                .isTrue());
+    }
 
     @ArchTest
     static final ArchRule onlyPlatformOpensConnectionsOrSessions = noClasses()
@@ -235,8 +244,8 @@ class ArchitectureTest {
         return one.getPackageName().equals(ROOT) || one.getPackageName().startsWith(ROOT + ".");
     }
 
-    private static com.tngtech.archunit.base.DescribedPredicate<JavaClass> directlyUsing(Class<?> door) {
-        return com.tngtech.archunit.base.DescribedPredicate.describe(
+    private static DescribedPredicate<JavaClass> directlyUsing(Class<?> door) {
+        return DescribedPredicate.describe(
                 "using " + door.getSimpleName(),
                 one -> one.isEquivalentTo(door)
                         || one.getDirectDependenciesFromSelf().stream()
