@@ -83,8 +83,8 @@ public record AttemptOrder(
     /** Whether the attempt should run. */
     @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "kind")
     @JsonSubTypes({
-        @JsonSubTypes.Type(value = Desired.Run.class, name = "RUN"),
-        @JsonSubTypes.Type(value = Desired.Stop.class, name = "STOP"),
+        @JsonSubTypes.Type(value = Desired.Run.class, name = "run"),
+        @JsonSubTypes.Type(value = Desired.Stop.class, name = "stop"),
     })
     public sealed interface Desired {
         /** Start it unless it was started before, and let it run. */

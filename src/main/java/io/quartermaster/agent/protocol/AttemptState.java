@@ -1,5 +1,6 @@
 package io.quartermaster.agent.protocol;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import org.jspecify.annotations.Nullable;
@@ -7,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /** Where an attempt is on its node. It only moves down this list, and {@link Ended} is final. */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "state")
 @JsonSubTypes({
-    @JsonSubTypes.Type(value = AttemptState.Starting.class, name = "STARTING"),
-    @JsonSubTypes.Type(value = AttemptState.Running.class, name = "RUNNING"),
-    @JsonSubTypes.Type(value = AttemptState.Stopping.class, name = "STOPPING"),
-    @JsonSubTypes.Type(value = AttemptState.Ended.class, name = "ENDED"),
+    @JsonSubTypes.Type(value = AttemptState.Starting.class, name = "starting"),
+    @JsonSubTypes.Type(value = AttemptState.Running.class, name = "running"),
+    @JsonSubTypes.Type(value = AttemptState.Stopping.class, name = "stopping"),
+    @JsonSubTypes.Type(value = AttemptState.Ended.class, name = "ended"),
 })
 public sealed interface AttemptState {
 
@@ -41,13 +42,21 @@ public sealed interface AttemptState {
 
     /** How an attempt ended. */
     enum Outcome {
+        @JsonProperty("succeeded")
         SUCCEEDED,
+        @JsonProperty("failed")
         FAILED,
+        @JsonProperty("out-of-memory")
         OUT_OF_MEMORY,
+        @JsonProperty("preempted")
         PREEMPTED,
+        @JsonProperty("paused")
         PAUSED,
+        @JsonProperty("cancelled")
         CANCELLED,
+        @JsonProperty("timed-out")
         TIMED_OUT,
+        @JsonProperty("lost")
         LOST
     }
 }

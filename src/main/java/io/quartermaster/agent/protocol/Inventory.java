@@ -2,6 +2,7 @@ package io.quartermaster.agent.protocol;
 
 import static io.quartermaster.agent.protocol.Protocol.check;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
@@ -30,8 +31,11 @@ public record Inventory(
 
     /** How work is kept apart. A node with {@code NONE} may only be in a pool of one tenant. */
     public enum Isolation {
+        @JsonProperty("container")
         CONTAINER,
+        @JsonProperty("os-user")
         OS_USER,
+        @JsonProperty("none")
         NONE
     }
 

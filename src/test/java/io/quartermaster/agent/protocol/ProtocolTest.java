@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.quartermaster.agent.protocol.AttemptOrder.Desired;
 import io.quartermaster.agent.protocol.AttemptOrder.DeviceShare;
@@ -16,6 +17,7 @@ import io.quartermaster.agent.protocol.AttemptState.Starting;
 import io.quartermaster.agent.protocol.AttemptState.Stopping;
 import io.quartermaster.agent.protocol.Inventory.Device;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.platform.JsonSettings;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -23,7 +25,9 @@ import org.junit.jupiter.api.Test;
 
 class ProtocolTest {
     private static final UUID ID = UUID.fromString("01890a5d-ac96-774b-bcce-b302099a8057");
-    private final JsonMapper json = JsonMapper.builder().build();
+    private final ObjectMapper json = JsonMapper.builder().build();
+    /** As the service reads and writes; the two are configured apart and must agree. */
+    private final ObjectMapper service = JsonSettings.newMapper();
 
     @Test
     void aRequestIsReadAsItWasWritten() throws JsonProcessingException {
@@ -48,8 +52,10 @@ class ProtocolTest {
                         new AttemptReport(ID, new Stopping(null, StopReason.PAUSED), null, null),
                         new AttemptReport(ID, new Ended(Outcome.OUT_OF_MEMORY, 137, 5L, 9, ""), null, null)));
 
-        assertThat(json.readValue(json.writeValueAsString(request), SyncRequest.class))
-                .isEqualTo(request);
+        for (ObjectMapper reader : List.of(json, service)) {
+            assertThat(reader.readValue(json.writeValueAsString(request), SyncRequest.class))
+                    .isEqualTo(request);
+        }
     }
 
     @Test
@@ -57,16 +63,18 @@ class ProtocolTest {
         SyncReply reply = new SyncReply(
                 1, 4, 60_000, List.of(order("acme", new Desired.Run()), order("acme", stop())), List.of(ID));
 
-        assertThat(json.readValue(json.writeValueAsString(reply), SyncReply.class))
-                .isEqualTo(reply);
+        for (ObjectMapper writer : List.of(json, service)) {
+            assertThat(json.readValue(writer.writeValueAsString(reply), SyncReply.class))
+                    .isEqualTo(reply);
+        }
     }
 
     @Test
     void statesAndWishesAreNamedInJson() throws JsonProcessingException {
         assertThat(json.writeValueAsString(new Running(5)))
-                .isEqualTo("{\"state\":\"RUNNING\",\"startedAtEpochMillis\":5}");
+                .isEqualTo("{\"state\":\"running\",\"startedAtEpochMillis\":5}");
         assertThat(json.writeValueAsString(stop()))
-                .isEqualTo("{\"kind\":\"STOP\",\"reason\":\"PREEMPTED\",\"graceMillis\":30000}");
+                .isEqualTo("{\"kind\":\"stop\",\"reason\":\"preempted\",\"graceMillis\":30000}");
     }
 
     @Test
