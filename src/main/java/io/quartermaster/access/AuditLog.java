@@ -45,7 +45,7 @@ public class AuditLog {
     /** In a transaction of the request role, which must be the one for {@code tenant}. */
     public Uni<Void> record(Mutiny.Session session, TenantId tenant, Caller caller, Change change) {
         return session.createNativeQuery(
-                        "insert into audit_entry (tenant_id, id, actor, actor_realm, action, resource, before, after, request_id) values (:tenant, :id, :actor, :realm, :action, :resource, cast(:before as jsonb), cast(:after as jsonb), :request)")
+                        "insert into audit_entry (tenant_id, id, actor, actor_realm, action, resource, before, after, request_id) values (:tenant, :id, :actor, :realm, :action, :resource, cast(cast(:before as text) as jsonb), cast(cast(:after as text) as jsonb), :request)")
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", Ids.next())
                 .setParameter("actor", caller.username())

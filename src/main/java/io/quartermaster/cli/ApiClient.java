@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +31,7 @@ final class ApiClient {
     /** As long as a service takes to start again on a busy machine. */
     private static final Duration AWAY = Duration.ofMinutes(2);
 
+    private static final Set<Integer> AWAY_STATUS = Set.of(502, 503, 504);
     private static final Duration ASK_AGAIN = Duration.ofMillis(250);
     private static final long RENEW_BEFORE_NANOS = Duration.ofSeconds(20).toNanos();
 
@@ -158,7 +160,7 @@ final class ApiClient {
         while (true) {
             try {
                 HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
-                if (response.statusCode() < 500 || System.nanoTime() > until) {
+                if (!AWAY_STATUS.contains(response.statusCode()) || System.nanoTime() > until) {
                     return response;
                 }
             } catch (IOException e) {

@@ -95,7 +95,7 @@ public class Writes {
 
     private Uni<Integer> keep(Mutiny.Session session, TenantId tenant, String subject, String key, Reply reply) {
         return session.flush().chain(() -> session.createNativeQuery(
-                        "update idempotency set status = :status, headers = cast(:headers as jsonb), body = :body where tenant_id = :tenant and caller = :caller and key = :key")
+                        "update idempotency set status = :status, headers = cast(cast(:headers as text) as jsonb), body = :body where tenant_id = :tenant and caller = :caller and key = :key")
                 .setParameter("status", reply.status())
                 .setParameter("headers", write(reply.headers()))
                 .setParameter("body", write(reply.body()))

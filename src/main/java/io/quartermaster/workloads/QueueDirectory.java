@@ -40,7 +40,7 @@ class QueueDirectory {
               join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id
               join tenant t on t.id = q.tenant_id
              where q.tenant_id = :tenant and q.retired_at is null
-               and q.name in (select json_array_elements_text(cast(:names as json)))
+               and q.name in (select json_array_elements_text(cast(cast(:names as text) as json)))
             """;
 
     private final ObjectMapper json;

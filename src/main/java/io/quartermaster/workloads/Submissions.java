@@ -41,7 +41,7 @@ class Submissions {
     /** The queue is joined again, so that nothing enters one that was retired or changed since it was read. */
     private static final String INSERT = """
             with asked as (
-                select * from json_to_recordset(cast(:rows as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
+                select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
                     priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
                     max_runtime_ms bigint, labels jsonb, wish text, state text)),
             submitted as (
