@@ -117,7 +117,7 @@ final class ApiClient {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(PATIENCE)
                 .header("Authorization", "Bearer " + token())
-                .header("Accept", "application/json");
+                .header("Accept", "application/json, text/plain;q=0.9");
         if (method.equals("POST")) {
             request.header("Idempotency-Key", UUID.randomUUID().toString());
         }
