@@ -11,7 +11,6 @@ import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.engine.Settings;
-import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.simulation.Scenario;
 import java.io.StringReader;
 import java.util.ArrayList;
@@ -240,10 +239,5 @@ final class ScenarioReader {
             throw section.error("there is no node '" + name + "'");
         }
         return id;
-    }
-
-    /** Whether a workload of this name is submitted somewhere in the scenario. */
-    static boolean isKnown(java.util.Set<WorkloadId> known, String name) {
-        return known.contains(new WorkloadId(name));
     }
 }

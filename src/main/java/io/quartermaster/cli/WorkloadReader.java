@@ -22,7 +22,9 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.SortedMap;
 import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /** Reads the workloads and profiles of a scenario, and seats those that run from the beginning. */
 final class WorkloadReader {
@@ -45,7 +47,7 @@ final class WorkloadReader {
             OptionalInt minWorkers,
             OptionalLong cpuMilli,
             OptionalLong memoryMiB,
-            java.util.SortedMap<String, String> labels,
+            SortedMap<String, String> labels,
             Optional<String> requiredLevel,
             Optional<String> preferredLevel,
             List<PoolId> pools) {
@@ -83,7 +85,7 @@ final class WorkloadReader {
     }
 
     WorkloadId named(YamlSection section, String name) {
-        if (!ScenarioReader.isKnown(known, name)) {
+        if (!known.contains(new WorkloadId(name))) {
             throw section.error("there is no workload '" + name + "'");
         }
         return new WorkloadId(name);
@@ -249,13 +251,15 @@ final class WorkloadReader {
             return counted(section, counted, template.shape());
         }
         List<Allocation.Worker> workers = new ArrayList<>();
+        PoolId inPool = counted;
         for (int number = 0; number < on.size(); number++) {
             NodeId id = new NodeId(on.get(number));
             io.quartermaster.engine.Node node = nodes.get(id);
             if (node == null) {
                 throw section.error("there is no node or counted pool '" + id + "'");
             }
-            Seating seating = seatings.computeIfAbsent(node.pool(), this::seating);
+            inPool = node.pool();
+            Seating seating = seatings.computeIfAbsent(inPool, this::seating);
             workers.add(seating.seat(
                             number,
                             node.pool(),
@@ -269,12 +273,7 @@ final class WorkloadReader {
                 || workers.size() > template.shape().workers()) {
             throw section.error("'on' names " + on.size() + " workers, which the shape does not allow");
         }
-        return new Allocation(
-                nodes.get(new NodeId(on.getFirst())) == null
-                        ? counted
-                        : java.util.Objects.requireNonNull(nodes.get(new NodeId(on.getFirst())))
-                                .pool(),
-                workers);
+        return new Allocation(inPool, workers);
     }
 
     private Seating seating(PoolId id) {
@@ -300,7 +299,7 @@ final class WorkloadReader {
         if (gpu.isEmpty()) {
             return List.of();
         }
-        boolean nested = gpu.getFirst() instanceof org.yaml.snakeyaml.nodes.SequenceNode;
+        boolean nested = gpu.getFirst() instanceof SequenceNode;
         if ((nested && gpu.size() != on.size()) || (!nested && on.size() > 1)) {
             throw section.error("'gpu' is a list of device numbers, or one such list per worker");
         }

@@ -67,6 +67,9 @@ public final class Engine {
         if (before == null || !isLeaving(before)) {
             stops.forget();
         }
+        if (workload.held() || !(workload.state() instanceof WorkloadState.Waiting)) {
+            told.remove(workload.id());
+        }
         facts.put(workload);
         Books open = books;
         if (open != null && open.knows(workload.path())) {

@@ -57,11 +57,13 @@ final class Explainer {
         if (!wishes.couldEver(line, space)) {
             return said.noSuchNode(request.workers());
         }
-        Optional<Reason> bound = Admission.atOnce(ask).map(said::bound);
-        if (bound.isPresent()) {
-            return bound.get();
+        Optional<Admission.Hit> hit = Admission.atOnce(ask);
+        if (hit.isPresent() && hit.get().bound() != Admission.Bound.CAPACITY) {
+            return said.bound(hit.get());
         }
-        if (space.place(request, Horizon.IGNORING_PROMISES).isPresent()) {
+        boolean wouldFit = Admission.ignoringPromises(ask).isEmpty()
+                && space.place(request, Horizon.IGNORING_PROMISES).isPresent();
+        if (wouldFit) {
             return said.behind(space.freeGpuMilli(Horizon.IGNORING_PROMISES));
         }
         return free < ask.gpuMilli() ? said.noCapacity() : said.fragmented(request.workers());

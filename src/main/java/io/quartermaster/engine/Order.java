@@ -73,23 +73,22 @@ final class Order {
     }
 
     private static Offer downTheTrees(List<Offer> offers) {
+        SortedMap<Scope, QuotaNode> roots = new TreeMap<>();
         SortedMap<Scope, Map<QuotaNode, Offer>> firstOfLeaf = new TreeMap<>();
         for (Offer offer : offers) {
+            roots.put(offer.leaf().tree().scope(), offer.leaf().tree().root());
             firstOfLeaf
                     .computeIfAbsent(offer.leaf().tree().scope(), scope -> new HashMap<>())
                     .merge(offer.leaf(), offer, (a, b) -> Offer.IN_GROUP.compare(a, b) <= 0 ? a : b);
         }
-        Offer first = offers.getFirst();
-        boolean none = true;
-        for (Map<QuotaNode, Offer> ofTree : firstOfLeaf.values()) {
-            QuotaNode root = ofTree.keySet().iterator().next().tree().root();
-            Offer offer = firstBelow(root, ofTree);
-            if (offer != null && (none || Line.FIRST_SUBMITTED.compare(offer.head(), first.head()) < 0)) {
+        Offer first = null;
+        for (Map.Entry<Scope, QuotaNode> root : roots.entrySet()) {
+            Offer offer = firstBelow(root.getValue(), firstOfLeaf.getOrDefault(root.getKey(), new HashMap<>()));
+            if (offer != null && (first == null || Line.FIRST_SUBMITTED.compare(offer.head(), first.head()) < 0)) {
                 first = offer;
-                none = false;
             }
         }
-        return first;
+        return first == null ? offers.getFirst() : first;
     }
 
     private static @Nullable Offer firstBelow(QuotaNode node, Map<QuotaNode, Offer> firstOfLeaf) {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,6 +37,9 @@ final class Planner {
     private final Stops stops;
     private final long nowMillis;
     private final List<Decision> decisions = new ArrayList<>();
+    private final Map<Line, Offer> offers = new LinkedHashMap<>();
+    private final Set<String> staleTenants = new HashSet<>();
+    private final List<Line> staleLines = new ArrayList<>();
     private final Set<Line> blocked = new HashSet<>();
     private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
     private final Map<Line, Set<PoolId>> withoutAnyRoom = new HashMap<>();
@@ -54,10 +58,12 @@ final class Planner {
     List<Decision> decide() {
         fixShares();
         settleNominations();
-        List<Offer> offers = offers();
+        for (Line line : books.lines()) {
+            renew(line);
+        }
         while (!offers.isEmpty()) {
-            tryOffer(order.next(offers));
-            offers = offers();
+            tryOffer(order.next(offers.values()));
+            renewStale();
         }
         return decisions;
     }
@@ -152,18 +158,31 @@ final class Planner {
                 workload.dedicatedOnly());
     }
 
-    private List<Offer> offers() {
-        List<Offer> offers = new ArrayList<>();
-        for (Line line : books.lines()) {
-            if (!blocked.contains(line)) {
-                Optional<Offer> offer = offer(line);
-                offer.ifPresent(offers::add);
-                if (offer.isEmpty()) {
-                    blocked.add(line);
+    /** Asks a line again for what it would try next; one that has nothing left to try is blocked. */
+    private void renew(Line line) {
+        Optional<Offer> offer = line.isEmpty() || blocked.contains(line) ? Optional.empty() : offer(line);
+        if (offer.isPresent()) {
+            offers.put(line, offer.get());
+        } else {
+            offers.remove(line);
+            blocked.add(line);
+        }
+    }
+
+    /** Within a plan only what counts in the same branches of the trees changes what a line would try. */
+    private void renewStale() {
+        staleLines.forEach(this::renew);
+        staleLines.clear();
+        if (!staleTenants.isEmpty()) {
+            offers.keySet().removeIf(Line::isEmpty);
+            for (Line line : books.lines()) {
+                if (!blocked.contains(line)
+                        && staleTenants.contains(line.key().path().tenant())) {
+                    renew(line);
                 }
             }
+            staleTenants.clear();
         }
-        return offers;
     }
 
     /** What the line's head would try next; empty when there is nothing left to try. */
@@ -193,8 +212,11 @@ final class Planner {
 
     private void tryOffer(Offer offer) {
         PoolId pool = offer.space().pool().id();
+        staleLines.add(offer.line());
         if (offer.free()) {
-            Optional<Allocation> place = offer.space().place(wishes.request(offer.line()), Horizon.AT_ONCE);
+            boolean admitted = Admission.atOnce(offer.ask()).isEmpty();
+            Optional<Allocation> place =
+                    admitted ? offer.space().place(wishes.request(offer.line()), Horizon.AT_ONCE) : Optional.empty();
             if (place.isPresent()) {
                 start(offer.head(), place.get(), rule(offer));
             } else {
@@ -294,6 +316,7 @@ final class Planner {
     }
 
     private void update(Workload before, Workload after) {
+        staleTenants.add(before.path().tenant());
         books.leave(before);
         facts.put(after);
         books.enter(after);

@@ -44,7 +44,7 @@ record Said(PoolId pool, long requested, long free, long used) {
     Reason nominated() {
         return ofPool(
                 Reason.Code.NOMINATED,
-                gpus(requested) + " are kept for it; it waits for those who hold them to leave.",
+                Amounts.gpus(requested) + " are kept for it; it waits for those who hold them to leave.",
                 "Nothing: it starts when they have left, at the latest when their grace is over.");
     }
 
@@ -59,24 +59,24 @@ record Said(PoolId pool, long requested, long free, long used) {
     Reason behind(long freeNow) {
         return ofPool(
                 Reason.Code.BEHIND,
-                gpus(freeNow) + " are free in " + pool + ", but they are kept for work that comes first.",
+                Amounts.gpus(freeNow) + " are free in " + pool + ", but they are kept for work that comes first.",
                 "The work before it starts and leaves room.");
     }
 
     Reason noCapacity() {
         return ofPool(
                 Reason.Code.NO_CAPACITY,
-                "It needs " + gpus(requested) + "; " + gpus(free) + " are free in " + pool + ".",
-                gpus(requested - free) + " more come free in " + pool + ".");
+                "It needs " + Amounts.gpus(requested) + "; " + Amounts.gpus(free) + " are free in " + pool + ".",
+                Amounts.gpus(requested - free) + " more come free in " + pool + ".");
     }
 
     Reason fragmented(int workers) {
         String together = workers > 1 ? "places for its " + workers + " workers" : "place on one node";
         return ofPool(
                 Reason.Code.FRAGMENTED,
-                gpus(free) + " are free in " + pool + " and it needs " + gpus(requested) + ", but there is no "
-                        + together + ".",
-                "Work on one node or domain ends, so that " + gpus(requested) + " come free together.");
+                Amounts.gpus(free) + " are free in " + pool + " and it needs " + Amounts.gpus(requested)
+                        + ", but there is no " + together + ".",
+                "Work on one node or domain ends, so that " + Amounts.gpus(requested) + " come free together.");
     }
 
     /** The reason behind a bound of the quota trees. */
@@ -94,32 +94,36 @@ record Said(PoolId pool, long requested, long free, long used) {
                 ofPath(
                         Reason.Code.LIMIT,
                         hit,
-                        node.path() + " holds " + gpus(hit.usedGpuMilli()) + " of its limit of "
-                                + gpus(hit.boundGpuMilli()) + " in " + where(node) + "; " + number(requested)
+                        node.path() + " holds " + Amounts.gpus(hit.usedGpuMilli()) + " of its limit of "
+                                + Amounts.gpus(hit.boundGpuMilli()) + " in " + where(node) + "; "
+                                + Amounts.decimal(requested)
                                 + " more would pass it.",
-                        node.path() + " gives back " + gpus(over) + ", or its limit is raised by that.");
+                        node.path() + " gives back " + Amounts.gpus(over) + ", or its limit is raised by that.");
             case OVER_QUOTA_OFF ->
                 ofPath(
                         Reason.Code.OVER_QUOTA_OFF,
                         hit,
-                        node.path() + " uses " + gpus(hit.usedGpuMilli()) + " of the " + gpus(hit.boundGpuMilli())
-                                + " reserved for it in " + where(node) + ", and this work may not go beyond.",
-                        node.path() + " gives back " + gpus(over) + ", or more is reserved for it.");
+                        node.path() + " uses " + Amounts.gpus(hit.usedGpuMilli()) + " of the "
+                                + Amounts.gpus(hit.boundGpuMilli()) + " reserved for it in " + where(node)
+                                + ", and this work may not go beyond.",
+                        node.path() + " gives back " + Amounts.gpus(over) + ", or more is reserved for it.");
             case NOT_PREEMPTIBLE ->
                 ofPath(
                         Reason.Code.NOT_PREEMPTIBLE,
                         hit,
-                        "Non-preemptible work of " + node.path() + " holds " + gpus(hit.usedGpuMilli()) + " of the "
-                                + gpus(hit.boundGpuMilli()) + " reserved for it in " + where(node)
+                        "Non-preemptible work of " + node.path() + " holds " + Amounts.gpus(hit.usedGpuMilli())
+                                + " of the "
+                                + Amounts.gpus(hit.boundGpuMilli()) + " reserved for it in " + where(node)
                                 + ", and may not go beyond.",
-                        "Non-preemptible work of " + node.path() + " gives back " + gpus(over)
+                        "Non-preemptible work of " + node.path() + " gives back " + Amounts.gpus(over)
                                 + ", more is reserved, or it is submitted as preemptible.");
             case HELD_FOR_OTHERS ->
                 ofPool(
                         Reason.Code.HELD_FOR_OTHERS,
                         "Idle GPUs in " + where(node) + " are dedicated to others, who do not lend them; "
-                                + gpus(Math.max(0, hit.boundGpuMilli() - hit.usedGpuMilli())) + " are left for others.",
-                        gpus(over) + " more come free, or more is reserved for it.");
+                                + Amounts.gpus(Math.max(0, hit.boundGpuMilli() - hit.usedGpuMilli()))
+                                + " are left for others.",
+                        Amounts.gpus(over) + " more come free, or more is reserved for it.");
             case CAPACITY -> noCapacity();
         };
     }
@@ -139,15 +143,5 @@ record Said(PoolId pool, long requested, long free, long used) {
             case Scope.OnePool one -> one.pool().value();
             case Scope.AllPools all -> "all pools together";
         };
-    }
-
-    private static String gpus(long gpuMilli) {
-        return number(gpuMilli) + (gpuMilli == 1000 ? " GPU" : " GPUs");
-    }
-
-    /** Thousandths as a decimal without needless zeros. */
-    private static String number(long gpuMilli) {
-        String fraction = String.format("%03d", Math.abs(gpuMilli % 1000)).replaceAll("0+$", "");
-        return gpuMilli / 1000 + (fraction.isEmpty() ? "" : "." + fraction);
     }
 }

@@ -77,8 +77,15 @@ final class RandomCell {
     }
 
     private Quota reserving(QuotaPath path, PoolId pool, long units) {
-        Quota quota = Quota.reserving(path, Scope.of(pool), units * 1000);
-        return chance(3) ? quota.withLimit((units + random.nextInt(4)) * 1000) : quota;
+        return new Quota(
+                path,
+                Scope.of(pool),
+                units * 1000,
+                chance(3) ? OptionalLong.of((units + random.nextInt(4)) * 1000) : OptionalLong.empty(),
+                OptionalLong.empty(),
+                chance(3) ? OptionalLong.of(random.nextInt((int) units + 1) * 1000L) : OptionalLong.empty(),
+                0,
+                true);
     }
 
     private Settings randomSettings() {

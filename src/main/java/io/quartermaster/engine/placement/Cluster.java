@@ -6,18 +6,20 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
-import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Every pool's room, the quota trees over them, and who runs. What is held counts at once on its devices and in every
@@ -26,7 +28,9 @@ import java.util.TreeMap;
 public final class Cluster {
     private final SortedMap<PoolId, Space> spaces = new TreeMap<>();
     private final SortedMap<Scope, QuotaTree> trees = new TreeMap<>();
-    private final SortedMap<PoolId, SortedMap<WorkloadId, Holder>> running = new TreeMap<>();
+    private final SortedMap<PoolId, SortedMap<QuotaPath, SortedSet<Unit>>> running = new TreeMap<>();
+
+    private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
 
     private Cluster() {}
 
@@ -73,14 +77,18 @@ public final class Cluster {
 
     /** Where work of a path counts in a pool: the pool's tree first, then the one over all pools, as far as they are. */
     public List<QuotaNode> leaves(PoolId pool, QuotaPath path) {
-        List<QuotaNode> leaves = new ArrayList<>(2);
+        return leaves.computeIfAbsent(pool, id -> new HashMap<>()).computeIfAbsent(path, key -> findLeaves(pool, key));
+    }
+
+    private List<QuotaNode> findLeaves(PoolId pool, QuotaPath path) {
+        List<QuotaNode> found = new ArrayList<>(2);
         for (Scope scope : List.of(Scope.of(pool), Scope.ALL_POOLS)) {
             QuotaTree tree = trees.get(scope);
             if (tree != null) {
-                leaves.add(tree.leaf(path));
+                found.add(tree.leaf(path));
             }
         }
-        return leaves;
+        return List.copyOf(found);
     }
 
     /** Counts something in its pool and its trees. */
@@ -109,17 +117,28 @@ public final class Cluster {
         }
     }
 
-    /** Who runs in a pool and was not told to stop, in order of the ids. */
-    public Collection<Holder> running(PoolId pool) {
-        return running.getOrDefault(pool, Collections.emptySortedMap()).values();
+    /** Who may have to give way in a pool, by group, those first who go first. */
+    public SortedMap<QuotaPath, SortedSet<Unit>> running(PoolId pool) {
+        return running.getOrDefault(pool, Collections.emptySortedMap());
     }
 
     public void addRunning(Holder holder) {
         running.computeIfAbsent(holder.allocation().pool(), pool -> new TreeMap<>())
-                .put(holder.id(), holder);
+                .computeIfAbsent(holder.tenure().path(), path -> new TreeSet<>(Unit.FIRST_TO_GO))
+                .addAll(Unit.of(holder));
     }
 
+    /** Undoes {@link #addRunning}. */
     public void removeRunning(Holder holder) {
-        running.getOrDefault(holder.allocation().pool(), new TreeMap<>()).remove(holder.id());
+        SortedMap<QuotaPath, SortedSet<Unit>> inPool =
+                running.get(holder.allocation().pool());
+        SortedSet<Unit> ofGroup =
+                inPool == null ? null : inPool.get(holder.tenure().path());
+        if (inPool != null && ofGroup != null) {
+            Unit.of(holder).forEach(ofGroup::remove);
+            if (ofGroup.isEmpty()) {
+                inPool.remove(holder.tenure().path());
+            }
+        }
     }
 }

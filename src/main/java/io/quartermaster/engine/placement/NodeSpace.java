@@ -13,8 +13,12 @@ import java.util.Optional;
 
 /** The room of one node. */
 final class NodeSpace {
+    private static final Horizon[] HORIZONS = Horizon.values();
+
     private final Node node;
     private final List<DeviceSpace> devices = new ArrayList<>();
+    private final long[] free = new long[HORIZONS.length];
+    private final int[] untouched = new int[HORIZONS.length];
     private final Beside now = new Beside();
     private final Beside next = new Beside();
 
@@ -34,6 +38,7 @@ final class NodeSpace {
         for (Node.Device device : node.devices()) {
             devices.add(new DeviceSpace(device, sharing));
         }
+        sumUp();
     }
 
     Node node() {
@@ -49,19 +54,26 @@ final class NodeSpace {
     }
 
     long freeGpuMilli(Horizon horizon) {
-        long free = 0;
-        for (DeviceSpace device : devices) {
-            free += device.freeGpuMilli(horizon);
-        }
-        return free;
+        return free[horizon.ordinal()];
     }
 
+    /** How many of its GPUs nobody holds any part of. */
     int untouched(Horizon horizon) {
-        int count = 0;
-        for (DeviceSpace device : devices) {
-            count += device.untouched(horizon) ? 1 : 0;
+        return untouched[horizon.ordinal()];
+    }
+
+    private void sumUp() {
+        for (Horizon horizon : HORIZONS) {
+            long freeGpuMilli = 0;
+            int count = 0;
+            for (DeviceSpace device : devices) {
+                int ofDevice = device.freeGpuMilli(horizon);
+                freeGpuMilli += ofDevice;
+                count += ofDevice == DeviceSpace.WHOLE ? 1 : 0;
+            }
+            free[horizon.ordinal()] = freeGpuMilli;
+            untouched[horizon.ordinal()] = count;
         }
-        return count;
     }
 
     /** Whether this node is of the kind that the shape asks for, leaving aside what it has free. */
@@ -75,7 +87,8 @@ final class NodeSpace {
             return Optional.empty();
         }
         return switch (shape.gpus()) {
-            case GpuRequest.Whole whole -> wholeDevices(whole, horizon);
+            case GpuRequest.Whole whole ->
+                whole.count() > untouched(horizon) ? Optional.empty() : wholeDevices(whole, horizon);
             case GpuRequest.Fraction fraction -> parts(fraction, fraction.devices(), tenant, horizon);
             case GpuRequest.Memory memory -> parts(memory, memory.devices(), tenant, horizon);
             case GpuRequest.Mig mig -> parts(mig, 1, tenant, horizon);
@@ -159,6 +172,7 @@ final class NodeSpace {
         for (Allocation.Share share : place.shares()) {
             device(share.device()).ifPresent(device -> device.add(share, tenure.tenant(), when));
         }
+        sumUp();
     }
 
     void remove(Allocation.Place.OnNode place, Tenure tenure, When when) {
@@ -166,6 +180,7 @@ final class NodeSpace {
         for (Allocation.Share share : place.shares()) {
             device(share.device()).ifPresent(device -> device.remove(share, when));
         }
+        sumUp();
     }
 
     private Beside beside(When when) {

@@ -9,13 +9,18 @@ import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The room of a pool of nodes. */
@@ -26,14 +31,22 @@ public final class NodesSpace implements Space {
     private final OptionalLong maxGpuMilli;
     private final SortedMap<NodeId, NodeSpace> nodes = new TreeMap<>();
     private final List<Node> known = new ArrayList<>();
+    private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
     private @Nullable NodesSpace empty;
 
     NodesSpace(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
         this.pool = pool;
         this.maxGpuMilli = capacity.maxGpuMilli();
+        for (Horizon horizon : Horizon.values()) {
+            indexes.put(horizon, new NodeIndex(horizon, pool.placement() == Pool.Placement.PACK));
+        }
         for (Node node : nodes) {
-            this.nodes.put(node.id(), new NodeSpace(node, pool.sharing()));
+            NodeSpace space = new NodeSpace(node, pool.sharing());
+            this.nodes.put(node.id(), space);
             this.known.add(node);
+            if (space.takesWork()) {
+                indexes.values().forEach(index -> index.add(space));
+            }
         }
     }
 
@@ -64,11 +77,19 @@ public final class NodesSpace implements Space {
 
     @Override
     public long freeGpuMilli(Horizon horizon) {
-        long free = 0;
-        for (NodeSpace node : nodes.values()) {
-            free += node.takesWork() ? node.freeGpuMilli(horizon) : 0;
+        long free = index(horizon).freeGpuMilli();
+        if (maxGpuMilli.isEmpty()) {
+            return free;
         }
-        return free;
+        long held = 0;
+        for (NodeSpace node : nodes.values()) {
+            held += node.devices().size() * 1000L - node.freeGpuMilli(horizon);
+        }
+        return Math.max(0, Math.min(free, maxGpuMilli.getAsLong() - held));
+    }
+
+    private NodeIndex index(Horizon horizon) {
+        return Objects.requireNonNull(indexes.get(horizon));
     }
 
     @Override
@@ -120,10 +141,10 @@ public final class NodesSpace implements Space {
 
     private Optional<Allocation> placeInOneDomain(Request request, int level, Horizon horizon) {
         if (level == WHOLE_POOL) {
-            return placeOn(nodes.values(), request, horizon);
+            return placeEach(request, horizon, () -> bestInPool(request, horizon));
         }
         for (List<NodeSpace> domain : domains(level, horizon)) {
-            Optional<Allocation> place = placeOn(domain, request, horizon);
+            Optional<Allocation> place = placeEach(request, horizon, () -> bestOf(domain, request, horizon));
             if (place.isPresent()) {
                 return place;
             }
@@ -160,12 +181,12 @@ public final class NodesSpace implements Space {
      * Places worker by worker, each at its best place. As all are alike and a node's room for them does not depend on
      * other nodes, this finds a place for all whenever there is one.
      */
-    private Optional<Allocation> placeOn(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
+    private Optional<Allocation> placeEach(Request request, Horizon horizon, Supplier<Optional<NodeOffer>> bestOffer) {
         When taken = horizon == Horizon.IGNORING_PROMISES ? When.NOW : When.NEXT;
         List<Allocation.Worker> workers = new ArrayList<>(request.workers());
         List<Tenure> tentative = new ArrayList<>(request.workers());
         for (int number : request.numbers()) {
-            Optional<NodeOffer> best = bestOffer(candidates, request, horizon);
+            Optional<NodeOffer> best = bestOffer.get();
             if (best.isEmpty()) {
                 break;
             }
@@ -181,20 +202,41 @@ public final class NodesSpace implements Space {
         return workers.size() == request.workers() ? Optional.of(new Allocation(pool.id(), workers)) : Optional.empty();
     }
 
-    private Optional<NodeOffer> bestOffer(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
-        NodeOffer best = null;
-        for (NodeSpace node : candidates) {
-            if (node.takesWork()
-                    && node.suits(request.shape())
-                    && request.within().test(node.node())) {
-                Optional<List<Allocation.Share>> shares = node.offer(request.shape(), request.tenant(), horizon);
-                if (shares.isPresent()) {
-                    NodeOffer offer = NodeOffer.of(node, shares.get(), horizon);
-                    best = best == null || offer.betterThan(best, pool.placement()) ? offer : best;
+    /** The best offer of the pool. For whole GPUs the first in the index; parts are compared on every node. */
+    private Optional<NodeOffer> bestInPool(Request request, Horizon horizon) {
+        if (!(request.gpus() instanceof GpuRequest.Whole whole)) {
+            return bestOf(nodes.values(), request, horizon);
+        }
+        for (NavigableSet<NodeSpace> alike : index(horizon).withUntouched(whole.count())) {
+            for (NodeSpace node : alike) {
+                Optional<NodeOffer> offer = offer(node, request, horizon);
+                if (offer.isPresent()) {
+                    return offer;
                 }
             }
         }
+        return Optional.empty();
+    }
+
+    private Optional<NodeOffer> bestOf(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
+        NodeOffer best = null;
+        for (NodeSpace node : candidates) {
+            Optional<NodeOffer> offer = offer(node, request, horizon);
+            if (offer.isPresent() && (best == null || offer.get().betterThan(best, pool.placement()))) {
+                best = offer.get();
+            }
+        }
         return Optional.ofNullable(best);
+    }
+
+    private static Optional<NodeOffer> offer(NodeSpace node, Request request, Horizon horizon) {
+        boolean suits = node.takesWork()
+                && node.suits(request.shape())
+                && request.within().test(node.node());
+        return suits
+                ? node.offer(request.shape(), request.tenant(), horizon)
+                        .map(shares -> NodeOffer.of(node, shares, horizon))
+                : Optional.empty();
     }
 
     @Override
@@ -260,7 +302,7 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                node.add((Allocation.Place.OnNode) worker.place(), tenure, when);
+                change(node, () -> node.add((Allocation.Place.OnNode) worker.place(), tenure, when));
             }
         }
     }
@@ -270,8 +312,20 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                node.remove((Allocation.Place.OnNode) worker.place(), tenure, when);
+                change(node, () -> node.remove((Allocation.Place.OnNode) worker.place(), tenure, when));
             }
+        }
+    }
+
+    /** Changes a node and keeps the indexes right. */
+    private void change(NodeSpace node, Runnable change) {
+        boolean indexed = node.takesWork();
+        if (indexed) {
+            indexes.values().forEach(index -> index.remove(node));
+        }
+        change.run();
+        if (indexed) {
+            indexes.values().forEach(index -> index.add(node));
         }
     }
 

@@ -9,6 +9,7 @@ import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;

@@ -38,6 +38,18 @@ final class Rights {
         return stops.mayStop(holder.id()) && nowMillis - holder.startedMillis() >= least;
     }
 
+    /**
+     * Whether there may be anybody to reclaim from: whoever the victim, the claimant's own group must stay within its
+     * reservation or its fair share in one of the trees.
+     */
+    boolean couldReclaim(Claimant claimant) {
+        boolean could = false;
+        for (QuotaNode leaf : claimant.ask().leaves()) {
+            could |= leaf.used().next() + claimant.ask().gpuMilli() <= leaf.entitledGpuMilli();
+        }
+        return could && settings.reclaim() != Settings.Reclaim.NONE;
+    }
+
     /** By which right the claimant may take from the victim now, being of another group. */
     Optional<Receipt.Right> toReclaim(Claimant claimant, Holder victim) {
         if (victim.tenure().path().equals(claimant.path())) {
@@ -49,14 +61,14 @@ final class Rights {
             case RESERVED -> byReserved(claimant, pairs);
             case FAIR_SHARE ->
                 byReserved(claimant, pairs)
-                        .or(() -> grants(claimant, pairs, QuotaNode::fairGpuMilli)
+                        .or(() -> grants(claimant, pairs, QuotaNode::fairGpuMilli, false)
                                 ? Optional.of(Receipt.Right.FAIR_SHARE)
                                 : Optional.empty());
         };
     }
 
     private static Optional<Receipt.Right> byReserved(Claimant claimant, List<Pair> pairs) {
-        return grants(claimant, pairs, QuotaNode::reservedGpuMilli)
+        return grants(claimant, pairs, QuotaNode::reservedGpuMilli, true)
                 ? Optional.of(Receipt.Right.RESERVED)
                 : Optional.empty();
     }
@@ -83,12 +95,18 @@ final class Rights {
         return new Pair(mine, mine.branchBelow(common), theirs.branchBelow(common));
     }
 
-    /** One tree must grant the claimant's side; in every tree the victim's branch must be above its measure. */
-    private static boolean grants(Claimant claimant, List<Pair> pairs, ToLongFunction<QuotaNode> measure) {
+    /**
+     * One tree must grant the claimant's side; in every tree the victim's branch must be above its measure. What a
+     * branch keeps idle counts as used where reservations are compared: a group that runs on what its sister group does
+     * not lend would otherwise take it from other tenants.
+     */
+    private static boolean grants(
+            Claimant claimant, List<Pair> pairs, ToLongFunction<QuotaNode> measure, boolean idleToo) {
         boolean granted = false;
         for (Pair pair : pairs) {
             QuotaNode victim = pair.victimBranch();
-            if (victim.used().next() <= measure.applyAsLong(victim)) {
+            long used = idleToo ? victim.occupiedGpuMilli() : victim.used().next();
+            if (used <= measure.applyAsLong(victim)) {
                 return false;
             }
             granted |= staysWithin(pair, claimant.ask().gpuMilli(), measure);

@@ -1,18 +1,19 @@
 package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Settings;
-import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
@@ -62,13 +63,22 @@ public final class RoomMaker {
                 return room;
             }
         }
+        boolean fromOthers = rights.couldReclaim(claimant);
+        boolean fromOwnGroup = hasLowerPriority(claimant);
         for (Way way : Way.values()) {
-            Optional<Room> room = byStopping(claimant, way, outcome);
+            boolean possible = (fromOthers || !way.fromOthers) && (fromOwnGroup || !way.fromOwnGroup);
+            Optional<Room> room = possible ? byStopping(claimant, way, outcome) : Optional.empty();
             if (room.isPresent()) {
                 return room;
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether work of lower priority runs in the claimant's own group. */
+    private boolean hasLowerPriority(Claimant claimant) {
+        SortedSet<Unit> own = cluster.running(claimant.space().pool().id()).get(claimant.path());
+        return own != null && own.first().holder().priority() < claimant.priority();
     }
 
     private static boolean curable(Admission.Bound bound) {
@@ -89,15 +99,11 @@ public final class RoomMaker {
         if (!settings.consolidate() || !enoughFree) {
             return Optional.empty();
         }
-        List<Unit> movable = new ArrayList<>();
-        for (Holder holder : cluster.running(claimant.space().pool().id())) {
-            if (rights.oldEnough(holder)) {
-                movable.add(Unit.whole(holder));
-            }
-        }
+        SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> movable = movableByNode(claimant);
         for (SortedSet<NodeId> area : claimant.space().areas(claimant.request())) {
+            VictimQueue queue = new VictimQueue(cluster, inArea(movable, area), unit -> true);
             Optional<Room> room = search(claimant, area, unit -> true)
-                    .among(inArea(movable, area))
+                    .among(queue)
                     .filter(found -> within(MOST_MOVES, found))
                     .flatMap(outcome::ifAllMove);
             if (room.isPresent()) {
@@ -105,6 +111,35 @@ public final class RoomMaker {
             }
         }
         return Optional.empty();
+    }
+
+    /** All that may be moved, each as a whole, under every node that it is on. */
+    private SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> movableByNode(Claimant claimant) {
+        SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> byNode = new TreeMap<>();
+        cluster.running(claimant.space().pool().id()).forEach((path, units) -> {
+            for (Unit unit : units) {
+                if (unit.core() && rights.oldEnough(unit.holder())) {
+                    Unit whole = Unit.whole(unit.holder());
+                    for (NodeId node : whole.nodes()) {
+                        byNode.computeIfAbsent(node, id -> new TreeMap<>())
+                                .computeIfAbsent(path, group -> new TreeSet<>(Unit.FIRST_TO_GO))
+                                .add(whole);
+                    }
+                }
+            }
+        });
+        return byNode;
+    }
+
+    private static SortedMap<QuotaPath, SortedSet<Unit>> inArea(
+            SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> byNode, SortedSet<NodeId> area) {
+        SortedMap<QuotaPath, SortedSet<Unit>> inside = new TreeMap<>();
+        for (NodeId node : area) {
+            byNode.getOrDefault(node, new TreeMap<>())
+                    .forEach((path, units) -> inside.computeIfAbsent(path, group -> new TreeSet<>(Unit.FIRST_TO_GO))
+                            .addAll(units));
+        }
+        return inside;
     }
 
     private boolean within(int mostMoves, Search.Found found) {
@@ -116,67 +151,38 @@ public final class RoomMaker {
     }
 
     private Optional<Room> byStopping(Claimant claimant, Way way, Outcome outcome) {
-        List<Unit> candidates = candidates(claimant, way);
+        SortedMap<QuotaPath, SortedSet<Unit>> running =
+                cluster.running(claimant.space().pool().id());
+        Predicate<Unit> candidate = unit -> mayBeChosen(claimant, way, unit.holder());
         Predicate<Unit> allowed = unit -> rights.toStop(claimant, unit.holder());
-        if (candidates.stream().noneMatch(allowed)) {
+        VictimQueue all = new VictimQueue(cluster, running, candidate);
+        if (!all.anybody(allowed)) {
             return Optional.empty();
         }
-        Optional<Room> anywhere = new Search(cluster, claimant, node -> true, allowed)
-                .among(candidates)
-                .flatMap(outcome::ifRightful);
+        Optional<Room> anywhere =
+                new Search(cluster, claimant, node -> true, allowed).among(all).flatMap(outcome::ifRightful);
         if (anywhere.isPresent()) {
             return anywhere;
         }
         for (SortedSet<NodeId> area : claimant.space().areas(claimant.request())) {
-            List<Unit> inArea = inArea(candidates, area);
-            if (inArea.size() < candidates.size() && !inArea.isEmpty()) {
-                Optional<Room> room =
-                        search(claimant, area, allowed).among(inArea).flatMap(outcome::ifRightful);
-                if (room.isPresent()) {
-                    return room;
-                }
+            VictimQueue inArea = new VictimQueue(cluster, running, candidate.and(unit -> unit.concerns(area)));
+            Optional<Room> room = search(claimant, area, allowed).among(inArea).flatMap(outcome::ifRightful);
+            if (room.isPresent()) {
+                return room;
             }
         }
         return Optional.empty();
     }
 
+    /** Whom a way may stop, as far as that does not depend on what is used at the moment of choice. */
+    private boolean mayBeChosen(Claimant claimant, Way way, Holder holder) {
+        boolean own = holder.tenure().path().equals(claimant.path());
+        return own
+                ? way.fromOwnGroup && rights.toPreempt(claimant, holder) && rights.oldEnough(holder)
+                : way.fromOthers && rights.oldEnoughToBeReclaimed(holder);
+    }
+
     private Search search(Claimant claimant, SortedSet<NodeId> area, Predicate<Unit> allowed) {
         return new Search(cluster, claimant, node -> area.contains(node.id()), allowed);
-    }
-
-    /** All whom a way may stop as far as does not depend on what is used at the moment of choice. */
-    private List<Unit> candidates(Claimant claimant, Way way) {
-        List<Unit> units = new ArrayList<>();
-        boolean others = false;
-        boolean ownGroup = false;
-        for (Holder holder : cluster.running(claimant.space().pool().id())) {
-            boolean own = holder.tenure().path().equals(claimant.path());
-            if (own && way.fromOwnGroup && rights.toPreempt(claimant, holder) && rights.oldEnough(holder)) {
-                units.addAll(Unit.of(holder));
-                ownGroup = true;
-            }
-            if (!own && way.fromOthers && rights.oldEnoughToBeReclaimed(holder)) {
-                units.addAll(Unit.of(holder));
-                others = true;
-            }
-        }
-        return way == Way.BOTH && !(others && ownGroup) ? List.of() : units;
-    }
-
-    /** The units that hold something in an area; with a core also its surplus, which cannot run without it. */
-    private static List<Unit> inArea(List<Unit> units, SortedSet<NodeId> area) {
-        Set<WorkloadId> coreInside = new HashSet<>();
-        for (Unit unit : units) {
-            if (unit.core() && unit.touches(area)) {
-                coreInside.add(unit.holder().id());
-            }
-        }
-        List<Unit> inside = new ArrayList<>();
-        for (Unit unit : units) {
-            if (unit.touches(area) || coreInside.contains(unit.holder().id())) {
-                inside.add(unit);
-            }
-        }
-        return inside;
     }
 }

@@ -5,10 +5,10 @@ import io.quartermaster.engine.Node;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -48,8 +48,7 @@ final class Search {
     }
 
     /** Leaves the chosen units stopped in the books when it finds something, and no trace when it does not. */
-    Optional<Found> among(Collection<Unit> candidates) {
-        VictimQueue queue = new VictimQueue(cluster, candidates);
+    Optional<Found> among(VictimQueue queue) {
         Optional<Allocation> place = place();
         while (place.isEmpty()) {
             Optional<Unit> next = queue.poll(allowed);

@@ -1,14 +1,16 @@
 package io.quartermaster.engine.preemption;
 
+import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
-import java.util.ArrayDeque;
-import java.util.Collection;
-import java.util.Deque;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -17,40 +19,66 @@ import org.jspecify.annotations.Nullable;
  * uses most of its fair share now, then the group's first to go.
  */
 final class VictimQueue {
-    private final Map<QuotaNode, Deque<Unit>> byLeaf = new HashMap<>();
+    private final Map<QuotaNode, Group> groups = new HashMap<>();
     private @Nullable QuotaNode root;
 
-    VictimQueue(Cluster cluster, Collection<Unit> units) {
-        for (Unit unit : units.stream().sorted(Unit.FIRST_TO_GO).toList()) {
-            QuotaNode leaf = cluster.leaves(
-                            unit.holder().allocation().pool(),
-                            unit.holder().tenure().path())
-                    .getFirst();
-            byLeaf.computeIfAbsent(leaf, key -> new ArrayDeque<>()).add(unit);
-            root = leaf.tree().root();
+    /** The candidates of one group that are left, the first to go first. */
+    private static final class Group {
+        private final Iterator<Unit> rest;
+        private final Predicate<Unit> candidate;
+        private @Nullable Unit first;
+
+        Group(SortedSet<Unit> units, Predicate<Unit> candidate) {
+            this.rest = units.iterator();
+            this.candidate = candidate;
+            advance();
+        }
+
+        void advance() {
+            first = null;
+            while (first == null && rest.hasNext()) {
+                Unit next = rest.next();
+                first = candidate.test(next) ? next : null;
+            }
         }
     }
 
-    /** Takes out the next victim. What is allowed of one unit of a group is taken to be allowed of all that are here. */
+    /** @param candidate who may be chosen, as far as that does not depend on what is used at the time */
+    VictimQueue(Cluster cluster, SortedMap<QuotaPath, SortedSet<Unit>> units, Predicate<Unit> candidate) {
+        units.forEach((path, ofGroup) -> {
+            Group group = new Group(ofGroup, candidate);
+            if (group.first != null) {
+                QuotaNode leaf = cluster.leaves(
+                                group.first.holder().allocation().pool(), path)
+                        .getFirst();
+                groups.put(leaf, group);
+                root = leaf.tree().root();
+            }
+        });
+    }
+
+    /** Whether anybody could be chosen now. What is allowed of one of a group is allowed of all its candidates. */
+    boolean anybody(Predicate<Unit> allowed) {
+        return root != null && firstBelow(root, allowed) != null;
+    }
+
+    /** Takes out the next victim. */
     Optional<Unit> poll(Predicate<Unit> allowed) {
-        if (root == null) {
+        Offer offer = root == null ? null : firstBelow(root, allowed);
+        if (offer == null) {
             return Optional.empty();
         }
-        Offer first = firstBelow(root, allowed);
-        if (first == null) {
-            return Optional.empty();
-        }
-        Deque<Unit> units = byLeaf.get(first.leaf);
-        return units == null ? Optional.empty() : Optional.ofNullable(units.poll());
+        offer.group.advance();
+        return Optional.of(offer.unit);
     }
 
-    private record Offer(QuotaNode leaf, Unit unit) {}
+    private record Offer(Group group, Unit unit) {}
 
     private @Nullable Offer firstBelow(QuotaNode node, Predicate<Unit> allowed) {
-        Deque<Unit> units = byLeaf.get(node);
-        if (units != null) {
-            Unit unit = units.peek();
-            return unit != null && allowed.test(unit) ? new Offer(node, unit) : null;
+        if (node.children().isEmpty()) {
+            Group group = groups.get(node);
+            Unit unit = group == null ? null : group.first;
+            return group != null && unit != null && allowed.test(unit) ? new Offer(group, unit) : null;
         }
         Offer best = null;
         QuotaNode bestBranch = node;

@@ -40,6 +40,11 @@ public final class Admission {
         return check(ask, When.NEXT);
     }
 
+    /** The first bound in the way if nothing had been promised to anybody. */
+    public static Optional<Hit> ignoringPromises(Ask ask) {
+        return check(ask, When.NOW);
+    }
+
     /**
      * The limit in the way of something promised. What was within the reservation when it was promised stays promised,
      * whoever borrows beside it since.

@@ -153,6 +153,11 @@ public final class QuotaNode {
         return Math.max(terms.reservedGpuMilli(), fairGpuMilli);
     }
 
+    /** What is taken from others: what is used, and what must stay idle because it is not lent. */
+    public long occupiedGpuMilli() {
+        return used.next() + (tree.lendsAll() ? 0 : heldBackGpuMilli());
+    }
+
     /** What must stay idle because its owner does not lend it. */
     long heldBackGpuMilli() {
         long below = 0;

@@ -1,6 +1,7 @@
 package io.quartermaster.engine.simulation;
 
 import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
@@ -31,7 +32,8 @@ final class Checker {
     List<String> failures(Expectation expectation) {
         List<String> failures = new ArrayList<>();
         for (Expectation.Claim claim : expectation.claims()) {
-            failure(claim).ifPresent(text -> failures.add("at " + expectation.atMillis() / 1000.0 + "s: " + text));
+            failure(claim)
+                    .ifPresent(text -> failures.add("at " + Amounts.decimal(expectation.atMillis()) + "s: " + text));
         }
         return failures;
     }
@@ -67,7 +69,7 @@ final class Checker {
     }
 
     private static Optional<String> amount(String what, long expected, long found) {
-        return unless(expected == found, expected / 1000.0 + " " + what, String.valueOf(found / 1000.0));
+        return unless(expected == found, Amounts.decimal(expected) + " " + what, Amounts.decimal(found));
     }
 
     private String found(WorkloadId id) {

@@ -1,6 +1,7 @@
 package io.quartermaster.engine.simulation;
 
 import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Engine;
@@ -204,7 +205,7 @@ public final class Simulation {
             }
         }
         if (scenario.cycles().isEmpty()) {
-            failures.add("at " + now / 1000.0 + "s: " + plans + " plans and still not settled");
+            failures.add("at " + Amounts.decimal(now) + "s: " + plans + " plans and still not settled");
         }
     }
 

@@ -1,23 +1,22 @@
-package io.quartermaster.engine.preemption;
+package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.placement.Holder;
-import io.quartermaster.engine.placement.Tenure;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
  * The smallest part of running work that can give way: one worker beyond the minimum, or all that remain.
  *
  * @param core whether the workload as such stops with it
  */
-record Unit(Holder holder, List<Allocation.Worker> workers, boolean core) {
+public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core) {
 
     /** Who gives way first, within a group: lowest priority, surplus before core, started last, submitted last. */
-    static final Comparator<Unit> FIRST_TO_GO = Comparator.<Unit>comparingInt(unit -> unit.holder.priority())
+    public static final Comparator<Unit> FIRST_TO_GO = Comparator.<Unit>comparingInt(unit -> unit.holder.priority())
             .thenComparing(unit -> unit.core)
             .thenComparing(Comparator.comparingLong((Unit unit) -> unit.holder.startedMillis())
                     .reversed())
@@ -30,12 +29,12 @@ record Unit(Holder holder, List<Allocation.Worker> workers, boolean core) {
                             (Unit unit) -> unit.workers.getFirst().number())
                     .reversed());
 
-    Unit {
+    public Unit {
         workers = List.copyOf(workers);
     }
 
     /** The units of one workload: its surplus workers one by one, the highest number first, then the core. */
-    static List<Unit> of(Holder holder) {
+    public static List<Unit> of(Holder holder) {
         List<Allocation.Worker> workers = holder.allocation().workers();
         List<Unit> units = new ArrayList<>();
         for (int i = workers.size() - 1; i >= holder.minWorkers(); i--) {
@@ -46,23 +45,29 @@ record Unit(Holder holder, List<Allocation.Worker> workers, boolean core) {
     }
 
     /** A workload as one unit, to be moved as a whole. */
-    static Unit whole(Holder holder) {
+    public static Unit whole(Holder holder) {
         return new Unit(holder, holder.allocation().workers(), true);
     }
 
     /** This and another unit of the same workload together. */
-    Unit with(Unit other) {
+    public Unit with(Unit other) {
         List<Allocation.Worker> both = new ArrayList<>(workers);
         both.addAll(other.workers);
         both.sort(Comparator.comparingInt(Allocation.Worker::number));
         return new Unit(holder, both, core || other.core);
     }
 
-    boolean isCoreOf(Unit surplus) {
+    public boolean isCoreOf(Unit surplus) {
         return core && !surplus.core && holder.id().equals(surplus.holder.id());
     }
 
-    boolean touches(SortedSet<NodeId> area) {
+    /** Whether it, or the core that it belongs to, holds something in an area; without the core surplus cannot run. */
+    public boolean concerns(SortedSet<NodeId> area) {
+        List<Allocation.Worker> all = holder.allocation().workers();
+        return touches(workers, area) || (!core && touches(all.subList(0, holder.minWorkers()), area));
+    }
+
+    private static boolean touches(List<Allocation.Worker> workers, SortedSet<NodeId> area) {
         for (Allocation.Worker worker : workers) {
             if (worker.place() instanceof Allocation.Place.OnNode place && area.contains(place.node())) {
                 return true;
@@ -71,7 +76,18 @@ record Unit(Holder holder, List<Allocation.Worker> workers, boolean core) {
         return false;
     }
 
-    Tenure tenure() {
+    /** The nodes that it is on; none in a counted pool. */
+    public SortedSet<NodeId> nodes() {
+        SortedSet<NodeId> nodes = new TreeSet<>();
+        for (Allocation.Worker worker : workers) {
+            if (worker.place() instanceof Allocation.Place.OnNode place) {
+                nodes.add(place.node());
+            }
+        }
+        return nodes;
+    }
+
+    public Tenure tenure() {
         return holder.tenure().of(new Allocation(holder.allocation().pool(), workers));
     }
 }

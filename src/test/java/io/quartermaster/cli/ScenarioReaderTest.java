@@ -1,0 +1,57 @@
+package io.quartermaster.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+class ScenarioReaderTest {
+
+    /** A file that is wrong in one place, the line of that place, and a word of the message. */
+    private record Wrong(String text, int line, String word) {}
+
+    private static final List<Wrong> WRONG = List.of(
+            new Wrong("scenario: a\npools:\n  p: {capcity: 3}\n", 3, "capcity"),
+            new Wrong("scenario: a\nquota: []\n", 2, "quota"),
+            new Wrong("title: nameless\n", 1, "scenario"),
+            new Wrong("scenario: Not Kebab\n", 1, "kebab"),
+            new Wrong("scenario: a\npools:\n  p: {capacity: 1.2345}\n", 3, "three decimal"),
+            new Wrong("scenario: a\npools: {p: {capacity: 1}}\nquotas:\n  - {path: t, pool: q}\n", 4, "'q'"),
+            new Wrong("scenario: a\nsettings:\n  grace: 10\n", 3, "duration"),
+            new Wrong("scenario: a\nsettings: {spill: sideways}\n", 2, "after-preempting"),
+            new Wrong("scenario: a\nscenario: b\n", 2, "twice"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 1.5}\n",
+                    4,
+                    "fraction"),
+            new Wrong("scenario: a\npools: {p: {capacity: 1}}\nexpect:\n  - {at: 0s, running: [ghost]}\n", 4, "ghost"),
+            new Wrong("scenario: a\npools: {p: {capacity: 1}}\ntimeline:\n  - {at: 1s, node-down: [n9]}\n", 4, "n9"),
+            new Wrong("scenario: a\npools: {p: [\n", 3, "expected"),
+            new Wrong(
+                    "scenario: a\npools:\n  p:\n    nodes: [{name: n, gpus: 1}]\nworkloads:\n"
+                            + "  - {name: w, path: t, gpus: 2, state: running, on: n}\n",
+                    6,
+                    "does not fit"));
+
+    @TestFactory
+    List<DynamicTest> whatIsWrongIsNamedWithItsLine() {
+        return WRONG.stream()
+                .map(wrong -> DynamicTest.dynamicTest(
+                        wrong.word(), () -> assertThatThrownBy(() -> ScenarioReader.read(wrong.text()))
+                                .isInstanceOfSatisfying(ScenarioSyntaxException.class, error -> {
+                                    assertThat(error.line()).isEqualTo(wrong.line());
+                                    assertThat(error.getMessage()).contains(wrong.word());
+                                })))
+                .toList();
+    }
+
+    @Test
+    void aFileMayHoldSeveralScenarios() {
+        assertThat(ScenarioReader.read("scenario: a\n---\nscenario: b\n"))
+                .extracting(scenario -> scenario.name())
+                .containsExactly("a", "b");
+    }
+}
