@@ -1,0 +1,204 @@
+package io.quartermaster.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.Ports;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/**
+ * The main job as people meet it: the packaged program with everything it starts, the demonstration played against it through the public
+ * API, and the same with the service and the agent killed in the middle.
+ */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class DemoIT {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(8);
+    /** {@code -Dqm.long=true} plays on until fifty were killed. */
+    private static final int KILLS = Boolean.getBoolean("qm.long") ? 50 : 5;
+
+    private static final int KILLS_PER_PLAY = 5;
+    private static final Map<String, String> PORTS = Map.of(
+            "QM_HTTP_PORT", Integer.toString(Ports.anyFree()),
+            "QM_POSTGRES_PORT", Integer.toString(Ports.anyFree()),
+            "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
+            "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));
+
+    /** Stays behind, with all logs, until the build folder is emptied. */
+    private static final Path FOLDER =
+            Path.of("target", "it-demo-" + ProcessHandle.current().pid()).toAbsolutePath();
+
+    @SuppressWarnings("NullAway.Init") // set before all tests
+    private static Process service;
+
+    @BeforeAll
+    static void up() throws IOException {
+        Files.createDirectories(FOLDER);
+        service = start("up");
+        awaitReady();
+    }
+
+    @AfterAll
+    static void down() throws Exception {
+        Process down = start("down");
+        assertThat(down.waitFor(2, TimeUnit.MINUTES)).isTrue();
+        assertThat(ended(service)).isTrue();
+        for (String port : PORTS.values()) {
+            assertThat(Ports.answers(Integer.parseInt(port))).isFalse();
+        }
+    }
+
+    @Test
+    @Order(1)
+    void theWorkedExampleHappensInOrderWithItsReasonsAndItsBill() throws Exception {
+        Played played = play("--steps", "40").get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+
+        assertThat(played.output()).as(played.output()).contains("the equations of the ledger hold: yes, exactly");
+        assertThat(played.exitCode()).isZero();
+        assertThat(played.lines())
+                .containsSubsequence(
+                        "acme r-3 running, attempt 1",
+                        "globex g-1 running, attempt 1",
+                        "acme r-3 is told to stop: reclaim for d-1, by right of reserved",
+                        "acme d-1 running, attempt 1",
+                        "acme r-2 is told to stop: reclaim for d-2, by right of reserved",
+                        "acme d-2 running, attempt 1",
+                        "acme r-5 succeeded");
+        assertThat(played.lines())
+                .anyMatch(line -> line.startsWith("acme r-4 waiting: LIMIT"))
+                .anyMatch(line -> line.startsWith("acme r-5 waiting: LIMIT"))
+                .noneMatch(line -> line.startsWith("acme r-1 is told") || line.startsWith("globex g-1 is told"))
+                .anyMatch(line -> line.matches("acme /devops within [1-9][0-9.]*, over-quota 0.0 GPU-seconds"))
+                .anyMatch(line -> line.matches(
+                        "globex demo reserved 0.0, reserved-idle 0.0, on-demand [1-9][0-9.]* GPU-seconds"));
+        nothingStartedTwice();
+    }
+
+    @Test
+    @Order(2)
+    void killedServicesAndAgentsStartNothingTwiceAndLoseNothing() throws Exception {
+        long seed = Long.getLong("qm.seed", new Random().nextLong());
+        Random random = new Random(seed);
+        for (int killed = 0; killed < KILLS; ) {
+            CompletableFuture<Played> play = play("--steps", "100");
+            for (int i = 0; i < KILLS_PER_PLAY && killed < KILLS && !play.isDone(); i++, killed++) {
+                TimeUnit.MILLISECONDS.sleep(500 + random.nextInt(5_000));
+                killOne(random.nextInt(3) == 0);
+            }
+            Played played = play.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+
+            assertThat(played.exitCode())
+                    .as("seed %d (repeat with -Dqm.seed), after %d kills: %s", seed, killed, played.output())
+                    .isZero();
+            nothingStartedTwice();
+        }
+    }
+
+    private static void killOne(boolean agent) throws Exception {
+        if (agent) {
+            Path pidFile = new DataFolder(data()).resolve("run").resolve("agent.pid");
+            if (Files.exists(pidFile)) {
+                long pid = Long.parseLong(Files.readString(pidFile).split(" ")[0]);
+                ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+            }
+            return;
+        }
+        service.destroyForcibly().waitFor();
+        service = start("up");
+        awaitReady();
+    }
+
+    /** Every start of a demonstration's job writes its attempt's id into a file of the workload. */
+    private static void nothingStartedTwice() {
+        try (Stream<Path> files = Files.walk(data().resolve("agent"))) {
+            List<Path> starts = files.filter(file -> file.endsWith(".starts")).toList();
+            assertThat(starts).isNotEmpty();
+            for (Path file : starts) {
+                assertThat(Files.readAllLines(file)).as(file.toString()).doesNotHaveDuplicates();
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private record Played(int exitCode, String output) {
+        /** Without the time in front, and with single spaces. */
+        List<String> lines() {
+            return output.lines()
+                    .map(line -> line.replaceFirst("^ *[0-9.]+ s ", "").strip().replaceAll(" +", " "))
+                    .toList();
+        }
+    }
+
+    private static CompletableFuture<Played> play(String... options) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("demo"));
+        arguments.addAll(List.of(options));
+        Process demo = start(arguments.toArray(String[]::new));
+        return CompletableFuture.supplyAsync(() -> {
+            try {
+                String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                return new Played(demo.waitFor(), output);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    private static void awaitReady() {
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(200)).until(() -> {
+            assertThat(ended(service))
+                    .as("the service ended; see %s", FOLDER.resolve("up.out"))
+                    .isFalse();
+            return RunFile.ofRunning(new DataFolder(data()))
+                    .filter(RunFile::ready)
+                    .isPresent();
+        });
+    }
+
+    private static boolean ended(Process process) {
+        return !process.isAlive();
+    }
+
+    private static Process start(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx384m",
+                "-jar",
+                Path.of("target", "quarkus-app", "quarkus-run.jar").toString()));
+        command.addAll(List.of(arguments));
+        command.addAll(List.of("--data-dir", data().toString()));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        if (arguments[0].equals("up")) {
+            builder.redirectOutput(
+                    ProcessBuilder.Redirect.appendTo(FOLDER.resolve("up.out").toFile()));
+        }
+        builder.environment().putAll(PORTS);
+        return builder.start();
+    }
+
+    private static Path data() {
+        return FOLDER.resolve("data");
+    }
+}
