@@ -6,13 +6,17 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.EnumNamingStrategy;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.cfg.CoercionAction;
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
 import com.fasterxml.jackson.databind.cfg.MapperConfig;
 import com.fasterxml.jackson.databind.introspect.AnnotatedClass;
 import com.fasterxml.jackson.databind.introspect.NopAnnotationIntrospector;
+import com.fasterxml.jackson.databind.type.LogicalType;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import io.quarkus.jackson.ObjectMapperCustomizer;
 import jakarta.inject.Singleton;
+import java.util.List;
 
 /**
  * The one way JSON is read and written: camelCase fields, kebab-case words for enums, times and durations as ISO-8601 text, absent
@@ -42,11 +46,32 @@ public class JsonSettings implements ObjectMapperCustomizer {
                 DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY,
                 DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
         mapper.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT);
+        refuseOtherTypes(mapper);
         mapper.disable(
                 SerializationFeature.WRITE_DATES_AS_TIMESTAMPS, SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS);
         mapper.setDefaultPropertyInclusion(JsonInclude.Include.NON_NULL);
         mapper.setAnnotationIntrospector(AnnotationIntrospector.pair(
                 mapper.getSerializationConfig().getAnnotationIntrospector(), new EnumWords()));
+    }
+
+    /** A number in quotes is no number, 1 is not true, and a number is no text: the contract says which it is. */
+    private static void refuseOtherTypes(ObjectMapper mapper) {
+        for (LogicalType number : List.of(LogicalType.Integer, LogicalType.Float, LogicalType.Boolean)) {
+            refuse(mapper, number, CoercionInputShape.String, CoercionInputShape.EmptyString);
+        }
+        refuse(mapper, LogicalType.Boolean, CoercionInputShape.Integer, CoercionInputShape.Float);
+        refuse(
+                mapper,
+                LogicalType.Textual,
+                CoercionInputShape.Integer,
+                CoercionInputShape.Float,
+                CoercionInputShape.Boolean);
+    }
+
+    private static void refuse(ObjectMapper mapper, LogicalType type, CoercionInputShape... shapes) {
+        for (CoercionInputShape shape : shapes) {
+            mapper.coercionConfigFor(type).setCoercion(shape, CoercionAction.Fail);
+        }
     }
 
     /** Asked after the annotations, so an enum may still say otherwise. */

@@ -5,12 +5,17 @@ import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.exc.InvalidFormatException;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
+import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
 import io.vertx.pgclient.PgException;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -113,6 +118,10 @@ public final class ProblemMappers {
                                 .collect(Collectors.joining(", ")));
             case InvalidFormatException format ->
                 invalid(field, "\"" + format.getValue() + "\" is not accepted", accepted(format.getTargetType()));
+            case ValueInstantiationException refused ->
+                invalid(field, cause(refused), accepted(refused.getType().getRawClass()));
+            case MismatchedInputException mismatch ->
+                invalid(field, "not of the type that belongs here", accepted(mismatch.getTargetType()));
             case JsonMappingException mapping -> invalid(field, cause(mapping), null);
             default -> invalid("body", "not a JSON document: " + e.getOriginalMessage(), "a JSON document");
         };
@@ -129,16 +138,35 @@ public final class ProblemMappers {
                 : String.valueOf(e.getOriginalMessage());
     }
 
-    private static @Nullable String accepted(Class<?> type) {
-        if (!type.isEnum()) {
+    /** What a field of this type takes; null for types of which nothing general can be said. */
+    private static @Nullable String accepted(@Nullable Class<?> type) {
+        if (type == null) {
             return null;
         }
-        return List.of(type.getEnumConstants()).stream()
-                .map(constant -> ((Enum<?>) constant)
-                        .name()
-                        .toLowerCase(java.util.Locale.ROOT)
-                        .replace('_', '-'))
-                .collect(Collectors.joining(", "));
+        if (type.isEnum()) {
+            return Arrays.stream(type.getEnumConstants())
+                    .map(constant -> Words.of((Enum<?>) constant))
+                    .collect(Collectors.joining(", "));
+        }
+        if (type == GpuAmount.class) {
+            return GpuAmount.ACCEPTED;
+        }
+        if (type == Duration.class) {
+            return "an ISO-8601 duration such as PT30S";
+        }
+        if (type == Instant.class) {
+            return "an ISO-8601 time such as 2026-01-31T00:00:00Z";
+        }
+        if (type == String.class) {
+            return "a text";
+        }
+        if (type == Boolean.class || type == boolean.class) {
+            return "true, false";
+        }
+        if (type == Integer.class || type == int.class || type == Long.class || type == long.class) {
+            return "a whole number";
+        }
+        return Collection.class.isAssignableFrom(type) ? "a list" : type.isRecord() ? "an object" : null;
     }
 
     private static String path(JsonMappingException e) {
