@@ -2,11 +2,13 @@ package io.quartermaster.access;
 
 import io.quartermaster.platform.Words;
 import java.util.Optional;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /** Who may submit to a queue. A queue without rules admits nobody. */
 public sealed interface AccessRule {
 
     /** The kinds of subject, as the API and the table write them. */
+    @Schema(name = "AccessRuleSubjectKind")
     enum Kind {
         GROUP,
         USER,

@@ -3,8 +3,15 @@ package io.quartermaster.access;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.regex.Pattern;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /** A user group of a tenant, from the top: {@code /research/nlp}. A group contains itself and its subgroups. */
+@Schema(
+        type = SchemaType.STRING,
+        maxLength = GroupPath.MAX_LENGTH,
+        pattern = "^(/[^/]+)+$",
+        description = "path of a group, such as /research/nlp")
 public record GroupPath(String value) implements Comparable<GroupPath> {
 
     public static final int MAX_LENGTH = 512;

@@ -13,6 +13,7 @@ final class NodeApi {
     private NodeApi() {}
 
     /** What the service knows of a node's whereabouts. */
+    @Schema(name = "NodeContact")
     enum Contact {
         NEVER_HEARD,
         UP,

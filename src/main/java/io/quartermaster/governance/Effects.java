@@ -50,6 +50,7 @@ public record Effects(
      * @param pool its name, or {@code *}
      * @param group whose reservation it is; {@code /} for the tenant's own
      */
+    @Schema(name = "ReservedChange")
     public record Reserved(String pool, String group, GpuAmount of, GpuAmount before, GpuAmount after) {}
 
     /** Something that is held now; a list of them is in the order of their start. */

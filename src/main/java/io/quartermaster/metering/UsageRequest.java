@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 public final class UsageRequest {
 
     /** How finely time is divided. */
+    @Schema(name = "UsageGranularity")
     public enum Granularity {
         TOTAL,
         HOUR

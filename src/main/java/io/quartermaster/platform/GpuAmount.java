@@ -3,11 +3,18 @@ package io.quartermaster.platform;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.math.BigDecimal;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /**
  * An amount of GPUs, in thousandths; written in the API as a decimal in a string ({@code "0.25"}), so that no client reads it as a binary
  * float.
  */
+@Schema(
+        type = SchemaType.STRING,
+        format = "gpus",
+        pattern = "^[0-9]{1,7}(\\.[0-9]{1,3})?$",
+        description = "GPUs, " + GpuAmount.ACCEPTED)
 public record GpuAmount(long milli) implements Comparable<GpuAmount> {
 
     /** A million GPUs: beyond any cell, and far from overflow when summed. */

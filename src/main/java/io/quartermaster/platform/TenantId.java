@@ -3,8 +3,11 @@ package io.quartermaster.platform;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.util.regex.Pattern;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /** The name of a tenant: also its realm, the first step of its quota paths and the hash tag of its Redis keys. Never reused. */
+@Schema(type = SchemaType.STRING, pattern = "^[a-z][a-z0-9-]{1,38}[a-z0-9]$", description = "id of a tenant")
 public record TenantId(String value) implements Comparable<TenantId> {
 
     private static final Pattern FORM = Pattern.compile("[a-z][a-z0-9-]{1,38}[a-z0-9]");

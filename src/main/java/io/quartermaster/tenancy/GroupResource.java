@@ -25,6 +25,7 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.hibernate.reactive.mutiny.Mutiny;
@@ -32,13 +33,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The groups of a tenant's realm. The realm has the truth; nothing of them is stored here. */
 @Path("/v1/tenants/{tenant}/groups")
-@Tag(name = "groups")
+@Tag(name = "Groups")
 public class GroupResource {
 
     /** A group, by its path. */
     public record Group(GroupPath path) {}
 
     /** A group as asked for. */
+    @Schema(name = "GroupRequest")
     public record NewGroup(@Nullable GroupPath path) {}
 
     private final KeycloakAdmin admin;
@@ -65,7 +67,7 @@ public class GroupResource {
 
     @GET
     @Needs(Permission.GROUPS_READ)
-    @Operation(summary = "List groups, in the order of their paths")
+    @Operation(operationId = "listGroups", summary = "Lists groups, in the order of their paths")
     public Uni<Page<Group>> list(@PathParam("tenant") TenantId tenant, @BeanParam PageRequest page) {
         String scope = "tenants/" + tenant + "/groups";
         String after = page.after(scope).orElse("");
@@ -82,7 +84,7 @@ public class GroupResource {
 
     @POST
     @Needs(Permission.GROUPS_WRITE)
-    @Operation(summary = "Make a group in the tenant's realm, and those above it")
+    @Operation(operationId = "createGroup", summary = "Makes a group in the tenant's realm, and those above it")
     @APIResponseSchema(value = Group.class, responseCode = "201")
     public Uni<Response> create(
             @PathParam("tenant") TenantId tenant,

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** Long work on a tenant, and how far it has come. {@code error} is that of the last failed try, also while it is tried again. */
@@ -24,6 +25,7 @@ public record Operation(
     public static final String PROVISION = "provision-tenant";
 
     /** Where an operation is. */
+    @Schema(name = "OperationState")
     public enum State {
         PENDING,
         RUNNING,
@@ -32,6 +34,7 @@ public record Operation(
     }
 
     /** Where a step is. {@code WAITING}: it failed and is tried again. */
+    @Schema(name = "OperationStepState")
     public enum StepState {
         PENDING,
         RUNNING,
@@ -41,6 +44,7 @@ public record Operation(
     }
 
     /** One step. Times are of the last try. */
+    @Schema(name = "OperationStep")
     public record Step(
             String name,
             StepState state,
@@ -54,6 +58,7 @@ public record Operation(
     }
 
     /** What went wrong last, and when it is tried again; never, when {@code retryAt} is absent. */
+    @Schema(name = "OperationFailure")
     public record Failure(
             String step, String message, @Nullable Instant retryAt) {}
 

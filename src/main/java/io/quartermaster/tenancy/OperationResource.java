@@ -13,7 +13,7 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** Long work, and how far it has come. */
 @Path("/v1")
-@Tag(name = "operations")
+@Tag(name = "Operations")
 public class OperationResource {
 
     private final SystemDatabase database;
@@ -27,7 +27,9 @@ public class OperationResource {
     @GET
     @Path("/operator/operations/{id}")
     @Needs(Permission.OPERATIONS_READ)
-    @org.eclipse.microprofile.openapi.annotations.Operation(summary = "One operation, of any tenant")
+    @org.eclipse.microprofile.openapi.annotations.Operation(
+            operationId = "getOperation",
+            summary = "Shows an operation, of any tenant")
     public Uni<Operation> get(@PathParam("id") UUID id) {
         return database.on(connection -> operations.find(connection, id))
                 .map(found -> found.orElseThrow(ProblemException::notFound));

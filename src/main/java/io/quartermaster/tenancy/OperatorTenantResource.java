@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Tenants, as the operator sees them. */
 @Path("/v1/operator/tenants")
-@Tag(name = "tenants")
+@Tag(name = "Tenants")
 public class OperatorTenantResource {
 
     private final TenantService service;
@@ -56,7 +56,8 @@ public class OperatorTenantResource {
     @POST
     @Needs(Permission.TENANTS_WRITE)
     @Operation(
-            summary = "Make a tenant",
+            operationId = "createTenant",
+            summary = "Makes a tenant",
             description =
                     "Answers with the operation that makes it. The same request again gives the same operation; a failed one begins again.")
     @APIResponseSchema(value = io.quartermaster.tenancy.Operation.class, responseCode = "202")
@@ -73,7 +74,7 @@ public class OperatorTenantResource {
 
     @GET
     @Needs(Permission.TENANTS_READ)
-    @Operation(summary = "List tenants")
+    @Operation(operationId = "listTenants", summary = "Lists tenants by id")
     public Uni<Page<Tenant>> list(@BeanParam PageRequest page, @QueryParam("state") @Nullable String state) {
         TenantState wanted = state == null
                 ? null
@@ -90,7 +91,7 @@ public class OperatorTenantResource {
     @GET
     @Path("/{tenant}")
     @Needs(Permission.TENANTS_READ)
-    @Operation(summary = "One tenant")
+    @Operation(operationId = "getTenant", summary = "Shows a tenant")
     @APIResponseSchema(Tenant.class)
     public Uni<Response> get(@PathParam("tenant") TenantId tenant) {
         return database.on(connection -> tenants.find(connection, tenant))
@@ -102,7 +103,8 @@ public class OperatorTenantResource {
     @Path("/{tenant}")
     @Needs(Permission.TENANTS_WRITE)
     @Operation(
-            summary = "Rename, suspend or resume a tenant",
+            operationId = "updateTenant",
+            summary = "Renames, suspends or resumes a tenant",
             description = "The tokens of a suspended tenant count no longer, and its work is not started.")
     @APIResponseSchema(Tenant.class)
     public Uni<Response> change(

@@ -20,7 +20,7 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** A tenant, as it sees itself. Runs as the request role: the database too gives no other tenant's row. */
 @Path("/v1/tenants/{tenant}")
-@Tag(name = "tenants")
+@Tag(name = "Tenants")
 public class TenantResource {
 
     private static final String TENANT =
@@ -38,7 +38,9 @@ public class TenantResource {
 
     @GET
     @Needs(Permission.TENANTS_READ)
-    @org.eclipse.microprofile.openapi.annotations.Operation(summary = "The tenant itself")
+    @org.eclipse.microprofile.openapi.annotations.Operation(
+            operationId = "getOwnTenant",
+            summary = "Shows the tenant itself")
     @APIResponseSchema(Tenant.class)
     public Uni<Response> get(@PathParam("tenant") TenantId tenant) {
         return transactions
@@ -51,9 +53,11 @@ public class TenantResource {
 
     @GET
     @Path("/operations/{id}")
-    @Tag(name = "operations")
+    @Tag(name = "Operations")
     @Needs(Permission.OPERATIONS_READ)
-    @org.eclipse.microprofile.openapi.annotations.Operation(summary = "One operation on the tenant")
+    @org.eclipse.microprofile.openapi.annotations.Operation(
+            operationId = "getOwnOperation",
+            summary = "Shows an operation on the tenant")
     public Uni<Operation> operation(@PathParam("tenant") TenantId tenant, @PathParam("id") UUID id) {
         return transactions
                 .in(tenant, session -> session.createNativeQuery(OPERATION, String.class)

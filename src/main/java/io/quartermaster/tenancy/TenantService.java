@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** Makes tenants, and changes them. */
@@ -32,6 +33,7 @@ class TenantService {
     private static final Set<String> RESERVED = Set.of(Realm.OPERATOR_NAME, "master");
 
     /** A tenant as asked for. */
+    @Schema(name = "TenantRequest")
     public record NewTenant(
             @Nullable String id,
             @Nullable String displayName,
@@ -39,10 +41,12 @@ class TenantService {
             @Nullable List<GroupPath> groups) {}
 
     /** What to change; what is absent stays. */
+    @Schema(name = "TenantPatch")
     public record TenantChange(
             @Nullable String displayName, @Nullable Wish state) {
 
         /** The states that can be asked for. */
+        @Schema(name = "TenantWish")
         public enum Wish {
             ACTIVE,
             SUSPENDED

@@ -12,6 +12,7 @@ public final class LiveUsageApi {
     private LiveUsageApi() {}
 
     /** Where the figures come from: the counters that the leader publishes, or, when they are away, a count of the tables. */
+    @Schema(name = "LiveUsageSource")
     public enum Source {
         REDIS,
         DATABASE

@@ -1,11 +1,13 @@
 package io.quartermaster.workloads;
 
 import java.util.Locale;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /**
  * What the API asks for a workload; the leader makes it so. A wish to hold stops nothing that runs: it takes effect when the workload
  * would wait next. A wish to cancel is final.
  */
+@Schema(name = "WorkloadWish")
 public enum Wish {
     RUN,
     HOLD,

@@ -1,0 +1,176 @@
+package io.quartermaster.contract;
+
+import static io.restassured.RestAssured.given;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+
+/** The contract as the running service serves it. */
+record Contract(JsonNode document, List<Call> calls) {
+
+    private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch", "head");
+
+    /**
+     * One operation.
+     *
+     * @param permission what it needs; empty when the contract does not say
+     * @param roles that grant it
+     */
+    record Call(
+            String method,
+            String path,
+            String id,
+            String summary,
+            List<String> tags,
+            String permission,
+            Set<String> roles,
+            Set<String> statuses,
+            List<Parameter> parameters,
+            boolean takesBody,
+            JsonNode bodySchema,
+            boolean streams) {
+
+        boolean writes() {
+            return !method.equals("GET");
+        }
+
+        boolean ofTenant() {
+            return path.equals("/v1/tenants/{tenant}") || path.startsWith("/v1/tenants/{tenant}/");
+        }
+
+        boolean ofOperator() {
+            return path.startsWith("/v1/operator/");
+        }
+
+        boolean ofNode() {
+            return path.startsWith("/v1/nodes/{node}/");
+        }
+
+        List<String> pathParameters() {
+            return parameters.stream()
+                    .filter(parameter -> parameter.in().equals("path"))
+                    .map(Parameter::name)
+                    .toList();
+        }
+
+        Stream<Parameter> query() {
+            return parameters.stream().filter(parameter -> parameter.in().equals("query"));
+        }
+
+        boolean takes(String queryParameter) {
+            return query().anyMatch(parameter -> parameter.name().equals(queryParameter));
+        }
+
+        boolean isPaged() {
+            return takes("pageToken");
+        }
+
+        /** Agents' reports and reads have none. */
+        boolean hasDryRun() {
+            return takes("dryRun");
+        }
+
+        @Override
+        public String toString() {
+            return id + " (" + method + " " + path + ")";
+        }
+    }
+
+    /** @param type as JSON schema names it */
+    record Parameter(String name, String in, String type) {}
+
+    Contract {
+        calls = List.copyOf(calls);
+    }
+
+    static Contract served() {
+        String text = given().queryParam("format", "json")
+                .get("/openapi")
+                .then()
+                .extract()
+                .asString();
+        try {
+            JsonNode document = new ObjectMapper().readTree(text);
+            return new Contract(document, calls(document));
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the contract is no JSON", e);
+        }
+    }
+
+    /** Follows a reference, if the schema is one. */
+    JsonNode resolved(JsonNode schema) {
+        if (schema.has("$ref")) {
+            return resolved(document.at(schema.get("$ref").textValue().substring(1)));
+        }
+        JsonNode all = schema.path("allOf");
+        return all.size() == 1 ? resolved(all.get(0)) : schema;
+    }
+
+    Set<String> enumWords() {
+        Set<String> words = new TreeSet<>();
+        document.findValues("enum").forEach(values -> values.forEach(value -> words.add(value.asText())));
+        return words;
+    }
+
+    private static List<Call> calls(JsonNode document) {
+        List<Call> calls = new ArrayList<>();
+        for (Map.Entry<String, JsonNode> path : document.path("paths").properties()) {
+            for (Map.Entry<String, JsonNode> operation : path.getValue().properties()) {
+                if (METHODS.contains(operation.getKey())) {
+                    calls.add(call(path.getKey(), path.getValue(), operation.getKey(), operation.getValue()));
+                }
+            }
+        }
+        return calls;
+    }
+
+    private static Call call(String path, JsonNode item, String method, JsonNode operation) {
+        List<Parameter> parameters = new ArrayList<>(parameters(item));
+        parameters.addAll(parameters(operation));
+        return new Call(
+                method.toUpperCase(Locale.ROOT),
+                path,
+                operation.path("operationId").asText(),
+                operation.path("summary").asText(),
+                texts(operation.path("tags")),
+                operation.path("x-permission").asText(),
+                Set.copyOf(texts(operation.path("x-roles"))),
+                names(operation.path("responses")),
+                List.copyOf(parameters),
+                operation.has("requestBody"),
+                operation.at("/requestBody/content/application~1json/schema"),
+                operation.path("responses").path("200").path("content").has("text/event-stream"));
+    }
+
+    private static List<Parameter> parameters(JsonNode of) {
+        return stream(of.path("parameters"))
+                .map(one -> new Parameter(
+                        one.path("name").asText(),
+                        one.path("in").asText(),
+                        one.at("/schema/type").asText()))
+                .toList();
+    }
+
+    private static List<String> texts(JsonNode array) {
+        return stream(array).map(JsonNode::asText).toList();
+    }
+
+    private static Set<String> names(JsonNode object) {
+        Set<String> names = new TreeSet<>();
+        object.fieldNames().forEachRemaining(names::add);
+        return names;
+    }
+
+    private static Stream<JsonNode> stream(JsonNode array) {
+        return StreamSupport.stream(array.spliterator(), false);
+    }
+}
