@@ -1,0 +1,147 @@
+package io.quartermaster.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.access.Realm;
+import io.quartermaster.access.Role;
+import io.quartermaster.platform.TenantId;
+import io.restassured.response.Response;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.assertj.core.api.SoftAssertions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Every role against every operation, by real tokens: what the contract says of permissions is what the service does, and what that
+ * comes to is committed, so that a change of rights is seen in review. {@code -Dqm.contract.update=true} writes the matrix anew.
+ */
+@QuarkusTest
+class RoleMatrixIT {
+
+    private static final Path MATRIX = Path.of("src", "test", "resources", "contract", "role-matrix.txt");
+
+    /** What a caller meets. */
+    private enum Meets {
+        PASS,
+        /** 403 with the name of the permission. */
+        LACKS,
+        /** 404, as for what does not exist. */
+        UNSEEN,
+        /** Anything that is no answer to the question. */
+        NEITHER
+    }
+
+    private static World world;
+
+    @BeforeAll
+    static void tenant() {
+        world = World.both().a();
+    }
+
+    @Test
+    void everyRoleMayWhatTheContractSaysAndNothingElse() {
+        Contract contract = Contract.served();
+        SoftAssertions softly = new SoftAssertions();
+        for (Role role : Role.values()) {
+            for (Contract.Call call : contract.calls()) {
+                Response response = Calls.dryRun(call, world, Roles.token(role, world));
+                softly.assertThat(met(response, call))
+                        .as("%s calls %s: %s %s", role.word(), call, response.statusCode(), response.asString())
+                        .isEqualTo(expected(role, call));
+            }
+        }
+        softly.assertAll();
+    }
+
+    @Test
+    void whoWasGrantedNothingMayNothing() {
+        String token = Roles.tokenWithoutRole(world);
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : Contract.served().calls()) {
+            Response response = Calls.dryRun(call, world, token);
+            softly.assertThat(met(response, call))
+                    .as("%s: %s", call, response.asString())
+                    .isEqualTo(call.ofTenant() ? Meets.LACKS : Meets.UNSEEN);
+        }
+        softly.assertAll();
+    }
+
+    @Test
+    void matrixIsTheCommittedOne() throws IOException {
+        String matrix = Contract.served().calls().stream()
+                .map(RoleMatrixIT::row)
+                .sorted()
+                .collect(Collectors.joining("\n", header() + "\n", "\n"));
+        if (Boolean.getBoolean("qm.contract.update")) {
+            Files.writeString(MATRIX, matrix);
+        }
+        assertThat(matrix)
+                .as(
+                        "rights changed: if they should, write the matrix anew with -Dit.test=RoleMatrixIT -Dqm.contract.update=true")
+                .isEqualTo(Files.readString(MATRIX));
+    }
+
+    private static Meets met(Response response, Contract.Call call) {
+        return switch (response.statusCode()) {
+            // Let in by the gate; what refuses it then is narrower, such as the work being another's.
+            case 403 ->
+                response.asString().contains("this needs the permission " + call.permission() + "\"")
+                        ? Meets.LACKS
+                        : Meets.PASS;
+            case 404 -> Meets.UNSEEN;
+            case 200, 201, 202, 204, 400, 409, 412, 422 -> Meets.PASS;
+            default -> Meets.NEITHER;
+        };
+    }
+
+    /** Deny by default: the operator's people are not told what they may not do to a tenant, tenants not what there is beside them. */
+    private static Meets expected(Role role, Contract.Call call) {
+        boolean granted = call.roles().contains(role.word());
+        boolean operators = !role.belongsTo(new Realm.Tenant(new TenantId(world.tenant())));
+        if (call.ofNode()) {
+            return role == Role.AGENT && granted ? Meets.PASS : Meets.UNSEEN;
+        }
+        if (call.ofOperator() && !operators || call.ofTenant() && operators && !granted) {
+            return Meets.UNSEEN;
+        }
+        return granted ? Meets.PASS : Meets.LACKS;
+    }
+
+    private static String header() {
+        List<String> columns = new ArrayList<>(List.of("# operation", "permission"));
+        for (Role role : Role.values()) {
+            columns.add(role.word());
+        }
+        return line(columns);
+    }
+
+    private static String row(Contract.Call call) {
+        List<String> columns = new ArrayList<>(List.of(call.id(), call.permission()));
+        for (Role role : Role.values()) {
+            columns.add(word(expected(role, call)));
+        }
+        return line(columns);
+    }
+
+    private static String word(Meets what) {
+        return switch (what) {
+            case PASS -> "yes";
+            case LACKS -> "403";
+            case UNSEEN -> "404";
+            case NEITHER -> "?";
+        };
+    }
+
+    private static String line(List<String> columns) {
+        return columns.stream()
+                .map(column -> String.format("%-22s", column))
+                .collect(Collectors.joining(" "))
+                .stripTrailing();
+    }
+}

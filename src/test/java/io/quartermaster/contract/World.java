@@ -1,0 +1,168 @@
+package io.quartermaster.contract;
+
+import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.tenancy.TestTenants;
+import io.restassured.response.Response;
+import io.restassured.specification.RequestSpecification;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A tenant with something behind every id that a route takes, and the operator's things it stands on. A and B share cluster, pool and
+ * node, as tenants of one provider do; all else is their own, under names of their own.
+ *
+ * @param ids by name of the path parameter
+ */
+record World(String tenant, Map<String, String> ids) {
+
+    private static final String POOL = "contract-pool";
+    private static final String CLUSTER = "contract-cluster";
+    private static final String NODE = "contract-node";
+    private static final Pattern PLACE = Pattern.compile("\\{([A-Za-z]+)}");
+    private static @Nullable Both both;
+
+    /** The two tenants that are always there. */
+    record Both(World a, World b) {}
+
+    World {
+        ids = Map.copyOf(ids);
+    }
+
+    /** Makes both through the API the first time; real realms take seconds. */
+    static synchronized Both both() {
+        Both known = both;
+        if (known == null) {
+            shared();
+            known = new Both(make("contract-a"), make("contract-b"));
+            both = known;
+        }
+        return known;
+    }
+
+    /** As this tenant would be addressed if neither it nor anything of it existed. */
+    World neverThere() {
+        Map<String, String> other = new TreeMap<>();
+        ids.forEach((name, id) -> other.put(name, isUuid(id) ? UUID.randomUUID().toString() : "never-" + name));
+        other.put("tenant", "contract-nobody");
+        return new World("contract-nobody", other);
+    }
+
+    /** This tenant's path, with everything below it of another. */
+    World reachingFor(World other) {
+        Map<String, String> mixed = new TreeMap<>(other.ids);
+        mixed.put("tenant", tenant);
+        return new World(tenant, mixed);
+    }
+
+    /** Puts ids into a path or a body; a place that no id is known for is a gap in these fixtures and fails the test. */
+    String fill(String template) {
+        Matcher matcher = PLACE.matcher(template);
+        return matcher.replaceAll(place -> {
+            String id = ids.get(place.group(1));
+            assertThat(id)
+                    .as("an id for {%s} in %s: the fixtures of the generated tests lack one", place.group(1), template)
+                    .isNotNull();
+            return Matcher.quoteReplacement(id);
+        });
+    }
+
+    private static void shared() {
+        ensure(operator()
+                .body(Map.of("name", CLUSTER, "kind", "agent", "region", "eu-central"))
+                .post("/v1/operator/clusters"));
+        ensure(operator().body(Map.of("name", POOL)).post("/v1/operator/pools"));
+        ensure(operator()
+                .body(Map.of("name", NODE, "cluster", CLUSTER, "pool", POOL))
+                .post("/v1/operator/nodes"));
+    }
+
+    private static World make(String tenant) {
+        TestTenants.provision(tenant);
+        String own = "/v1/tenants/" + tenant;
+        String profile = tenant + "-profile";
+        String policy = tenant + "-policy";
+        String queue = policy + "-" + profile;
+        String operation = operator()
+                .body(Map.of("id", tenant, "plan", "demo", "displayName", "Tenant " + tenant))
+                .post("/v1/operator/tenants")
+                .path("id");
+        ensure(operator()
+                .body(Map.of("reserved", "4", "limit", "8"))
+                .put("/v1/operator/tenants/" + tenant + "/allotments/" + POOL));
+        ensure(admin(tenant)
+                .body(Map.of("name", profile, "gpus", "1", "pools", List.of(POOL)))
+                .post(own + "/profiles"));
+        ensure(admin(tenant)
+                .body(Map.of(
+                        "name",
+                        policy,
+                        "group",
+                        "/rnd",
+                        "quotas",
+                        List.of(Map.of("pool", POOL, "reserved", "2", "limit", "4")),
+                        "profiles",
+                        List.of(profile)))
+                .post(own + "/policies"));
+        String rule = ensure(admin(tenant)
+                        .body(Map.of("subjectKind", "everyone"))
+                        .post(own + "/queues/" + queue + "/access-rules"))
+                .path("id");
+        String workload = ensure(admin(tenant)
+                        .header("Idempotency-Key", "the-one")
+                        .body(Map.of(
+                                "queue",
+                                queue,
+                                "name",
+                                tenant + "-work",
+                                "type",
+                                "training",
+                                "command",
+                                List.of("true"),
+                                "hold",
+                                true))
+                        .post(own + "/workloads"))
+                .path("id");
+        return new World(
+                tenant,
+                Map.ofEntries(
+                        Map.entry("tenant", tenant),
+                        Map.entry("cluster", CLUSTER),
+                        Map.entry("pool", POOL),
+                        Map.entry("node", NODE),
+                        Map.entry("id", operation),
+                        Map.entry("operation", operation),
+                        Map.entry("profile", profile),
+                        Map.entry("policy", policy),
+                        Map.entry("queue", queue),
+                        Map.entry("rule", rule),
+                        Map.entry("workload", workload)));
+    }
+
+    private static RequestSpecification operator() {
+        return request(operatorToken());
+    }
+
+    private static RequestSpecification admin(String tenant) {
+        return request(adminToken(tenant));
+    }
+
+    private static Response ensure(Response response) {
+        assertThat(response.statusCode())
+                .as("a fixture is made: %s", response.asString())
+                .isIn(200, 201, 202);
+        return response;
+    }
+
+    private static boolean isUuid(String text) {
+        return text.matches("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");
+    }
+}
