@@ -6,6 +6,9 @@ import io.smallrye.common.annotation.Blocking;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +32,10 @@ public class AuditResource {
             description =
                     "Reads usage events and segments independently of each other: the equations of usage, no gap and no overlap, the hash "
                             + "chain, closed hours counted anew, and allocations against the events that meter them. Changes nothing.")
+    @RequestBody(
+            description = "absent: all tenants, from the beginning up to now",
+            required = false,
+            content = @Content(schema = @Schema(implementation = AuditApi.Request.class)))
     public AuditApi.View audit(AuditApi.@Nullable Request request) {
         return audits.audit(request);
     }

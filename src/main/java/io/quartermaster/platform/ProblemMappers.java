@@ -12,6 +12,7 @@ import io.vertx.pgclient.PgException;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -30,6 +31,9 @@ public final class ProblemMappers {
 
     /** Two requests wrote the same name, or could not be put one after the other: unique violation, serialization, deadlock. */
     private static final Set<String> RACES = Set.of("23505", "40001", "40P01");
+
+    /** PostgreSQL has no NUL in texts. */
+    private static final String NOT_A_TEXT = "22021";
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
@@ -87,6 +91,9 @@ public final class ProblemMappers {
             if (cause instanceof ProblemException problem) {
                 return response(problem.problem());
             }
+            if (NOT_A_TEXT.equals(sqlState(cause))) {
+                return response(invalid("body", "a text in it holds the character NUL", "texts without NUL"));
+            }
             if (cause instanceof PgException database && RACES.contains(database.getSqlState())) {
                 return response(Problem.of(
                         409, "changed-meanwhile", "another request changed the same thing; try again", List.of()));
@@ -98,6 +105,15 @@ public final class ProblemMappers {
                 "internal-error",
                 "the service failed; nothing of this request was kept unless it says so",
                 List.of()));
+    }
+
+    /** The two clients of PostgreSQL say it each in its own way. */
+    private static @Nullable String sqlState(Throwable cause) {
+        return switch (cause) {
+            case PgException database -> database.getSqlState();
+            case SQLException database -> database.getSQLState();
+            default -> null;
+        };
     }
 
     static Problem unauthenticated() {

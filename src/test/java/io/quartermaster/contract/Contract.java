@@ -36,6 +36,7 @@ record Contract(JsonNode document, List<Call> calls) {
             Set<String> statuses,
             List<Parameter> parameters,
             boolean takesBody,
+            boolean needsBody,
             JsonNode bodySchema,
             boolean streams) {
 
@@ -147,6 +148,7 @@ record Contract(JsonNode document, List<Call> calls) {
                 names(operation.path("responses")),
                 List.copyOf(parameters),
                 operation.has("requestBody"),
+                operation.at("/requestBody/required").asBoolean(),
                 operation.at("/requestBody/content/application~1json/schema"),
                 operation.path("responses").path("200").path("content").has("text/event-stream"));
     }

@@ -7,6 +7,7 @@ import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.ProblemException;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.unchecked.Unchecked;
 import jakarta.ws.rs.Consumes;
@@ -55,7 +56,10 @@ public class AgentResource {
     @RequestBody(required = true, content = @Content(schema = @Schema(implementation = SyncRequest.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SyncReply.class)))
     public Uni<Response> sync(@PathParam("node") String node, byte @Nullable [] body) throws IOException {
-        SyncRequest request = PROTOCOL.readValue(body == null ? new byte[0] : body, SyncRequest.class);
+        @Nullable SyncRequest request = PROTOCOL.readValue(body == null ? new byte[0] : body, SyncRequest.class);
+        if (request == null) {
+            throw ProblemException.invalid("body", "there is none", "a report of what is on the node");
+        }
         return service.sync(node, request)
                 .map(Unchecked.function(
                         reply -> Response.ok(PROTOCOL.writeValueAsBytes(reply)).build()));

@@ -17,6 +17,9 @@ import java.util.UUID;
 @ApplicationScoped
 class AgentService {
 
+    /** Timers count in milliseconds, and refuse less than one. */
+    private static final long SHORTEST_WAIT_NANOS = 1_000_000L;
+
     private final AgentsConfig config;
     private final AgentStore store;
     private final NodeWakeups nodeWakeups;
@@ -53,7 +56,7 @@ class AgentService {
                 .chain(revision -> store.forgettable(node, ended(request)).chain(forget -> {
                     long leftNanos = untilNanos - System.nanoTime();
                     boolean news = revision != request.appliedRevision() || !forget.isEmpty();
-                    return news || leftNanos <= 0
+                    return news || leftNanos < SHORTEST_WAIT_NANOS
                             ? reply(node, revision, forget)
                             : nodeWakeups
                                     .await(node.toString(), shorter(config.poll(), Duration.ofNanos(leftNanos)))

@@ -1,0 +1,184 @@
+package io.quartermaster.contract;
+
+import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.access.Role;
+import io.quartermaster.platform.SystemDatabase;
+import io.restassured.response.Response;
+import jakarta.inject.Inject;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.assertj.core.api.SoftAssertions;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Whatever is wrong with an input, its sender is told which field and what would do, and nothing is written. */
+@QuarkusTest
+class BadInputIT {
+
+    private static World world;
+    private static World other;
+
+    @Inject
+    SystemDatabase database;
+
+    private Contract contract;
+    private Stored stored;
+
+    @BeforeAll
+    static void twoTenants() {
+        world = World.both().a();
+        other = World.both().b();
+    }
+
+    @BeforeEach
+    void read() {
+        contract = Contract.served();
+        stored = new Stored(database);
+    }
+
+    @Test
+    void everySpoiltBodyIsRefusedWithTheFieldAndNothingIsWritten() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (call.takesBody() && !call.ofNode()) {
+                Map<String, String> before = stored.rowCounts();
+                for (BadBodies.Bad bad : BadBodies.of(contract, call, Bodies.of(call, world))) {
+                    Response response = Calls.send(call, world, token(call), bad.text(), false);
+                    requireRefusal(softly, call + " with " + bad.field() + ": " + bad.what(), response, bad);
+                }
+                softly.assertThat(stored.rowCounts())
+                        .as("rows after bad input to %s", call)
+                        .isEqualTo(before);
+            }
+        }
+        softly.assertAll();
+    }
+
+    /** Agents are older or newer than the service, so what it does not know in a report it passes over; a report it must be. */
+    @Test
+    void reportOfAnAgentThatIsNoneIsRefused() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (call.takesBody() && call.ofNode()) {
+                for (BadBodies.Bad bad : BadBodies.noneOf(contract, call, Bodies.of(call, world))) {
+                    Response response = Calls.send(call, world, token(call), bad.text(), false);
+                    requireRefusal(softly, call + " with " + bad.what(), response, bad);
+                }
+            }
+        }
+        softly.assertAll();
+    }
+
+    private static void requireRefusal(SoftAssertions softly, String what, Response response, BadBodies.Bad bad) {
+        String answer = response.statusCode() + " " + response.asString();
+        softly.assertThat(response.statusCode()).as("%s: %s", what, answer).isIn(400, 422);
+        if (response.statusCode() != 400 && response.statusCode() != 422) {
+            return;
+        }
+        softly.assertThat(response.contentType()).as(what).contains("application/problem+json");
+        softly.assertThat(response.<String>path("code")).as("code for %s", what).isNotBlank();
+        List<Map<String, String>> errors = response.path("errors");
+        softly.assertThat(errors).as("%s: %s", what, answer).isNotEmpty();
+        if (errors == null || bad.field().isEmpty() || bad.what().equals(BadBodies.NUL)) {
+            return;
+        }
+        List<Map<String, String>> aboutIt = errors.stream()
+                .filter(error -> isAbout(error.get("field"), bad.field()))
+                .toList();
+        softly.assertThat(aboutIt)
+                .as("the field %s is named for %s: %s", bad.field(), what, answer)
+                .isNotEmpty();
+        if (bad.bounded() && !aboutIt.isEmpty()) {
+            softly.assertThat(aboutIt)
+                    .as("it is said what would do for %s: %s", what, answer)
+                    .anyMatch(error -> error.get("accepted") != null);
+        }
+    }
+
+    /** An answer may name a field more exactly, as {@code pools[0]} for {@code pools}. */
+    private static boolean isAbout(@Nullable String named, String field) {
+        return named != null && (named.equals(field) || named.startsWith(field + "[") || named.startsWith(field + "."));
+    }
+
+    @Test
+    void pageThatIsNoneIsRefusedByName() {
+        String foreign = pageTokenOfAnotherTenant();
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (call.isPaged()) {
+                for (String size : List.of("0", "-1", "many", "99999999999")) {
+                    requireNamed(softly, call, "pageSize", size);
+                }
+                for (String token : List.of("garbage", "AAAA", foreign, foreign + "A")) {
+                    requireNamed(softly, call, "pageToken", token);
+                }
+                softly.assertThat(list(call, "pageSize", "1000000000").statusCode())
+                        .as("a page size above the most is cut by %s", call)
+                        .isEqualTo(200);
+            }
+        }
+        softly.assertAll();
+    }
+
+    @Test
+    void queryParameterOfAnotherTypeIsRefusedByName() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (!call.ofNode()) {
+                call.query()
+                        .filter(parameter -> parameter.type().equals("integer")
+                                || parameter.type().equals("boolean"))
+                        .forEach(parameter -> requireNamed(softly, call, parameter.name(), "perhaps"));
+            }
+        }
+        softly.assertAll();
+    }
+
+    private static void requireNamed(SoftAssertions softly, Contract.Call call, String parameter, String value) {
+        Response response = list(call, parameter, value);
+        softly.assertThat(response.statusCode())
+                .as("%s with %s=%s: %s", call, parameter, value, response.asString())
+                .isEqualTo(400);
+        if (response.statusCode() == 400) {
+            softly.assertThat(response.<List<String>>path("errors.field"))
+                    .as("%s with %s=%s", call, parameter, value)
+                    .contains(parameter);
+            softly.assertThat(response.<List<String>>path("errors.accepted"))
+                    .as("%s with %s=%s", call, parameter, value)
+                    .allMatch(Objects::nonNull);
+        }
+    }
+
+    private static Response list(Contract.Call call, String parameter, String value) {
+        String body = Bodies.text(call, world);
+        var request = request(token(call)).queryParam(parameter, value);
+        if (!body.isEmpty()) {
+            request.body(body);
+        }
+        return request.request(call.method(), world.fill(call.path()));
+    }
+
+    /** A real one: the demo's tenants have two groups. */
+    private static String pageTokenOfAnotherTenant() {
+        String token = request(adminToken(other.tenant()))
+                .queryParam("pageSize", 1)
+                .get("/v1/tenants/" + other.tenant() + "/groups")
+                .then()
+                .statusCode(200)
+                .extract()
+                .path("nextPageToken");
+        assertThat(token).isNotBlank();
+        return token;
+    }
+
+    private static String token(Contract.Call call) {
+        return Roles.token(call.ofNode() ? Role.AGENT : call.ofOperator() ? Role.OPERATOR : Role.TENANT_ADMIN, world);
+    }
+}
