@@ -5,6 +5,7 @@ import io.quartermaster.platform.RedisScripts;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,6 +40,7 @@ public class Counters {
     private static final int MAX_UNSETTLED = 20_000;
 
     private final RedisScripts scripts;
+    private final String marker;
     private final AtomicLong sequence = new AtomicLong();
     private final Map<TenantId, Long> sent = new HashMap<>();
     private final Map<TenantId, Map<UUID, List<UUID>>> unsettled = new HashMap<>();
@@ -47,8 +49,14 @@ public class Counters {
     private boolean marked;
     private long checkedNanos;
 
+    @Inject
     Counters(RedisScripts scripts) {
+        this(scripts, MARKER);
+    }
+
+    Counters(RedisScripts scripts, String marker) {
         this.scripts = scripts;
+        this.marker = marker;
     }
 
     /** The key of a tenant's counters. */
@@ -177,7 +185,7 @@ public class Counters {
     }
 
     private String run(String what, long epoch) {
-        return scripts.run(MARK, List.of(MARKER), List.of(what, Long.toString(epoch)))
+        return scripts.run(MARK, List.of(marker), List.of(what, Long.toString(epoch)))
                 .map(answer -> answer == null ? "" : answer.toString())
                 .await()
                 .atMost(PATIENCE);

@@ -195,11 +195,18 @@ public class WorkloadResource {
         return states;
     }
 
+    /** PostgreSQL has no NUL in texts. */
+    private static void requireText(String filter, @Nullable String text) {
+        if (text != null && text.indexOf(0) >= 0) {
+            throw ProblemException.invalid(filter, "it has a NUL in it", "text");
+        }
+    }
+
     private static @Nullable GroupPath group(@Nullable String text) {
         if (text == null) {
             return null;
         }
-        if (!GroupPath.isValid(text)) {
+        if (!GroupPath.isValid(text) || text.indexOf(0) >= 0) {
             throw ProblemException.invalid("group", "not a group path", "a path such as /research/nlp");
         }
         return new GroupPath(text);

@@ -1,0 +1,218 @@
+package io.quartermaster.workloads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.RedisScripts;
+import io.quartermaster.platform.TenantId;
+import io.vertx.mutiny.core.Vertx;
+import io.vertx.mutiny.redis.client.Redis;
+import io.vertx.mutiny.redis.client.RedisAPI;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The scripts of admission and of the live counters, on a real Redis. */
+@QuarkusTest
+class AdmissionIT {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final UUID POOL = Ids.next();
+    private static final UUID POLICY = Ids.next();
+
+    @Inject
+    RedisAPI redis;
+
+    private final UUID queue = Ids.next();
+    private final Tally tally = new Tally();
+
+    private RedisScripts scripts() {
+        return RedisScripts.on(redis);
+    }
+
+    private Counters counters() {
+        return new Counters(scripts(), "qm:{test}:" + Ids.next());
+    }
+
+    private Admission admission() {
+        return new Admission(scripts(), 1_000, 5_000, Duration.ofSeconds(30));
+    }
+
+    private static Admission.Verdict decide(Admission admission, TenantId tenant, Admission.Ask... asks) {
+        return admission.decide(tenant, List.of(asks)).await().atMost(PATIENCE);
+    }
+
+    private Admission.Ask ask(int most, UUID... workloads) {
+        return new Admission.Ask(queue, "q", most, List.of(workloads));
+    }
+
+    private void queued(TenantId tenant, UUID... workloads) {
+        for (UUID id : workloads) {
+            tally.workload(new Counted(tenant, id, queue, POLICY, List.of(POOL), 1_000, new Counted.Place.Queued()));
+        }
+    }
+
+    private String counter(TenantId tenant, String field) {
+        var value = redis.hget(Counters.key(tenant), field).await().atMost(PATIENCE);
+        return value == null ? "" : value.toString();
+    }
+
+    private static String code(Admission.Verdict verdict) {
+        return switch (verdict) {
+            case Admission.Verdict.Refused refused ->
+                refused.problem().problem().code();
+            case Admission.Verdict.Admitted admitted -> "admitted";
+            case Admission.Verdict.Unknown unknown -> "unknown";
+        };
+    }
+
+    @Test
+    void aTenantWithoutPublishedCountersIsLeftToTheDatabase() {
+        assertThat(code(decide(admission(), new TenantId("adm-unknown"), ask(10, Ids.next()))))
+                .isEqualTo("unknown");
+    }
+
+    @Test
+    void theCapCountsWhatIsHeldAndWhatIsPublishedEachOnce() {
+        TenantId tenant = new TenantId("adm-cap");
+        Counters counters = counters();
+        tally.tenant(tenant, true, Map.of());
+        counters.publish(1, 1_000, tally);
+        UUID first = Ids.next();
+        UUID second = Ids.next();
+        assertThat(code(decide(admission(), tenant, ask(3, first, second)))).isEqualTo("admitted");
+        assertThat(code(decide(admission(), tenant, ask(3, Ids.next(), Ids.next()))))
+                .isEqualTo("queue-full");
+
+        queued(tenant, first, second);
+        counters.publish(1, 2_000, tally);
+        assertThat(counter(tenant, "queued:" + queue)).isEqualTo("2");
+        assertThat(redis.zcard(Counters.holds(tenant, queue))
+                        .await()
+                        .atMost(PATIENCE)
+                        .toInteger())
+                .isZero();
+        UUID third = Ids.next();
+        assertThat(code(decide(admission(), tenant, ask(3, third)))).isEqualTo("admitted");
+        assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("queue-full");
+
+        admission().release(tenant, List.of(ask(3, third))).await().atMost(PATIENCE);
+        assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("admitted");
+    }
+
+    @Test
+    void aRefusalHoldsNothingInAnyQueue() {
+        TenantId tenant = new TenantId("adm-none");
+        tally.tenant(tenant, true, Map.of());
+        counters().publish(1, 1_000, tally);
+        Admission.Ask full = new Admission.Ask(Ids.next(), "full", 0, List.of(Ids.next()));
+        assertThat(code(decide(admission(), tenant, ask(3, Ids.next()), full))).isEqualTo("queue-full");
+        assertThat(redis.zcard(Counters.holds(tenant, queue))
+                        .await()
+                        .atMost(PATIENCE)
+                        .toInteger())
+                .isZero();
+    }
+
+    @Test
+    void aSuspendedTenantIsRefused() {
+        TenantId tenant = new TenantId("adm-suspended");
+        tally.tenant(tenant, false, Map.of());
+        queued(tenant, Ids.next());
+        counters().publish(1, 1_000, tally);
+        assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("tenant-suspended");
+    }
+
+    @Test
+    void aTenantThatIsTooFastIsRefusedAndToldWhenThereIsRoom() {
+        TenantId tenant = new TenantId("adm-rate");
+        tally.tenant(tenant, true, Map.of());
+        counters().publish(1, 1_000, tally);
+        Admission slow = new Admission(scripts(), 1, 1_000, Duration.ofSeconds(30));
+        UUID[] thousand = Stream.generate(Ids::next).limit(1_000).toArray(UUID[]::new);
+        assertThat(code(decide(slow, tenant, ask(10_000, thousand)))).isEqualTo("admitted");
+        Admission.Verdict verdict = decide(slow, tenant, ask(10_000, Ids.next()));
+        assertThat(code(verdict)).isEqualTo("rate-exceeded");
+        assertThat(((Admission.Verdict.Refused) verdict).problem().problem().detail())
+                .contains("room again in");
+    }
+
+    @Test
+    void countersThatWereLostAreReplacedAsAWhole() {
+        TenantId tenant = new TenantId("adm-lost");
+        Counters counters = counters();
+        tally.tenant(tenant, true, Map.of());
+        queued(tenant, Ids.next(), Ids.next());
+        counters.publish(1, 1_000, tally);
+        redis.del(List.of(Counters.key(tenant))).await().atMost(PATIENCE);
+        queued(tenant, Ids.next());
+        counters.publish(1, 2_000, tally);
+        assertThat(counter(tenant, "queued:" + queue)).isEqualTo("3");
+        assertThat(counter(tenant, "queued-gpus:-:" + POOL)).isEqualTo("3000");
+        assertThat(counter(tenant, "asOf")).isEqualTo("2000");
+    }
+
+    @Test
+    void aDeposedLeaderChangesNothing() {
+        TenantId tenant = new TenantId("adm-deposed");
+        tally.tenant(tenant, true, Map.of());
+        queued(tenant, Ids.next());
+        Tally old = new Tally();
+        old.tenant(tenant, true, Map.of());
+        counters().publish(2, 2_000, tally);
+        counters().publish(1, 3_000, old);
+        assertThat(counter(tenant, "queued:" + queue)).isEqualTo("1");
+        assertThat(counter(tenant, "epoch")).isEqualTo("2");
+    }
+
+    @Test
+    void anotherLeaderTakesOverWithAllThereIs() {
+        TenantId tenant = new TenantId("adm-takeover");
+        tally.tenant(tenant, true, Map.of());
+        queued(tenant, Ids.next(), Ids.next());
+        counters().publish(1, 1_000, tally);
+        Tally next = new Tally();
+        next.tenant(tenant, true, Map.of());
+        next.workload(new Counted(
+                tenant, Ids.next(), queue, POLICY, List.of(POOL), 1_000, new Counted.Place.Holding(POOL, 1_000)));
+        counters().publish(2, 2_000, next);
+        assertThat(counter(tenant, "queued:" + queue)).isEmpty();
+        assertThat(counter(tenant, "used:-:" + POOL)).isEqualTo("1000");
+    }
+
+    @Test
+    void scriptsThatRedisForgotAreSentAgain() {
+        TenantId tenant = new TenantId("adm-noscript");
+        tally.tenant(tenant, true, Map.of());
+        counters().publish(1, 1_000, tally);
+        redis.script(List.of("FLUSH")).await().atMost(PATIENCE);
+        assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("admitted");
+    }
+
+    @Test
+    void aRedisThatIsAwayCostsNoTimeAfterTheFirstCall() {
+        Vertx vertx = Vertx.vertx();
+        Redis nowhere = Redis.createClient(vertx, "redis://127.0.0.1:1");
+        try {
+            RedisScripts scripts = RedisScripts.on(RedisAPI.api(nowhere));
+            Admission admission = new Admission(scripts, 1_000, 5_000, Duration.ofSeconds(30));
+            TenantId tenant = new TenantId("adm-away");
+            assertThat(code(decide(admission, tenant, ask(3, Ids.next())))).isEqualTo("unknown");
+            long before = System.nanoTime();
+            for (int i = 0; i < 100; i++) {
+                assertThat(code(decide(admission, tenant, ask(3, Ids.next())))).isEqualTo("unknown");
+            }
+            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(1));
+            tally.tenant(tenant, true, Map.of());
+            new Counters(scripts, "qm:{test}:away").publish(1, 1_000, tally);
+        } finally {
+            nowhere.close();
+            vertx.closeAndAwait();
+        }
+    }
+}
