@@ -132,7 +132,8 @@ final class ApiClient {
                 response.statusCode(), read(response.body()), response.headers().firstValue("ETag"));
     }
 
-    private String token() {
+    /** A token that is good for at least half of its life. */
+    String token() {
         if (System.nanoTime() - renewAtNanos >= 0) {
             String form = grant.entrySet().stream()
                     .map(entry -> encode(entry.getKey()) + "=" + encode(entry.getValue()))

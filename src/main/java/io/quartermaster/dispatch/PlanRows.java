@@ -64,14 +64,16 @@ final class PlanRows {
                 .put("grace_ms", graceMillis));
     }
 
-    void newAttempt(WorkloadRecord workload, UUID attempt, UUID pool, long gpuMilli) {
+    /** @param rule by which right it is bound */
+    void newAttempt(WorkloadRecord workload, UUID attempt, UUID pool, long gpuMilli, String rule) {
         newAttempts.add(new JsonObject()
                 .put("tenant_id", workload.tenant().value())
                 .put("id", attempt.toString())
                 .put("workload_id", workload.id().toString())
                 .put("number", workload.attempts() + 1)
                 .put("pool_id", pool.toString())
-                .put("gpu_milli", gpuMilli));
+                .put("gpu_milli", gpuMilli)
+                .put("rule", rule));
     }
 
     void device(TenantId tenant, UUID attempt, int worker, JsonObject place) {
@@ -165,9 +167,9 @@ final class PlanRows {
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
         set(transaction, newAttempts, """
-                insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, bound_at)
-                select tenant_id, id, workload_id, number, 'bound', pool_id, gpu_milli, $2::timestamptz
-                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, pool_id uuid, gpu_milli bigint)
+                insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, rule, bound_at)
+                select tenant_id, id, workload_id, number, 'bound', pool_id, gpu_milli, rule, $2::timestamptz
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, pool_id uuid, gpu_milli bigint, rule text)
                 """, stamp);
         set(transaction, newDevices, """
                 insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli)

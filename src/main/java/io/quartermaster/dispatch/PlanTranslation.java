@@ -75,7 +75,7 @@ final class PlanTranslation {
         Allocation allocation = start.allocation();
         UUID pool = pools.apply(allocation.pool());
         UUID attempt = Ids.next();
-        rows.newAttempt(workload, attempt, pool, allocation.gpuMilli());
+        rows.newAttempt(workload, attempt, pool, allocation.gpuMilli(), word(start.rule()));
         String cluster = allocation.pool().value();
         for (Worker worker : allocation.workers()) {
             EngineFacts.devices(worker.place())

@@ -1,0 +1,100 @@
+package io.quartermaster.cli;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.cli.ApiClient.ApiFailure;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Sends what the load run measures, over connections that stay open, and sees when work is bound as any client would: in the live view. */
+final class LoadClient {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final String root;
+    private final Map<String, Long> boundAtNanos = new ConcurrentHashMap<>();
+
+    LoadClient(String url) {
+        this.root = url + "/v1/tenants/" + LoadWorld.TENANT;
+    }
+
+    /** @return the answer's body; an answer that is no success ends the run */
+    String post(String path, String token, String body) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(root + path))
+                .timeout(PATIENCE)
+                .header("Authorization", "Bearer " + token)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        try {
+            HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+            if (answer.statusCode() / 100 != 2) {
+                throw new ApiFailure("POST " + path + " answered " + answer.statusCode() + ": " + answer.body());
+            }
+            return answer.body();
+        } catch (IOException e) {
+            throw new ApiFailure("POST " + path + ": " + e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+
+    static String id(String answer) {
+        return read(answer).path("id").asText();
+    }
+
+    /** When the live view said that it holds devices; null as long as it has not. */
+    @Nullable
+    Long boundAtNanos(String workload) {
+        return boundAtNanos.get(workload);
+    }
+
+    /** Follows the live view from now on; returns when it is open. */
+    void watch(String token) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(root + "/workloads/watch"))
+                .header("Authorization", "Bearer " + token)
+                .build();
+        try {
+            HttpResponse<Stream<String>> answer = http.send(request, HttpResponse.BodyHandlers.ofLines());
+            if (answer.statusCode() != 200) {
+                throw new ApiFailure("The live view answered " + answer.statusCode());
+            }
+            Thread.ofPlatform().daemon().name("watch").start(() -> answer.body().forEach(this::line));
+        } catch (IOException e) {
+            throw new ApiFailure("The live view: " + e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+
+    private void line(String line) {
+        if (line.startsWith("data:")) {
+            JsonNode event = read(line.substring("data:".length()));
+            if (event.path("state").asText().equals("starting")) {
+                boundAtNanos.putIfAbsent(event.path("workload").asText(), System.nanoTime());
+            }
+        }
+    }
+
+    private static JsonNode read(String text) {
+        try {
+            return JSON.readTree(text);
+        } catch (JsonProcessingException e) {
+            throw new ApiFailure("not JSON: " + text);
+        }
+    }
+}

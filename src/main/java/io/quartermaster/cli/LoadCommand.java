@@ -1,0 +1,167 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.cli.ApiClient.ApiFailure;
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.embedded.Ports;
+import io.quartermaster.embedded.Secrets;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code qm load}: measures submissions on a service of its own, which it starts on a folder and ports of its own and ends again. */
+@Command(
+        name = "load",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Measures submissions on a service of its own: how many come in a second and how soon they hold their devices,",
+            "against the ceiling in the same run, an authenticated insert of one row."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:the figures were printed", "1:the run failed; the message says why"})
+final class LoadCommand implements Callable<Integer> {
+
+    private static final Duration START_PATIENCE = Duration.ofMinutes(10);
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--clients",
+            split = ",",
+            defaultValue = "1,8,64",
+            description = "Numbers of clients, one round each. Default: ${DEFAULT-VALUE}")
+    private List<Integer> clients;
+
+    @Option(
+            names = "--seconds",
+            defaultValue = "10",
+            description = "How long each kind of request is measured. Default: ${DEFAULT-VALUE}")
+    private int seconds;
+
+    @Option(
+            names = "--warm-up",
+            defaultValue = "5",
+            description = "Seconds of the same before, not measured. Default: ${DEFAULT-VALUE}")
+    private int warmUpSeconds;
+
+    @Option(names = "--output", paramLabel = "FILE", description = "Write the figures there as Markdown, too")
+    private @Nullable Path output;
+
+    /** Set by picocli before {@link #call}. */
+    @SuppressWarnings("NullAway.Init")
+    LoadCommand() {}
+
+    @Override
+    public Integer call() throws Exception {
+        PrintWriter out = spec.commandLine().getOut();
+        DataFolder folder = DataFolder.open(Files.createTempDirectory("qm-load").resolve("data"));
+        Process service = start(folder);
+        Thread ending = new Thread(() -> end(service, folder), "end");
+        Runtime.getRuntime().addShutdownHook(ending);
+        try {
+            RunFile run = await(service, folder);
+            out.printf("Measuring %s%n", run.url());
+            String report = LoadReport.markdown(measure(out, run, folder), conditions());
+            out.println();
+            out.println(report);
+            out.flush();
+            if (output != null) {
+                Files.writeString(output, report);
+            }
+            return ExitCodes.OK;
+        } catch (ApiFailure e) {
+            spec.commandLine().getErr().println("qm: " + e.getMessage());
+            return 1;
+        } finally {
+            end(service, folder);
+        }
+    }
+
+    private List<LoadRun.Round> measure(PrintWriter out, RunFile run, DataFolder folder) {
+        LoadWorld.Queues queues = new LoadWorld(
+                        run.url(), run.keycloakUrl(), Secrets.in(folder).password(DemoWorld.CLI_SECRET))
+                .prepare();
+        return new LoadRun(
+                        out,
+                        new LoadClient(run.url()),
+                        queues,
+                        member(run, DemoWorld.RND_MEMBER),
+                        member(run, DemoWorld.DEVOPS_MEMBER),
+                        Duration.ofSeconds(warmUpSeconds),
+                        Duration.ofSeconds(seconds))
+                .run(clients);
+    }
+
+    private static ApiClient member(RunFile run, String user) {
+        return ApiClient.ofUser(run.url(), run.keycloakUrl(), LoadWorld.TENANT, user, DemoWorld.MEMBER_PASSWORD);
+    }
+
+    private static Process start(DataFolder folder) throws IOException {
+        List<String> command = new ArrayList<>(EmbeddedServices.ownSession());
+        command.addAll(Installation.launch(List.of(
+                "-Xmx512m",
+                "-Dquartermaster.load.ceiling=true",
+                "-Dquartermaster.workloads.submissions-per-second=1000000",
+                "-Dquartermaster.workloads.submission-burst=1000000")));
+        command.addAll(List.of("up", "--no-agent", "--data-dir", folder.path().toString()));
+        for (String port : List.of("--http-port", "--postgres-port", "--redis-port", "--keycloak-port")) {
+            command.addAll(List.of(port, Integer.toString(Ports.anyFree())));
+        }
+        return new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                .redirectErrorStream(true)
+                .redirectOutput(folder.log("up").toFile())
+                .start();
+    }
+
+    private static RunFile await(Process service, DataFolder folder) throws InterruptedException {
+        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        while (service.isAlive() && System.nanoTime() < end) {
+            Optional<RunFile> run = RunFile.ofRunning(folder).filter(RunFile::ready);
+            if (run.isPresent()) {
+                return run.get();
+            }
+            Thread.sleep(200);
+        }
+        throw new ApiFailure("The service did not start; see " + folder.log("up"));
+    }
+
+    private static void end(Process service, DataFolder folder) {
+        service.destroy();
+        try {
+            if (!service.waitFor(30, TimeUnit.SECONDS)) {
+                service.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        EmbeddedServices.endLeftovers(folder);
+    }
+
+    private static List<String> conditions() {
+        Runtime runtime = Runtime.getRuntime();
+        return List.of(
+                "service, PostgreSQL (fsync on), Redis, Keycloak and the clients on one machine with "
+                        + runtime.availableProcessors() + " processors, "
+                        + System.getProperty("os.name") + " " + System.getProperty("os.arch"),
+                "Java " + Runtime.version() + ", service with 512 MB of heap",
+                "load average after the run: "
+                        + ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+    }
+}

@@ -1,0 +1,56 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.access.Callers;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.core.Response;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+
+/**
+ * What the load run compares submissions with: an authenticated insert of one row in a transaction with row-level security, and nothing
+ * else. It does not exist unless {@code quartermaster.load.ceiling} is set, and is no part of the contract.
+ */
+@Path("/v1/tenants/{tenant}/load-ceiling")
+public class LoadCeilingResource {
+
+    private final TenantTransactions transactions;
+    private final Callers callers;
+    private final boolean enabled;
+
+    LoadCeilingResource(
+            TenantTransactions transactions,
+            Callers callers,
+            @ConfigProperty(name = "quartermaster.load.ceiling", defaultValue = "false") boolean enabled) {
+        this.transactions = transactions;
+        this.callers = callers;
+        this.enabled = enabled;
+    }
+
+    @POST
+    @Needs(Permission.WORKLOADS_SUBMIT)
+    @Operation(hidden = true)
+    public Uni<Response> insertOneRow(@PathParam("tenant") String tenant) {
+        if (!enabled) {
+            throw ProblemException.notFound();
+        }
+        TenantId id = new TenantId(tenant);
+        String caller = callers.current().subject();
+        return transactions
+                .in(id, session -> session.createNativeQuery(
+                                "insert into idempotency (tenant_id, caller, key, fingerprint) values (:tenant, :caller, :key, '')")
+                        .setParameter("tenant", id.value())
+                        .setParameter("caller", caller)
+                        .setParameter("key", "load-" + Ids.next())
+                        .executeUpdate())
+                .map(rows -> Response.status(201).build());
+    }
+}
