@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Multi;
@@ -25,7 +26,6 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
-import org.jboss.resteasy.reactive.RestMulti;
 import org.jspecify.annotations.Nullable;
 
 /** The live view of a tenant's workloads. */
@@ -48,7 +48,7 @@ public class WatchResource {
             operationId = "watchWorkloads",
             summary = "Streams what happens to workloads",
             description =
-                    "Server-sent events named `workload`. The stream ends by itself after a while; it is resumed without a gap by sending the id of the last event as Last-Event-ID. 410 when entries after it are not kept any more.")
+                    "Server-sent events named `workload`. The stream ends by itself after a while; it is resumed without a gap by sending the id of the last event as Last-Event-ID. Where entries after it are not kept any more the stream is one event named `problem` with the problem document (code `feed-entry-gone`), and ends.")
     @APIResponse(
             responseCode = "200",
             content =
@@ -62,8 +62,12 @@ public class WatchResource {
             @Context Sse sse) {
         TenantId id = new TenantId(tenant);
         Optional<UUID> only = Optional.ofNullable(workload).map(WatchResource::workload);
-        return RestMulti.fromUniResponse(watches.begin(id, lastEventId), from -> watches.after(id, from, only)
-                .map(signal -> event(sse, signal)));
+        return watches.begin(id, lastEventId)
+                .onItem()
+                .transformToMulti(from -> watches.after(id, from, only).map(signal -> event(sse, signal)))
+                // The stream has begun by then, so a refusal is told in it, and ends it.
+                .onFailure(ProblemException.class)
+                .recoverWithItem(refused -> problem(sse, ((ProblemException) refused).problem()));
     }
 
     private OutboundSseEvent event(Sse sse, Watches.Signal signal) {
@@ -79,7 +83,14 @@ public class WatchResource {
         };
     }
 
-    private String write(WatchApi.Event event) {
+    private OutboundSseEvent problem(Sse sse, Problem problem) {
+        return sse.newEventBuilder()
+                .name("problem")
+                .data(String.class, write(problem))
+                .build();
+    }
+
+    private String write(Object event) {
         try {
             return json.writeValueAsString(event);
         } catch (JsonProcessingException e) {

@@ -43,7 +43,7 @@ class Watches {
     }
 
     /**
-     * Where a view begins: after the entry its client saw last, else now. Ends with 410 when entries after that one are gone.
+     * Where a view begins: after the entry its client saw last, else now. Fails when entries after that one are gone.
      *
      * @param lastSeen what the client sent as {@code Last-Event-ID}
      */

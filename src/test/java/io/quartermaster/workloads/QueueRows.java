@@ -67,12 +67,12 @@ final class QueueRows {
         UUID policy = Ids.next();
         UUID profile = Ids.next();
         UUID queue = Ids.next();
-        String name = group.substring(1) + "-" + gpus + "x-" + queue.toString().substring(28);
+        String name = group.substring(1).replace('/', '-') + "-" + gpus + "x-" + queue.toString().substring(28);
         run(
                 "insert into policy (tenant_id, id, name, group_path, grace_ms) values ($1, $2, $3, $4, 1000)",
                 tenant,
                 policy,
-                group.substring(1),
+                group.substring(1).replace('/', '-'),
                 group);
         run(
                 "insert into policy_quota (tenant_id, policy_id, pool_id, reserved_milli, limit_milli) values ($1, $2, $3, $4, $5)",
