@@ -62,12 +62,13 @@ final class QueueRows {
         return pool;
     }
 
-    /** The queue of a group's policy, open to that group: its name is that of the policy and the profile. */
+    /** The queue of a group's policy, open to the group at its top: its name is that of the policy and the profile. */
     String queue(String group, UUID pool, int reserved, int limit, int gpus, int maxWaiting) {
         UUID policy = Ids.next();
         UUID profile = Ids.next();
         UUID queue = Ids.next();
-        String name = group.substring(1).replace('/', '-') + "-" + gpus + "x-" + queue.toString().substring(28);
+        String name = group.substring(1).replace('/', '-') + "-" + gpus + "x-"
+                + queue.toString().substring(28);
         run(
                 "insert into policy (tenant_id, id, name, group_path, grace_ms) values ($1, $2, $3, $4, 1000)",
                 tenant,
@@ -101,7 +102,7 @@ final class QueueRows {
                 tenant,
                 Ids.next(),
                 queue,
-                group);
+                "/" + group.split("/", -1)[1]);
         inbox("policy", policy.toString());
         inbox("queue", queue.toString());
         return name;
