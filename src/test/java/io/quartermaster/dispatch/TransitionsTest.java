@@ -1,0 +1,183 @@
+package io.quartermaster.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.dispatch.WorkloadRecord.Device;
+import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.Terms;
+import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.Wish;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The rules of the lifecycle, one by one. */
+class TransitionsTest {
+
+    private static final UUID N1 = new UUID(0, 1);
+    private static final UUID N2 = new UUID(0, 2);
+
+    @Test
+    void aWishIsFollowedAtOnceByWorkThatHoldsNothing() {
+        assertThat(Transitions.next(waiting(Wish.RUN), Set.of())).isEqualTo(new Step.Stay());
+        assertThat(Transitions.next(waiting(Wish.HOLD), Set.of())).isEqualTo(new Step.Become("held", Optional.empty()));
+        assertThat(Transitions.next(waiting(Wish.CANCEL), Set.of()))
+                .isEqualTo(new Step.Become("cancelled", Optional.of("cancelled on request")));
+    }
+
+    @Test
+    void anAttemptNeverGoesBack() {
+        assertThat(next(Wish.RUN, "bound", report(N1, "starting"))).isEqualTo(new Step.Progress("starting"));
+        assertThat(next(Wish.RUN, "starting", report(N1, "running"))).isEqualTo(new Step.Progress("running"));
+        assertThat(next(Wish.RUN, "running", report(N1, "starting"))).isEqualTo(new Step.Stay());
+        assertThat(next(Wish.RUN, "starting")).isEqualTo(new Step.Stay());
+    }
+
+    @Test
+    void runningWorkKeepsItsDevicesUntilItsExecutorSaysItIsOver() {
+        assertThat(next(Wish.CANCEL, "running", report(N1, "running"))).isEqualTo(new Step.AskToStop("cancelled"));
+        assertThat(next(Wish.CANCEL, "stopping", report(N1, "stopping"))).isEqualTo(new Step.Stay());
+        assertThat(next(Wish.CANCEL, "stopping", ended(N1, "cancelled")))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo("cancelled"));
+    }
+
+    @Test
+    void aVictimWaitsAgainAtTheHeadUnlessItsPolicyOrItsOwnerEndsIt() {
+        Step again = next(Wish.RUN, "stopping", ended(N1, "preempted"));
+        assertThat(again).isInstanceOfSatisfying(Step.End.class, end -> {
+            assertThat(end.state()).isEqualTo("waiting");
+            assertThat(end.atHead()).isTrue();
+        });
+        assertThat(next(Wish.HOLD, "stopping", ended(N1, "preempted")))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo("held"));
+        assertThat(next(Wish.CANCEL, "stopping", ended(N1, "preempted")))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo("cancelled"));
+        Step ended = Transitions.next(
+                record(
+                        Wish.RUN,
+                        OnPreemption.END,
+                        Optional.of(attempt("stopping", List.of(N1), ended(N1, "preempted")))),
+                Set.of());
+        assertThat(ended).isInstanceOfSatisfying(Step.End.class, end -> assertThat(end.state())
+                .isEqualTo("cancelled"));
+    }
+
+    @Test
+    void workOnALostNodeWaitsAgain() {
+        Step step = Transitions.next(
+                record(
+                        Wish.RUN,
+                        OnPreemption.REQUEUE,
+                        Optional.of(attempt("running", List.of(N1), report(N1, "running")))),
+                Set.of(N1));
+        assertThat(step).isInstanceOfSatisfying(Step.End.class, end -> {
+            assertThat(end.outcome()).isEqualTo("lost");
+            assertThat(end.state()).isEqualTo("waiting");
+        });
+    }
+
+    @Test
+    void aGangOfWhichAPartIsGoneIsStoppedBeforeAnythingOfItIsFree() {
+        LiveAttempt gang = attempt("running", List.of(N1, N2), report(N1, "running"), ended(N2, "failed"));
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(gang)), Set.of()))
+                .isEqualTo(new Step.AskToStop("incomplete"));
+        LiveAttempt half = attempt("running", List.of(N1, N2), report(N1, "running"), report(N2, "running"));
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(half)), Set.of(N2)))
+                .isEqualTo(new Step.AskToStop("lost"));
+        LiveAttempt over = attempt("stopping", List.of(N1, N2), ended(N1, "cancelled"), ended(N2, "failed"));
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(over)), Set.of()))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.outcome()).isEqualTo("failed"));
+    }
+
+    @Test
+    void whatIsOverStaysOver() {
+        WorkloadRecord over = record("succeeded", Wish.CANCEL, OnPreemption.REQUEUE, Optional.empty());
+        assertThat(Transitions.next(over, Set.of())).isEqualTo(new Step.Stay());
+    }
+
+    private static Step next(Wish wish, String state, Report... reports) {
+        return Transitions.next(
+                record(wish, OnPreemption.REQUEUE, Optional.of(attempt(state, List.of(N1), reports))), Set.of());
+    }
+
+    private static WorkloadRecord waiting(Wish wish) {
+        return record(wish, OnPreemption.REQUEUE, Optional.empty());
+    }
+
+    private static Report report(UUID node, String state) {
+        return new Report(node, state, Optional.empty(), Optional.empty(), "");
+    }
+
+    private static Report ended(UUID node, String outcome) {
+        return new Report(node, "ended", Optional.of(outcome), Optional.of(0), "");
+    }
+
+    private static LiveAttempt attempt(String state, List<UUID> nodes, Report... reports) {
+        List<Device> devices = new ArrayList<>();
+        nodes.forEach(node -> devices.add(new Device(devices.size(), Optional.of(node), OptionalLong.of(0), 1000)));
+        return new LiveAttempt(
+                new UUID(1, 1),
+                1,
+                state,
+                new UUID(2, 2),
+                1000L * nodes.size(),
+                0,
+                OptionalLong.empty(),
+                state.equals("stopping") ? Optional.of("preempted") : Optional.empty(),
+                OptionalLong.empty(),
+                devices,
+                List.of(reports));
+    }
+
+    private static WorkloadRecord record(Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
+        return record(attempt.isPresent() ? "running" : "waiting", wish, onPreemption, attempt);
+    }
+
+    private static WorkloadRecord record(
+            String state, Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
+        Terms terms = new Terms(
+                new UUID(3, 1),
+                "/rnd",
+                onPreemption,
+                1_000,
+                new UUID(3, 2),
+                true,
+                new UUID(3, 3),
+                "1gpu",
+                "rnd-1gpu",
+                1_000,
+                1,
+                0,
+                0,
+                Map.of(),
+                List.of(new UUID(2, 2)));
+        return new WorkloadRecord(
+                new TenantId("acme"),
+                new UUID(4, 4),
+                1,
+                terms,
+                "somebody",
+                50,
+                true,
+                false,
+                OptionalLong.empty(),
+                0,
+                wish,
+                state,
+                attempt.isPresent() ? 1 : 0,
+                false,
+                attempt,
+                Optional.empty());
+    }
+}
