@@ -19,6 +19,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.hibernate.JDBCException;
 import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jspecify.annotations.Nullable;
@@ -110,7 +111,7 @@ public final class ProblemMappers {
     private static @Nullable String sqlState(Throwable cause) {
         return switch (cause) {
             case PgException database -> database.getSqlState();
-            case SQLException database -> database.getSQLState();
+            case JDBCException database -> database.getSQLState();
             default -> null;
         };
     }
