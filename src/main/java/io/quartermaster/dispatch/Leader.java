@@ -190,10 +190,26 @@ final class Leader {
             lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
         }
         if (!lost.isEmpty()) {
+            reportLost(transaction, fence, CellReader.array(lost.keySet()));
             CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(lost.keySet()))
                     .forEach(node -> node(node, changes));
         }
         return lost;
+    }
+
+    /**
+     * What ran on a lost node is over, for good: said in its name, so that an attempt of several nodes can end in a later cycle, when the
+     * others have stopped. What its agent may say later counts no more.
+     */
+    private static void reportLost(SystemTransaction transaction, Fence fence, UUID[] nodes) {
+        transaction.run("""
+                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, message, reported_at)
+                select distinct a.tenant_id, a.id, d.node_id, 'ended', 'lost', 'the node''s lease ended before it was heard again', $2::timestamptz
+                  from allocation_device d join attempt a on a.tenant_id = d.tenant_id and a.id = d.attempt_id
+                 where d.node_id = any($1) and d.freed_at is null and a.state <> 'ended'
+                on conflict (tenant_id, attempt_id, node_id) do update set state = 'ended', outcome = 'lost', message = excluded.message,
+                       reported_at = excluded.reported_at where r.state <> 'ended'
+                """, nodes, fence.stamp());
     }
 
     private static Collection<WorkloadRecord> affected(CellReader reader, InboxBatch batch, Set<UUID> lost) {

@@ -58,7 +58,7 @@ record QuotaFacts(
         Map<TenantId, Gathering> byTenant = new TreeMap<>();
         for (Row row : transaction.run("select id, state from tenant where id = any($1)", (Object) ids)) {
             TenantId tenant = new TenantId(row.getString("id"));
-            byTenant.put(tenant, new Gathering(tenant, row.getString("state").equals("suspended")));
+            byTenant.put(tenant, new Gathering(tenant, !row.getString("state").equals("active")));
         }
         for (Row row : transaction.run("""
                 select a.*, p.name as pool_name from allotment a join pool p on p.id = a.pool_id

@@ -73,6 +73,7 @@ final class Settling {
         long grace = record.terms().graceMillis();
         rows.attemptStopping(record.tenant(), attempt.id(), ask.reason(), grace);
         rows.workloadState(record, "stopping", new JsonObject().put("attempt", attempt.number()));
+        outOfContact(record, attempt);
         phase(record, attempt, "stopping");
         touch(attempt);
         WorkloadState stopping = facts.stopping(attempt, fence.stampMillis() + grace);

@@ -66,11 +66,19 @@ final class Transitions {
         if (workload.wish() == Wish.CANCEL) {
             return new Step.AskToStop("cancelled");
         }
-        if (!quiet.isEmpty()) {
-            // A part of it is gone: the rest cannot go on without it.
-            return new Step.AskToStop(ended.isEmpty() ? "lost" : "incomplete");
+        // A worker that has done its part is no loss to the others; one that failed or is lost is.
+        boolean gone = nodes.stream().anyMatch(lost::contains) || ended.stream().anyMatch(Transitions::isLost);
+        if (gone) {
+            return new Step.AskToStop("lost");
+        }
+        if (ended.stream().anyMatch(report -> !report.outcome().equals(Optional.of("succeeded")))) {
+            return new Step.AskToStop("incomplete");
         }
         return progress(attempt, nodes.size());
+    }
+
+    private static boolean isLost(Report report) {
+        return report.outcome().equals(Optional.of("lost"));
     }
 
     private static Step progress(LiveAttempt attempt, int nodes) {

@@ -51,17 +51,29 @@ public class SystemDatabase {
             T result;
             try {
                 SystemTransaction open = new SystemTransaction(connection, timeout);
-                open.script("set local statement_timeout = " + timeout.toMillis());
+                open.script("set local statement_timeout = " + timeout.toMillis()
+                        + "; set local idle_in_transaction_session_timeout = " + timeout.toMillis());
                 result = work.apply(open);
             } catch (RuntimeException | Error e) {
-                transaction.rollback().onFailure().recoverWithNull().await().indefinitely();
+                giveUpAfter(timeout, transaction.rollback());
                 throw e;
             }
             transaction.commit().await().atMost(timeout);
             return result;
         } finally {
-            connection.close().onFailure().recoverWithNull().await().indefinitely();
+            giveUpAfter(timeout, connection.close());
         }
+    }
+
+    /** On a connection that is dead nothing ever answers; the thread of a loop must not wait for it. */
+    private static void giveUpAfter(Duration timeout, Uni<Void> last) {
+        last.ifNoItem()
+                .after(timeout)
+                .fail()
+                .onFailure()
+                .recoverWithNull()
+                .await()
+                .indefinitely();
     }
 
     /** Runs single statements, each its own transaction. */

@@ -34,6 +34,6 @@ public final class SystemTransaction {
 
     /** Several statements without parameters. */
     void script(String sql) {
-        connection.query(sql).executeAndAwait();
+        connection.query(sql).execute().await().atMost(timeout);
     }
 }

@@ -52,7 +52,7 @@ class Submissions {
                   from asked a
                   join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.retired_at is null
                   join tenant t on t.id = q.tenant_id and t.state = 'active'
-                 order by a.n
+                 order by a.n for share of q
                 returning id),
             told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from submitted)
             select count(*) from submitted

@@ -101,6 +101,25 @@ class TransitionsTest {
     }
 
     @Test
+    void aWorkerThatHasDoneItsPartEndsNobodyElse() {
+        LiveAttempt gang = attempt("running", List.of(N1, N2), ended(N1, "succeeded"), report(N2, "running"));
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(gang)), Set.of()))
+                .isEqualTo(new Step.Stay());
+        LiveAttempt over = attempt("running", List.of(N1, N2), ended(N1, "succeeded"), ended(N2, "succeeded"));
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(over)), Set.of()))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo("succeeded"));
+    }
+
+    @Test
+    void aGangEndsWhenTheRestHasStoppedAfterANodeWasLost() {
+        LiveAttempt over = attempt("stopping", List.of(N1, N2), ended(N1, "lost"), ended(N2, "cancelled"));
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(over)), Set.of()))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo("waiting"));
+    }
+
+    @Test
     void whatIsOverStaysOver() {
         WorkloadRecord over = record("succeeded", Wish.CANCEL, OnPreemption.REQUEUE, Optional.empty());
         assertThat(Transitions.next(over, Set.of())).isEqualTo(new Step.Stay());

@@ -47,8 +47,19 @@ class AgentService {
         return store.node(nodeName)
                 .map(node -> node.orElseThrow(ProblemException::notFound))
                 .chain(node -> store.take(node.id(), request, lease)
-                        .call(told -> told ? wakeups.leader() : Uni.createFrom().voidItem())
-                        .chain(told -> awaitNews(node.id(), request, System.nanoTime() + wait.toNanos())));
+                        .call(taken -> taken.told() || !taken.leased()
+                                ? wakeups.leader()
+                                : Uni.createFrom().voidItem())
+                        .invoke(AgentService::requireLease)
+                        .chain(taken -> awaitNews(node.id(), request, System.nanoTime() + wait.toNanos())));
+    }
+
+    /** Orders given now could be carried out beside the leader's giving the node up; the agent asks again in a moment. */
+    private static void requireLease(AgentStore.Taken taken) {
+        if (!taken.leased()) {
+            throw ProblemException.of(
+                    503, "lease-lapsed", "the node's lease has run out and the node is being given up; ask again");
+        }
     }
 
     private Uni<SyncReply> awaitNews(UUID node, SyncRequest request, long untilNanos) {

@@ -100,27 +100,39 @@ class AgentStore {
     }
 
     /**
-     * Takes in what the agent says. True when the leader has something to read.
+     * What became of a request.
+     *
+     * @param told the leader has something to read
+     * @param leased false while a lease that ran out waits for the leader to give the node up: nothing may run there
+     */
+    record Taken(boolean told, boolean leased) {}
+
+    /**
+     * Takes in what the agent says.
      *
      * @param lease how long the node counts as leased from now
      */
-    Uni<Boolean> take(UUID node, SyncRequest request, Duration lease) {
+    Uni<Taken> take(UUID node, SyncRequest request, Duration lease) {
         return database.in(
                 connection -> contact(connection, node, request, lease).chain(contact -> {
                     if (contact.isEmpty()) {
-                        return Uni.createFrom().item(false);
+                        return Uni.createFrom().item(new Taken(false, true));
                     }
+                    boolean leased = contact.get().leased();
                     return inventory(connection, node, request.inventory())
-                            .chain(changed -> changed || contact.get()
+                            .chain(changed -> changed || contact.get().news()
                                     ? inboxNode(connection, node).replaceWith(true)
                                     : Uni.createFrom().item(false))
                             .chain(told -> reports(connection, node, request.attempts())
-                                    .map(reported -> told || reported));
+                                    .map(reported -> new Taken(told || reported, leased)));
                 }));
     }
 
-    /** Empty when the request is old news; else whether the leader must hear that the node is there (again). */
-    private static Uni<Optional<Boolean>> contact(
+    /** @param news the leader must hear that the node is there (again) */
+    private record Contact(boolean leased, boolean news) {}
+
+    /** Empty when the request is old news. */
+    private static Uni<Optional<Contact>> contact(
             SqlConnection connection, UUID node, SyncRequest request, Duration lease) {
         return connection
                 .preparedQuery("""
@@ -129,12 +141,13 @@ class AgentStore {
                         values ($1, $2, $3, $4, $5, $6, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
                         on conflict (node_id) do update set agent_version = excluded.agent_version, boot_id = excluded.boot_id,
                                instance_id = excluded.instance_id, sequence = excluded.sequence, isolation = excluded.isolation,
-                               last_heard = excluded.last_heard,
+                               last_heard = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.last_heard
+                                                 else excluded.last_heard end,
                                -- A lease that has run out is not revived before the leader gave the node up: what ran there is over.
                                lease_until = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.lease_until
                                                   else excluded.lease_until end
                          where c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence
-                        returning (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh
+                        returning c.lease_until > clock_timestamp() as leased, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh
                         """)
                 .execute(Tuple.from(new Object[] {
                     node,
@@ -150,8 +163,10 @@ class AgentStore {
                     lease.toMillis()
                 }))
                 .map(rows -> first(rows)
-                        .map(row -> Boolean.TRUE.equals(row.getBoolean("fresh"))
-                                || Boolean.TRUE.equals(row.getBoolean("lost"))));
+                        .map(row -> new Contact(
+                                row.getBoolean("leased"),
+                                Boolean.TRUE.equals(row.getBoolean("fresh"))
+                                        || Boolean.TRUE.equals(row.getBoolean("lost")))));
     }
 
     private static Uni<Boolean> inventory(SqlConnection connection, UUID node, Inventory inventory) {
