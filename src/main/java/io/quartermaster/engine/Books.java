@@ -27,7 +27,8 @@ final class Books {
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
 
     Books(Facts facts) {
-        cluster = Cluster.of(facts.pools().values(), facts.nodes().values(), facts.quotas(), facts.paths());
+        cluster =
+                Cluster.of(facts.pools().values(), facts.nodes().values(), facts.quotas(), facts.caps(), facts.paths());
         facts.workloads().values().forEach(this::enter);
     }
 
@@ -41,7 +42,7 @@ final class Books {
     }
 
     Optional<Line> line(Workload workload) {
-        return Optional.ofNullable(lines.get(Line.Key.waiting(workload)));
+        return Optional.ofNullable(lines.get(Line.Key.waiting(workload, cappedUser(workload))));
     }
 
     /** All for whom a place is kept, in order of their ids. */
@@ -67,7 +68,7 @@ final class Books {
         switch (workload.state()) {
             case WorkloadState.Waiting waiting -> {
                 if (!workload.held() && workload.nomination().isEmpty()) {
-                    join(Line.Key.waiting(workload), workload);
+                    join(Line.Key.waiting(workload, cappedUser(workload)), workload);
                 }
             }
             case WorkloadState.Holding holding -> {
@@ -86,7 +87,7 @@ final class Books {
             nominated.remove(workload.id());
         });
         switch (workload.state()) {
-            case WorkloadState.Waiting waiting -> quit(Line.Key.waiting(workload), workload);
+            case WorkloadState.Waiting waiting -> quit(Line.Key.waiting(workload, cappedUser(workload)), workload);
             case WorkloadState.Holding holding -> {
                 cluster.remove(tenure(workload, holding.allocation()), When.NOW);
                 remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
@@ -94,6 +95,11 @@ final class Books {
                 growth(workload, holding).ifPresent(key -> quit(key, workload));
             }
         }
+    }
+
+    /** Its user, where it matters who asks. */
+    private Optional<String> cappedUser(Workload workload) {
+        return cluster.ceilings().tellUsersApart(workload.path()) ? workload.user() : Optional.empty();
     }
 
     private void join(Line.Key key, Workload workload) {
@@ -111,7 +117,11 @@ final class Books {
     }
 
     static Tenure tenure(Workload workload, Allocation allocation) {
-        return new Tenure(workload.path(), workload.shape(), workload.preemptible(), allocation);
+        boolean whole = !(workload.state() instanceof WorkloadState.Holding holding)
+                || holding.allocation().equals(allocation)
+                || !(holding.phase() instanceof WorkloadState.Phase.Running);
+        return new Tenure(
+                workload.path(), workload.user(), workload.shape(), workload.preemptible(), allocation, whole);
     }
 
     /** What is left once all who were told to stop have left. */

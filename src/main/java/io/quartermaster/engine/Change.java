@@ -23,6 +23,11 @@ public sealed interface Change {
 
     record ProfileRemoved(ProfileId profile) implements Change {}
 
+    /** Bounds on users and on numbers of workloads; the newest statement for a path replaces the one before. */
+    record CapsSet(Caps caps) implements Change {}
+
+    record CapsRemoved(QuotaPath path) implements Change {}
+
     record WorkloadSet(Workload workload) implements Change {}
 
     /** It is over; what it held is free. */

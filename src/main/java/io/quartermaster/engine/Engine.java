@@ -46,6 +46,8 @@ public final class Engine {
                 case Change.ProfileSet set -> takeOver(set);
                 case Change.ProfileRemoved removed -> takeOver(removed);
                 case Change.StandingSet set -> takeOver(set);
+                case Change.CapsSet set -> takeOver(set);
+                case Change.CapsRemoved removed -> takeOver(removed);
             }
         }
     }

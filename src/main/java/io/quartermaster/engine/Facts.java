@@ -15,6 +15,7 @@ final class Facts {
     private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas = new TreeMap<>();
     private final SortedMap<ProfileId, Profile> profiles = new TreeMap<>();
     private final SortedMap<QuotaPath, Change.Standing> standings = new TreeMap<>();
+    private final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
     private final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
 
     SortedMap<PoolId, Pool> pools() {
@@ -27,6 +28,10 @@ final class Facts {
 
     SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas() {
         return quotas;
+    }
+
+    SortedMap<QuotaPath, Caps> caps() {
+        return caps;
     }
 
     SortedMap<WorkloadId, Workload> workloads() {
@@ -82,6 +87,8 @@ final class Facts {
                 !set.profile().equals(profiles.put(set.profile().id(), set.profile()));
             case Change.ProfileRemoved removed -> profiles.remove(removed.profile()) != null;
             case Change.StandingSet set -> setStanding(set.path(), set.standing());
+            case Change.CapsSet set -> !set.caps().equals(caps.put(set.caps().path(), set.caps()));
+            case Change.CapsRemoved removed -> caps.remove(removed.path()) != null;
             case Change.WorkloadSet set -> throw new IllegalArgumentException("workloads are booked");
             case Change.WorkloadRemoved removed -> throw new IllegalArgumentException("workloads are booked");
         };
@@ -121,6 +128,7 @@ final class Facts {
         quotas.values().forEach(ofScope -> ofScope.values().forEach(quota -> changes.add(new Change.QuotaSet(quota))));
         profiles.values().forEach(profile -> changes.add(new Change.ProfileSet(profile)));
         standings.forEach((path, standing) -> changes.add(new Change.StandingSet(path, standing)));
+        caps.values().forEach(stated -> changes.add(new Change.CapsSet(stated)));
         workloads.values().forEach(workload -> changes.add(new Change.WorkloadSet(workload)));
         return changes;
     }

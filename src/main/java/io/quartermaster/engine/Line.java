@@ -21,6 +21,7 @@ final class Line {
     /** What all in a line have in common. */
     record Key(
             QuotaPath path,
+            Optional<String> user,
             Optional<ProfileId> profile,
             Shape shape,
             List<PoolId> pools,
@@ -29,9 +30,11 @@ final class Line {
             boolean dedicatedOnly,
             Optional<WorkloadId> growing) {
 
-        static Key waiting(Workload workload) {
+        /** @param user present where it matters who asks */
+        static Key waiting(Workload workload, Optional<String> user) {
             return new Key(
                     workload.path(),
+                    user,
                     workload.profile(),
                     workload.shape(),
                     workload.pools(),
@@ -44,6 +47,7 @@ final class Line {
         static Key growing(Workload workload, PoolId pool) {
             return new Key(
                     workload.path(),
+                    workload.user(),
                     workload.profile(),
                     workload.shape(),
                     List.of(pool),

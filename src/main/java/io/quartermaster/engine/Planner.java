@@ -10,6 +10,7 @@ import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
@@ -70,9 +71,14 @@ final class Planner {
 
     private void fixShares() {
         Map<QuotaTree, Map<QuotaNode, Long>> waiting = new HashMap<>();
-        for (Line line : books.lines()) {
+        Map<Ceiling, Long> counted = new HashMap<>();
+        List<Line> lines = new ArrayList<>(books.lines());
+        if (!facts.caps().isEmpty()) {
+            lines.sort(Comparator.comparing(Line::head, Line.FIRST_SUBMITTED));
+        }
+        for (Line line : lines) {
             if (facts.standing(line.key().path()) == Change.Standing.GOOD) {
-                countWaiting(line, waiting);
+                countWaiting(line, waiting, counted);
             }
         }
         for (QuotaTree tree : books.cluster().trees()) {
@@ -91,21 +97,46 @@ final class Planner {
     }
 
     /** Counts a line in the tree of each of its pools, and once in that over all pools. */
-    private void countWaiting(Line line, Map<QuotaTree, Map<QuotaNode, Long>> waiting) {
-        Set<QuotaTree> counted = new HashSet<>();
+    private void countWaiting(Line line, Map<QuotaTree, Map<QuotaNode, Long>> waiting, Map<Ceiling, Long> counted) {
+        Set<QuotaTree> countedIn = new HashSet<>();
+        long workers = workersWithinCeilings(line, counted);
         for (PoolId pool : line.key().pools()) {
             Optional<Space> space = wishes.space(pool);
             if (space.isPresent()) {
                 Ask ask = wishes.ask(line, space.get());
-                long wanted = space.get().gpuMilliOf(line.key().shape().gpus()) * line.workersWanted();
+                long wanted = space.get().gpuMilliOf(line.key().shape().gpus()) * workers;
                 for (QuotaNode leaf : ask.leaves()) {
-                    if (ask.leaves().getFirst().named() && counted.add(leaf.tree())) {
+                    if (ask.leaves().getFirst().named() && countedIn.add(leaf.tree())) {
                         waiting.computeIfAbsent(leaf.tree(), tree -> new HashMap<>())
                                 .merge(leaf, wanted, Long::sum);
                     }
                 }
             }
         }
+    }
+
+    /** How many of a line's workers the bounds beside the trees leave room for, after the lines before it. */
+    private long workersWithinCeilings(Line line, Map<Ceiling, Long> counted) {
+        Line.Key key = line.key();
+        long workers = line.workersWanted();
+        Optional<Space> first = key.pools().stream()
+                .flatMap(pool -> wishes.space(pool).stream())
+                .findFirst();
+        List<Ceiling> ceilings = books.cluster().ceilings().over(key.path(), key.user());
+        if (ceilings.isEmpty() || first.isEmpty()) {
+            return workers;
+        }
+        int perWorkload = line.surplus() ? 1 : key.shape().workers();
+        long ofOne = first.get().gpuMilliOf(key.shape().gpus()) * perWorkload;
+        for (Ceiling ceiling : ceilings) {
+            long each = ceiling.countOf(ofOne, !line.surplus());
+            long left = ceiling.most() - ceiling.used().next() - counted.getOrDefault(ceiling, 0L);
+            workers = each == 0 ? workers : Math.min(workers, Math.max(0, left) / each * perWorkload);
+        }
+        for (Ceiling ceiling : ceilings) {
+            counted.merge(ceiling, workers / perWorkload * ceiling.countOf(ofOne, !line.surplus()), Long::sum);
+        }
+        return workers;
     }
 
     /** Starts those whose kept place is free now, and takes back places that are no longer of use. */
@@ -151,11 +182,7 @@ final class Planner {
     }
 
     private Ask askOf(Workload workload, Allocation place) {
-        return new Ask(
-                books.cluster().leaves(place.pool(), workload.path()),
-                place.gpuMilli(),
-                workload.preemptible(),
-                workload.dedicatedOnly());
+        return books.cluster().ask(Books.tenure(workload, place), workload.dedicatedOnly());
     }
 
     /** Asks a line again for what it would try next; one that has nothing left to try is blocked. */
@@ -262,8 +289,8 @@ final class Planner {
         Workload head = line.head();
         Request request = wishes.request(line);
         Ask ask = wishes.ask(line, space);
-        Optional<Room> room =
-                roomMaker.makeRoom(new Claimant(head.id(), head.path(), head.priority(), space, ask, request));
+        Optional<Room> room = roomMaker.makeRoom(
+                new Claimant(head.id(), head.path(), head.user(), head.priority(), space, ask, request));
         room.ifPresent(made -> {
             made.evictions().forEach(eviction -> evict(eviction, head.id()));
             update(head, head.withNomination(Optional.of(made.place())));

@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.QuotaNode;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -99,6 +100,7 @@ record Said(PoolId pool, long requested, long free, long used) {
                                 + Amounts.decimal(requested)
                                 + " more would pass it.",
                         node.path() + " gives back " + Amounts.gpus(over) + ", or its limit is raised by that.");
+            case USER_CAP, WORKLOAD_CAP -> cap(hit, hit.ceiling().orElseThrow());
             case OVER_QUOTA_OFF ->
                 ofPath(
                         Reason.Code.OVER_QUOTA_OFF,
@@ -126,6 +128,31 @@ record Said(PoolId pool, long requested, long free, long used) {
                         Amounts.gpus(over) + " more come free, or more is reserved for it.");
             case CAPACITY -> noCapacity();
         };
+    }
+
+    /** A bound on users or on numbers of workloads. */
+    private Reason cap(Admission.Hit hit, Ceiling cap) {
+        QuotaPath path = cap.path();
+        if (cap.user().isEmpty()) {
+            return reason(
+                    Reason.Code.LIMIT,
+                    Optional.of(path),
+                    used,
+                    OptionalLong.empty(),
+                    hit.usedGpuMilli() + " workloads of " + path + " run, of at most " + cap.most() + " at once.",
+                    "A workload of " + path + " ends, or more are allowed at once.");
+        }
+        long over = hit.usedGpuMilli() + requested - cap.most();
+        return reason(
+                Reason.Code.LIMIT,
+                Optional.of(path),
+                hit.usedGpuMilli(),
+                OptionalLong.of(cap.most()),
+                cap.user().get() + " holds " + Amounts.gpus(hit.usedGpuMilli()) + " of the "
+                        + Amounts.gpus(cap.most()) + " that one user of " + path + " may hold at once; "
+                        + Amounts.decimal(requested) + " more would pass it.",
+                "Work of " + cap.user().get() + " gives back " + Amounts.gpus(over)
+                        + ", or the cap per user is raised by that.");
     }
 
     private Reason ofPath(Reason.Code code, Admission.Hit hit, String sentence, String remedy) {

@@ -27,7 +27,9 @@ final class Wishes {
         long each = space.gpuMilliOf(key.shape().gpus());
         return new Ask(
                 books.cluster().leaves(space.pool().id(), key.path()),
+                books.cluster().ceilings().over(key.path(), key.user()),
                 each * line.numbersWanted().size(),
+                !line.surplus(),
                 key.preemptible(),
                 key.dedicatedOnly());
     }

@@ -62,6 +62,33 @@ class EnginePropertiesTest {
     }
 
     @Test
+    void noCapIsPassed() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                cell.plan();
+                for (Caps caps : cell.caps.values()) {
+                    Map<String, Long> ofUsers = new TreeMap<>();
+                    int running = 0;
+                    for (Workload workload : cell.workloads.values()) {
+                        if (caps.path().covers(workload.path())
+                                && workload.state() instanceof WorkloadState.Holding holding) {
+                            long held = holding.allocation().gpuMilli();
+                            ofUsers.merge(workload.user().orElseThrow(), held, Long::sum);
+                            running++;
+                        }
+                    }
+                    long most = caps.perUserGpuMilli().orElse(Long.MAX_VALUE);
+                    assertThat(ofUsers.values())
+                            .allSatisfy(held -> assertThat(held).isLessThanOrEqualTo(most));
+                    assertThat(running).isLessThanOrEqualTo(caps.running().orElse(Integer.MAX_VALUE));
+                }
+            }
+        });
+    }
+
+    @Test
     void nonPreemptibleWorkIsNeverToldToStop() {
         forRandomCells(seed -> {
             RandomCell cell = new RandomCell(seed);

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.SortedMap;
@@ -22,6 +23,7 @@ final class RandomCell {
     final SortedMap<PoolId, Pool> pools = new TreeMap<>();
     final SortedMap<NodeId, Node> nodes = new TreeMap<>();
     final SortedMap<String, Quota> quotas = new TreeMap<>();
+    final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     final List<Decision> decisions = new ArrayList<>();
     Engine engine;
@@ -46,6 +48,7 @@ final class RandomCell {
         } else {
             randomPools();
             randomQuotas();
+            randomCaps();
         }
         engine.apply(facts());
     }
@@ -168,6 +171,19 @@ final class RandomCell {
         }
     }
 
+    private void randomCaps() {
+        for (QuotaPath path : paths) {
+            if (chance(6)) {
+                caps.put(
+                        path,
+                        new Caps(
+                                path,
+                                chance(2) ? OptionalLong.of(1000L * random.nextInt(5)) : OptionalLong.empty(),
+                                chance(2) ? OptionalInt.of(random.nextInt(4)) : OptionalInt.empty()));
+            }
+        }
+    }
+
     private void randomQuotas(Scope scope) {
         for (QuotaPath path : paths) {
             for (QuotaPath prefix : path.fromTenant()) {
@@ -236,7 +252,7 @@ final class RandomCell {
         set(new Workload(
                 plain.id(),
                 plain.path(),
-                plain.user(),
+                Optional.of("u" + random.nextInt(2)),
                 plain.profile(),
                 plain.shape(),
                 plain.pools(),
@@ -420,6 +436,7 @@ final class RandomCell {
         pools.values().forEach(pool -> facts.add(new Change.PoolSet(pool)));
         nodes.values().forEach(node -> facts.add(new Change.NodeSet(node)));
         quotas.values().forEach(quota -> facts.add(new Change.QuotaSet(quota)));
+        caps.values().forEach(stated -> facts.add(new Change.CapsSet(stated)));
         workloads.values().forEach(workload -> facts.add(new Change.WorkloadSet(workload)));
         return facts;
     }

@@ -1,11 +1,14 @@
 package io.quartermaster.engine.placement;
 
+import io.quartermaster.engine.Caps;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.Ceilings;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
@@ -32,15 +35,20 @@ public final class Cluster {
 
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
 
-    private Cluster() {}
+    private final Ceilings ceilings;
+
+    private Cluster(Ceilings ceilings) {
+        this.ceilings = ceilings;
+    }
 
     /** An empty cluster; {@code paths} are all that work is known to use. */
     public static Cluster of(
             Collection<Pool> pools,
             Collection<Node> nodes,
             SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas,
+            SortedMap<QuotaPath, Caps> caps,
             SortedSet<QuotaPath> paths) {
-        Cluster cluster = new Cluster();
+        Cluster cluster = new Cluster(new Ceilings(caps));
         SortedMap<PoolId, List<Node>> byPool = new TreeMap<>();
         for (Node node : nodes) {
             byPool.computeIfAbsent(node.pool(), pool -> new ArrayList<>()).add(node);
@@ -91,6 +99,21 @@ public final class Cluster {
         return List.copyOf(found);
     }
 
+    /** What a tenure would ask of the quotas if it began now. */
+    public Ask ask(Tenure tenure, boolean dedicatedOnly) {
+        return new Ask(
+                leaves(tenure.allocation().pool(), tenure.path()),
+                ceilings.over(tenure.path(), tenure.user()),
+                tenure.gpuMilli(),
+                tenure.whole(),
+                tenure.preemptible(),
+                dedicatedOnly);
+    }
+
+    public Ceilings ceilings() {
+        return ceilings;
+    }
+
     /** Counts something in its pool and its trees. */
     public void add(Tenure tenure, When when) {
         space(tenure.allocation().pool()).ifPresent(space -> space.add(tenure, when));
@@ -108,6 +131,7 @@ public final class Cluster {
         for (QuotaNode leaf : leaves(tenure.allocation().pool(), tenure.path())) {
             leaf.add(when, tenure.gpuMilli(), tenure.preemptible());
         }
+        ceilings.count(tenure.path(), tenure.user(), when, tenure.gpuMilli(), tenure.whole(), 1);
     }
 
     /** Undoes {@link #addToTrees}. */
@@ -115,6 +139,7 @@ public final class Cluster {
         for (QuotaNode leaf : leaves(tenure.allocation().pool(), tenure.path())) {
             leaf.add(when, -tenure.gpuMilli(), tenure.preemptible());
         }
+        ceilings.count(tenure.path(), tenure.user(), when, tenure.gpuMilli(), tenure.whole(), -1);
     }
 
     /** Who may have to give way in a pool, by group, those first who go first. */

@@ -289,7 +289,7 @@ public final class NodesSpace implements Space {
                 fits = false;
                 break;
             }
-            Tenure one = tenure.of(new Allocation(pool.id(), List.of(worker)));
+            Tenure one = tenure.at(new Allocation(pool.id(), List.of(worker)));
             add(one, taken);
             tentative.add(one);
         }

@@ -6,6 +6,7 @@ import io.quartermaster.engine.Node;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Shape;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
@@ -34,7 +35,7 @@ public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predic
     }
 
     Tenure tenure(Allocation allocation) {
-        return new Tenure(path, shape, true, allocation);
+        return new Tenure(path, Optional.empty(), shape, true, allocation, false);
     }
 
     GpuRequest gpus() {

@@ -40,7 +40,8 @@ public final class Seating {
         return shares.map(taken -> {
             Allocation.Place.OnNode place = new Allocation.Place.OnNode(on, taken);
             Allocation.Worker worker = new Allocation.Worker(number, place);
-            Tenure tenure = new Tenure(path, shape, true, new Allocation(pool, List.of(worker)));
+            Tenure tenure =
+                    new Tenure(path, Optional.empty(), shape, true, new Allocation(pool, List.of(worker)), true);
             for (When when : When.values()) {
                 node.add(place, tenure, when);
             }

@@ -3,9 +3,15 @@ package io.quartermaster.engine.placement;
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Shape;
+import java.util.Optional;
 
-/** Who holds what, or is promised what: all that the books of a pool need to know of it. */
-public record Tenure(QuotaPath path, Shape shape, boolean preemptible, Allocation allocation) {
+/**
+ * Who holds what, or is promised what: all that the books need to know of it.
+ *
+ * @param whole whether the workload as such comes and goes with it, rather than some of its surplus workers
+ */
+public record Tenure(
+        QuotaPath path, Optional<String> user, Shape shape, boolean preemptible, Allocation allocation, boolean whole) {
 
     String tenant() {
         return path.tenant();
@@ -15,7 +21,13 @@ public record Tenure(QuotaPath path, Shape shape, boolean preemptible, Allocatio
         return allocation.gpuMilli();
     }
 
-    public Tenure of(Allocation part) {
-        return new Tenure(path, shape, preemptible, part);
+    /** A part of it. */
+    public Tenure of(Allocation part, boolean withTheCore) {
+        return new Tenure(path, user, shape, preemptible, part, withTheCore);
+    }
+
+    /** The same elsewhere. */
+    public Tenure at(Allocation place) {
+        return of(place, whole);
     }
 }

@@ -88,6 +88,6 @@ public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core)
     }
 
     public Tenure tenure() {
-        return holder.tenure().of(new Allocation(holder.allocation().pool(), workers));
+        return holder.tenure().of(new Allocation(holder.allocation().pool(), workers), core);
     }
 }

@@ -7,12 +7,14 @@ import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.quota.Ask;
+import java.util.Optional;
 
 /** Who needs room in a pool, and how much. */
-public record Claimant(WorkloadId id, QuotaPath path, int priority, Space space, Ask ask, Request request) {
+public record Claimant(
+        WorkloadId id, QuotaPath path, Optional<String> user, int priority, Space space, Ask ask, Request request) {
 
     /** What it will hold at the place. */
     public Tenure at(Allocation place) {
-        return new Tenure(path, request.shape(), ask.preemptible(), place);
+        return new Tenure(path, user, request.shape(), ask.preemptible(), place, ask.whole());
     }
 }

@@ -11,7 +11,6 @@ import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
-import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
@@ -140,18 +139,13 @@ final class Outcome {
         Tenure tenure = holder.tenure();
         List<Integer> numbers = new ArrayList<>();
         holder.allocation().workers().forEach(worker -> numbers.add(worker.number()));
-        Ask ask = new Ask(
-                cluster.leaves(holder.allocation().pool(), tenure.path()),
-                tenure.gpuMilli(),
-                tenure.preemptible(),
-                false);
-        if (!evenOverQuota && Admission.later(ask).isPresent()) {
+        if (!evenOverQuota && Admission.later(cluster.ask(tenure, false)).isPresent()) {
             return Optional.empty();
         }
         return claimant.space()
                 .place(new Request(tenure.shape(), numbers, tenure.path(), node -> true), Horizon.LATER)
                 .filter(place -> !place.equals(holder.allocation()))
-                .map(tenure::of);
+                .map(tenure::at);
     }
 
     private List<Room.Eviction> evictions(

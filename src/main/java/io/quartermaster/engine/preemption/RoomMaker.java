@@ -64,9 +64,12 @@ public final class RoomMaker {
             }
         }
         boolean fromOthers = rights.couldReclaim(claimant);
+        boolean onlyOwnGroupHelps = hit.isPresent() && hit.get().ceiling().isPresent();
         boolean fromOwnGroup = hasLowerPriority(claimant);
         for (Way way : Way.values()) {
-            boolean possible = (fromOthers || !way.fromOthers) && (fromOwnGroup || !way.fromOwnGroup);
+            boolean possible = (fromOthers || !way.fromOthers)
+                    && (fromOwnGroup || !way.fromOwnGroup)
+                    && (way.fromOwnGroup || !onlyOwnGroupHelps);
             Optional<Room> room = possible ? byStopping(claimant, way, outcome) : Optional.empty();
             if (room.isPresent()) {
                 return room;
@@ -84,7 +87,7 @@ public final class RoomMaker {
     private static boolean curable(Admission.Bound bound) {
         return switch (bound) {
             case UNNAMED, NOT_PREEMPTIBLE -> false;
-            case LIMIT, OVER_QUOTA_OFF, HELD_FOR_OTHERS, CAPACITY -> true;
+            case LIMIT, USER_CAP, WORKLOAD_CAP, OVER_QUOTA_OFF, HELD_FOR_OTHERS, CAPACITY -> true;
         };
     }
 

@@ -13,6 +13,10 @@ public final class Admission {
         /** No quota names the path here. */
         UNNAMED,
         LIMIT,
+        /** What one user may hold. */
+        USER_CAP,
+        /** How many workloads may run. */
+        WORKLOAD_CAP,
         OVER_QUOTA_OFF,
         NOT_PREEMPTIBLE,
         /** Only by using what others keep idle for themselves. */
@@ -24,9 +28,16 @@ public final class Admission {
     /**
      * A bound that would be passed.
      *
-     * @param usedGpuMilli what counts against the bound already
+     * @param node whose bound it is; of a ceiling, where the request would count
+     * @param ceiling the bound, where it is one beside the trees
+     * @param usedGpuMilli what counts against the bound already; of a cap on workloads, their number
      */
-    public record Hit(Bound bound, QuotaNode node, long usedGpuMilli, long boundGpuMilli) {}
+    public record Hit(Bound bound, QuotaNode node, Optional<Ceiling> ceiling, long usedGpuMilli, long boundGpuMilli) {
+
+        Hit(Bound bound, QuotaNode node, long usedGpuMilli, long boundGpuMilli) {
+            this(bound, node, Optional.empty(), usedGpuMilli, boundGpuMilli);
+        }
+    }
 
     private Admission() {}
 
@@ -74,6 +85,18 @@ public final class Admission {
             long limit = node.limitGpuMilli().orElse(Long.MAX_VALUE);
             if (used + ask.gpuMilli() > limit) {
                 return Optional.of(new Hit(Bound.LIMIT, node, used, limit));
+            }
+        }
+        return overCeiling(ask, when);
+    }
+
+    private static Optional<Hit> overCeiling(Ask ask, When when) {
+        for (Ceiling ceiling : ask.ceilings()) {
+            long used = ceiling.used().at(when);
+            long more = ceiling.countOf(ask.gpuMilli(), ask.whole());
+            if (more > 0 && used + more > ceiling.most()) {
+                Bound bound = ceiling.user().isPresent() ? Bound.USER_CAP : Bound.WORKLOAD_CAP;
+                return Optional.of(new Hit(bound, ask.leaves().getFirst(), Optional.of(ceiling), used, ceiling.most()));
             }
         }
         return Optional.empty();

@@ -7,12 +7,21 @@ import java.util.List;
  * A request as the quota trees see it.
  *
  * @param leaves where it would count: in the pool's tree, in the tree over all pools, or in both, the pool's first
+ * @param ceilings bounds beside the trees that it would count against
  * @param gpuMilli all that is asked for
+ * @param whole whether a workload starts; else one that runs grows
  */
-public record Ask(List<QuotaNode> leaves, long gpuMilli, boolean preemptible, boolean dedicatedOnly) {
+public record Ask(
+        List<QuotaNode> leaves,
+        List<Ceiling> ceilings,
+        long gpuMilli,
+        boolean whole,
+        boolean preemptible,
+        boolean dedicatedOnly) {
 
     public Ask {
         leaves = List.copyOf(leaves);
+        ceilings = List.copyOf(ceilings);
         if (leaves.isEmpty()) {
             throw new IllegalArgumentException("a request counts in at least one tree");
         }
