@@ -15,17 +15,20 @@ import io.quartermaster.engine.simulation.Scenario;
 import java.io.StringReader;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.Tag;
 
 /** Reads scenario files: one scenario per YAML document, unknown keys refused, errors with their line. */
 final class ScenarioReader {
@@ -33,6 +36,7 @@ final class ScenarioReader {
     private final Map<PoolId, Pool> pools = new LinkedHashMap<>();
     private final Map<NodeId, io.quartermaster.engine.Node> nodes = new LinkedHashMap<>();
     private final Map<Scope, Map<QuotaPath, Quota>> quotas = new TreeMap<>();
+    private long quotasRead;
 
     private ScenarioReader() {}
 
@@ -44,8 +48,19 @@ final class ScenarioReader {
     static List<Scenario> read(String text) {
         try {
             List<Scenario> scenarios = new ArrayList<>();
+            Set<String> names = new HashSet<>();
             for (Node document : new Yaml(new LoaderOptions()).composeAll(new StringReader(text))) {
-                scenarios.add(new ScenarioReader().scenario(document));
+                if (document.getTag().equals(Tag.NULL)) {
+                    continue;
+                }
+                Scenario scenario = new ScenarioReader().scenario(document);
+                if (!names.add(scenario.name())) {
+                    throw YamlSection.error(document, "scenario '" + scenario.name() + "' is given twice");
+                }
+                scenarios.add(scenario);
+            }
+            if (scenarios.isEmpty()) {
+                throw new ScenarioSyntaxException(1, "there is no scenario in it");
             }
             return scenarios;
         } catch (MarkedYAMLException e) {
@@ -179,7 +194,8 @@ final class ScenarioReader {
                     or(section.milli("weight"), before.weightMilli()),
                     or(section.milli("lendable"), before.lendableGpuMilli()),
                     section.integer("rank").orElse(before.rank()),
-                    section.flag("over-quota").orElse(before.overQuota()));
+                    section.flag("over-quota").orElse(before.overQuota()),
+                    ofScope.containsKey(path) ? before.sequence() : quotasRead++);
             ofScope.put(path, quota);
             return quota;
         }
@@ -214,10 +230,20 @@ final class ScenarioReader {
     }
 
     private List<Scenario.Event> timeline(List<YamlSection> sections, WorkloadReader workloads) {
-        List<Scenario.Event> events = new ArrayList<>();
+        List<Moment> inOrder = new ArrayList<>();
         for (YamlSection section : sections) {
-            try (section) {
-                long at = section.duration("at").orElseThrow(() -> section.error("'at' is missing"));
+            inOrder.add(
+                    new Moment(section.duration("at").orElseThrow(() -> section.error("'at' is missing")), section));
+        }
+        // What a later moment says may rest on what an earlier one said, wherever they stand in the file.
+        inOrder.sort(Comparator.comparingLong(Moment::atMillis));
+        List<Scenario.Event> events = new ArrayList<>();
+        for (Moment moment : inOrder) {
+            long at = moment.atMillis();
+            try (YamlSection section = moment.section()) {
+                if (at < 0) {
+                    throw section.error("nothing happens before 0s");
+                }
                 List<Scenario.Act> acts = new ArrayList<>();
                 for (String key : List.of("finish", "cancel", "fail")) {
                     section.texts(key).forEach(id -> acts.add(new Scenario.Act.End(workloads.named(section, id))));
@@ -229,9 +255,10 @@ final class ScenarioReader {
                 events.add(new Scenario.Event(at, acts));
             }
         }
-        events.sort(Comparator.comparingLong(Scenario.Event::atMillis));
         return events;
     }
+
+    private record Moment(long atMillis, YamlSection section) {}
 
     private NodeId node(YamlSection section, String name) {
         NodeId id = new NodeId(name);

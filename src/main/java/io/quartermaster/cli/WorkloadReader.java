@@ -11,9 +11,11 @@ import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.engine.placement.CountedSpace;
 import io.quartermaster.engine.placement.Seating;
 import io.quartermaster.engine.simulation.Scenario;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,7 +24,6 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
-import java.util.SortedMap;
 import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
@@ -31,52 +32,13 @@ final class WorkloadReader {
     private final Map<PoolId, Pool> pools;
     private final Map<NodeId, io.quartermaster.engine.Node> nodes;
     private final Map<PoolId, Seating> seatings = new HashMap<>();
-    private final Map<ProfileId, Form> profiles = new HashMap<>();
+    private final Map<ProfileId, WorkloadForm> profiles = new HashMap<>();
     private final Set<WorkloadId> known = new LinkedHashSet<>();
     private long sequence;
 
     WorkloadReader(Map<PoolId, Pool> pools, Map<NodeId, io.quartermaster.engine.Node> nodes) {
         this.pools = pools;
         this.nodes = nodes;
-    }
-
-    /** What a profile or a workload states of its shape; what is absent is up to the other. */
-    private record Form(
-            Optional<GpuRequest> gpus,
-            OptionalInt workers,
-            OptionalInt minWorkers,
-            OptionalLong cpuMilli,
-            OptionalLong memoryMiB,
-            SortedMap<String, String> labels,
-            Optional<String> requiredLevel,
-            Optional<String> preferredLevel,
-            List<PoolId> pools) {
-
-        Form over(Form profile) {
-            return new Form(
-                    gpus.or(profile::gpus),
-                    workers.isPresent() ? workers : profile.workers,
-                    minWorkers.isPresent() ? minWorkers : profile.minWorkers,
-                    cpuMilli.isPresent() ? cpuMilli : profile.cpuMilli,
-                    memoryMiB.isPresent() ? memoryMiB : profile.memoryMiB,
-                    labels.isEmpty() ? profile.labels : labels,
-                    requiredLevel.or(profile::requiredLevel),
-                    preferredLevel.or(profile::preferredLevel),
-                    pools.isEmpty() ? profile.pools : pools);
-        }
-
-        Shape shape() {
-            int count = workers.orElse(1);
-            return new Shape(
-                    count,
-                    minWorkers.orElse(count),
-                    gpus.orElse(GpuRequest.whole(0)),
-                    cpuMilli.orElse(0),
-                    memoryMiB.orElse(0),
-                    labels,
-                    requiredLevel,
-                    preferredLevel);
-        }
     }
 
     /** All workloads read so far. */
@@ -92,86 +54,91 @@ final class WorkloadReader {
     }
 
     void profile(ProfileId id, YamlSection section) {
-        profiles.put(id, form(section));
+        profiles.put(id, WorkloadForm.read(section, pools.keySet()));
     }
 
-    private Form form(YamlSection section) {
-        Optional<YamlSection> topology = section.section("topology");
-        Optional<String> required = topology.flatMap(levels -> levels.text("required"));
-        Optional<String> preferred = topology.flatMap(levels -> levels.text("preferred"));
-        topology.ifPresent(YamlSection::close);
-        List<PoolId> wanted = new ArrayList<>();
-        for (String pool : section.texts("pools")) {
-            if (!pools.containsKey(new PoolId(pool))) {
-                throw section.error("there is no pool '" + pool + "'");
-            }
-            wanted.add(new PoolId(pool));
-        }
-        return new Form(
-                gpus(section),
-                section.integer("workers"),
-                section.integer("min-workers"),
-                section.milli("cpu"),
-                section.memory("memory"),
-                section.labels("labels"),
-                required,
-                preferred,
-                wanted);
-    }
-
-    private static Optional<GpuRequest> gpus(YamlSection section) {
-        OptionalLong gpuMilli = section.milli("gpus");
-        OptionalLong memoryMiB = section.memory("gpu-memory");
-        Optional<String> mig = section.text("mig");
-        int devices = section.integer("devices").orElse(1);
-        if ((gpuMilli.isPresent() ? 1 : 0) + (memoryMiB.isPresent() ? 1 : 0) + (mig.isPresent() ? 1 : 0) > 1) {
-            throw section.error("'gpus', 'gpu-memory' and 'mig' exclude one another");
-        }
-        try {
-            if (memoryMiB.isPresent()) {
-                return Optional.of(new GpuRequest.Memory(devices, memoryMiB.getAsLong()));
-            }
-            if (mig.isPresent()) {
-                return Optional.of(new GpuRequest.Mig(mig.get()));
-            }
-            if (gpuMilli.isEmpty()) {
-                return Optional.empty();
-            }
-            long amount = gpuMilli.getAsLong();
-            return Optional.of(
-                    amount % 1000 == 0
-                            ? GpuRequest.whole(Math.toIntExact(devices * (amount / 1000)))
-                            : new GpuRequest.Fraction(devices, Math.toIntExact(amount)));
-        } catch (IllegalArgumentException e) {
-            throw section.error(String.valueOf(e.getMessage()));
-        }
-    }
-
-    /** The jobs that a list states, {@code count} of them each. */
+    /** The jobs that a list states, in its order. Those that name their devices are seated before those that do not. */
     List<Scenario.Job> jobs(List<YamlSection> sections, long atMillis) {
-        List<Scenario.Job> jobs = new ArrayList<>();
+        List<Statement> statements = new ArrayList<>();
         for (YamlSection section : sections) {
             try (section) {
-                jobs.addAll(jobs(section, atMillis));
+                statements.add(statement(section));
+            } catch (IllegalArgumentException e) {
+                throw section.error(String.valueOf(e.getMessage()));
+            }
+        }
+        Map<WorkloadId, Allocation> seated = new HashMap<>();
+        for (boolean naming : List.of(true, false)) {
+            for (Statement statement : statements) {
+                if (statement.running() && statement.gpu().isEmpty() != naming) {
+                    statement.ids().forEach(id -> seated.put(id, seat(statement)));
+                }
+            }
+        }
+        List<Scenario.Job> jobs = new ArrayList<>();
+        for (Statement statement : statements) {
+            for (WorkloadId id : statement.ids()) {
+                WorkloadState state = Optional.ofNullable(seated.get(id))
+                        .map(place -> WorkloadState.running(place, statement.startedMillis()))
+                        .orElse(WorkloadState.waiting());
+                Workload workload = statement.template().workload(id, atMillis, sequence++, state);
+                jobs.add(new Scenario.Job(workload, statement.durationMillis()));
             }
         }
         return jobs;
     }
 
-    private List<Scenario.Job> jobs(YamlSection section, long atMillis) {
+    /** One entry of a list of workloads; {@code count} makes several of it. */
+    private record Statement(
+            YamlSection section,
+            List<WorkloadId> ids,
+            Template template,
+            boolean running,
+            List<Node> on,
+            boolean onIsList,
+            List<Node> gpu,
+            long startedMillis,
+            OptionalLong durationMillis) {}
+
+    private Statement statement(YamlSection section) {
         String name = section.requiredText("name");
         OptionalInt count = section.integer("count");
+        List<WorkloadId> ids = new ArrayList<>();
+        for (int i = 1; i <= count.orElse(1); i++) {
+            WorkloadId id = new WorkloadId(count.isPresent() ? name + "-" + i : name);
+            if (!known.add(id)) {
+                throw section.error("workload '" + id + "' is given twice");
+            }
+            ids.add(id);
+        }
+        Template template = template(section);
+        boolean running =
+                section.text("state").map(state -> isRunning(section, state)).orElse(false);
+        Optional<Node> on = section.take("on");
+        return new Statement(
+                section,
+                ids,
+                template,
+                running,
+                on.map(YamlSection::elements).orElse(List.of()),
+                on.filter(SequenceNode.class::isInstance).isPresent(),
+                section.list("gpu"),
+                section.duration("started").orElse(0),
+                section.duration("duration"));
+    }
+
+    private Template template(YamlSection section) {
         QuotaPath path = QuotaPath.parse(section.requiredText("path"));
         Optional<ProfileId> profile = section.text("profile").map(ProfileId::new);
-        Form form = form(section);
+        WorkloadForm form = WorkloadForm.read(section, pools.keySet());
         if (profile.isPresent()) {
-            Form base = profiles.get(profile.get());
+            WorkloadForm base = profiles.get(profile.get());
             if (base == null) {
                 throw section.error("there is no profile '" + profile.get() + "'");
             }
             form = form.over(base);
         }
-        Template template = new Template(
+        return new Template(
                 path,
                 profile,
                 form.shape(),
@@ -181,24 +148,6 @@ final class WorkloadReader {
                 section.flag("dedicated-only").orElse(false),
                 section.duration("max-runtime"),
                 section.flag("held").orElse(false));
-        OptionalLong duration = section.duration("duration");
-        boolean running =
-                section.text("state").map(state -> isRunning(section, state)).orElse(false);
-        List<String> on = section.texts("on");
-        List<Node> gpu = section.list("gpu");
-        long started = section.duration("started").orElse(0);
-        List<Scenario.Job> jobs = new ArrayList<>();
-        for (int i = 1; i <= count.orElse(1); i++) {
-            WorkloadId id = new WorkloadId(count.isPresent() ? name + "-" + i : name);
-            if (!known.add(id)) {
-                throw section.error("workload '" + id + "' is given twice");
-            }
-            WorkloadState state = running
-                    ? WorkloadState.running(seat(section, template, on, gpu), started)
-                    : WorkloadState.waiting();
-            jobs.add(new Scenario.Job(template.workload(id, atMillis, sequence++, state), duration));
-        }
-        return jobs;
     }
 
     private static boolean isRunning(YamlSection section, String state) {
@@ -241,39 +190,60 @@ final class WorkloadReader {
         }
     }
 
-    private Allocation seat(YamlSection section, Template template, List<String> on, List<Node> gpu) {
+    private Allocation seat(Statement statement) {
+        YamlSection section = statement.section();
+        List<String> on = new ArrayList<>();
+        statement.on().forEach(node -> on.add(YamlSection.scalar(node)));
         if (on.isEmpty()) {
             throw section.error("running work says 'on' which nodes, or in which counted pool");
         }
-        PoolId counted = new PoolId(on.getFirst());
-        Pool pool = pools.get(counted);
-        if (pool != null && pool.capacity() instanceof Pool.Capacity.Count) {
-            return counted(section, counted, template.shape());
+        Shape shape = statement.template().shape();
+        if (!statement.onIsList() && (on.size() < shape.minWorkers() || isCounted(on.getFirst()))) {
+            on.addAll(Collections.nCopies(shape.workers() - 1, on.getFirst()));
         }
-        List<Allocation.Worker> workers = new ArrayList<>();
-        PoolId inPool = counted;
-        for (int number = 0; number < on.size(); number++) {
-            NodeId id = new NodeId(on.get(number));
-            io.quartermaster.engine.Node node = nodes.get(id);
-            if (node == null) {
-                throw section.error("there is no node or counted pool '" + id + "'");
-            }
-            inPool = node.pool();
-            Seating seating = seatings.computeIfAbsent(inPool, this::seating);
-            workers.add(seating.seat(
-                            number,
-                            node.pool(),
-                            template.path(),
-                            template.shape(),
-                            id,
-                            devices(section, gpu, number, on))
-                    .orElseThrow(() -> section.error("it does not fit on node '" + id + "'")));
-        }
-        if (workers.size() < template.shape().minWorkers()
-                || workers.size() > template.shape().workers()) {
+        if (on.size() < shape.minWorkers() || on.size() > shape.workers()) {
             throw section.error("'on' names " + on.size() + " workers, which the shape does not allow");
         }
-        return new Allocation(inPool, workers);
+        List<Allocation.Worker> workers = new ArrayList<>();
+        PoolId pool = poolOf(section, on.getFirst());
+        for (int number = 0; number < on.size(); number++) {
+            if (!poolOf(section, on.get(number)).equals(pool)) {
+                throw section.error("a workload runs in one pool");
+            }
+            workers.add(worker(statement, pool, number, on));
+        }
+        return new Allocation(pool, workers);
+    }
+
+    private boolean isCounted(String name) {
+        Pool pool = pools.get(new PoolId(name));
+        return pool != null && pool.capacity() instanceof Pool.Capacity.Count;
+    }
+
+    private PoolId poolOf(YamlSection section, String place) {
+        io.quartermaster.engine.Node node = nodes.get(new NodeId(place));
+        if (node == null && !isCounted(place)) {
+            throw section.error("there is no node or counted pool '" + place + "'");
+        }
+        return node == null ? new PoolId(place) : node.pool();
+    }
+
+    private Allocation.Worker worker(Statement statement, PoolId pool, int number, List<String> on) {
+        Template template = statement.template();
+        if (isCounted(on.get(number))) {
+            if (template.shape().gpus() instanceof GpuRequest.Memory) {
+                throw statement.section().error("a counted pool does not know the memory of a GPU");
+            }
+            return new Allocation.Worker(
+                    number,
+                    new Allocation.Place.Counted(
+                            CountedSpace.counts(template.shape().gpus())));
+        }
+        Seating seating = seatings.computeIfAbsent(pool, this::seating);
+        NodeId node = new NodeId(on.get(number));
+        List<Integer> devices = devices(statement.section(), statement.gpu(), number, on);
+        return seating.seat(number, pool, template.path(), template.shape(), node, devices)
+                .orElseThrow(() -> statement.section().error("it does not fit on node '" + node + "'"));
     }
 
     private Seating seating(PoolId id) {
@@ -281,17 +251,6 @@ final class WorkloadReader {
         return new Seating(
                 pool,
                 nodes.values().stream().filter(node -> node.pool().equals(id)).toList());
-    }
-
-    private static Allocation counted(YamlSection section, PoolId pool, Shape shape) {
-        if (!(shape.gpus() instanceof GpuRequest.Whole whole)) {
-            throw section.error("work in a counted pool asks for whole units");
-        }
-        List<Allocation.Worker> workers = new ArrayList<>();
-        for (int number = 0; number < shape.workers(); number++) {
-            workers.add(new Allocation.Worker(number, new Allocation.Place.Counted(whole.count() * 1000L)));
-        }
-        return new Allocation(pool, workers);
     }
 
     /** Device numbers of one worker: all of a flat list, or the worker's own list. */

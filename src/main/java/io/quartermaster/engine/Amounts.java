@@ -11,6 +11,11 @@ public final class Amounts {
         return BigDecimal.valueOf(milli, 3).stripTrailingZeros().toPlainString();
     }
 
+    /** An amount of GPUs, and that they are. */
+    public static String gpusAre(long gpuMilli) {
+        return gpus(gpuMilli) + (gpuMilli == 1000 ? " is" : " are");
+    }
+
     /** An amount of GPUs with its unit. */
     public static String gpus(long gpuMilli) {
         return decimal(gpuMilli) + (gpuMilli == 1000 ? " GPU" : " GPUs");

@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -22,11 +23,14 @@ import java.util.TreeSet;
  * backwards.
  */
 final class Books {
+    private final boolean backfills;
     private final Cluster cluster;
     private final Map<Line.Key, Line> lines = new LinkedHashMap<>();
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
 
-    Books(Facts facts) {
+    /** @param backfills whether it matters how long work will run */
+    Books(Facts facts, boolean backfills) {
+        this.backfills = backfills;
         cluster =
                 Cluster.of(facts.pools().values(), facts.nodes().values(), facts.quotas(), facts.caps(), facts.paths());
         facts.workloads().values().forEach(this::enter);
@@ -42,7 +46,7 @@ final class Books {
     }
 
     Optional<Line> line(Workload workload) {
-        return Optional.ofNullable(lines.get(Line.Key.waiting(workload, cappedUser(workload))));
+        return Optional.ofNullable(lines.get(key(workload)));
     }
 
     /** All for whom a place is kept, in order of their ids. */
@@ -68,7 +72,7 @@ final class Books {
         switch (workload.state()) {
             case WorkloadState.Waiting waiting -> {
                 if (!workload.held() && workload.nomination().isEmpty()) {
-                    join(Line.Key.waiting(workload, cappedUser(workload)), workload);
+                    join(key(workload), workload);
                 }
             }
             case WorkloadState.Holding holding -> {
@@ -87,7 +91,7 @@ final class Books {
             nominated.remove(workload.id());
         });
         switch (workload.state()) {
-            case WorkloadState.Waiting waiting -> quit(Line.Key.waiting(workload, cappedUser(workload)), workload);
+            case WorkloadState.Waiting waiting -> quit(key(workload), workload);
             case WorkloadState.Holding holding -> {
                 cluster.remove(tenure(workload, holding.allocation()), When.NOW);
                 remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
@@ -97,9 +101,13 @@ final class Books {
         }
     }
 
-    /** Its user, where it matters who asks. */
-    private Optional<String> cappedUser(Workload workload) {
-        return cluster.ceilings().tellUsersApart(workload.path()) ? workload.user() : Optional.empty();
+    /** The line of waiting work; its user and its running time tell it apart where they matter. */
+    private Line.Key key(Workload workload) {
+        boolean userMatters = cluster.ceilings().tellUsersApart(workload.path());
+        return Line.Key.waiting(
+                workload,
+                userMatters ? workload.user() : Optional.empty(),
+                backfills ? workload.maxRuntimeMillis() : OptionalLong.empty());
     }
 
     private void join(Line.Key key, Workload workload) {
@@ -125,7 +133,7 @@ final class Books {
     }
 
     /** What is left once all who were told to stop have left. */
-    private static Optional<Allocation> remaining(WorkloadState.Holding holding) {
+    static Optional<Allocation> remaining(WorkloadState.Holding holding) {
         return switch (holding.phase()) {
             case WorkloadState.Phase.Running running -> Optional.of(holding.allocation());
             case WorkloadState.Phase.Stopping stopping -> Optional.empty();

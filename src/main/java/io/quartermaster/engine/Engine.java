@@ -117,13 +117,36 @@ public final class Engine {
     }
 
     private Books books() {
-        Books open = books == null ? new Books(facts) : books;
+        Books open = books == null ? new Books(facts, settings.patienceMillis().isPresent()) : books;
         books = open;
         return open;
     }
 
-    /** When the next running workload is old enough to be stopped or moved, if anybody waits for that. */
+    /** The next moment at which a plan may differ from one made before, if nothing else happens. */
     private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
+        return earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
+    }
+
+    private static OptionalLong earlier(OptionalLong a, OptionalLong b) {
+        if (a.isEmpty() || b.isEmpty()) {
+            return a.isEmpty() ? b : a;
+        }
+        return OptionalLong.of(Math.min(a.getAsLong(), b.getAsLong()));
+    }
+
+    private OptionalLong whenAClaimIsDue(long nowMillis, Books open) {
+        OptionalLong next = OptionalLong.empty();
+        for (Line line : settings.patienceMillis().isPresent() ? open.lines() : List.<Line>of()) {
+            OptionalLong due = Claims.dueMillis(settings, line);
+            if (due.isPresent() && due.getAsLong() > nowMillis) {
+                next = earlier(next, due);
+            }
+        }
+        return next;
+    }
+
+    /** When the next running workload is old enough to be stopped or moved, if anybody waits for that. */
+    private OptionalLong whenSomeoneIsOldEnough(long nowMillis, Books open) {
         OptionalLong next = OptionalLong.empty();
         if (open.lines().isEmpty() || settings.longestMinRuntimeMillis() == 0) {
             return next;

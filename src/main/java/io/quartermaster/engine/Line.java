@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -28,10 +29,14 @@ final class Line {
             int priority,
             boolean preemptible,
             boolean dedicatedOnly,
+            OptionalLong maxRuntimeMillis,
             Optional<WorkloadId> growing) {
 
-        /** @param user present where it matters who asks */
-        static Key waiting(Workload workload, Optional<String> user) {
+        /**
+         * @param user present where it matters who asks
+         * @param maxRuntimeMillis present where it matters how long it runs
+         */
+        static Key waiting(Workload workload, Optional<String> user, OptionalLong maxRuntimeMillis) {
             return new Key(
                     workload.path(),
                     user,
@@ -41,6 +46,7 @@ final class Line {
                     workload.priority(),
                     workload.preemptible(),
                     workload.dedicatedOnly(),
+                    maxRuntimeMillis,
                     Optional.empty());
         }
 
@@ -54,6 +60,7 @@ final class Line {
                     workload.priority(),
                     workload.preemptible(),
                     workload.dedicatedOnly(),
+                    OptionalLong.empty(),
                     Optional.of(workload.id()));
         }
     }

@@ -34,6 +34,7 @@ final class Planner {
     private final Books books;
     private final Wishes wishes;
     private final Order order;
+    private final Claims claims;
     private final RoomMaker roomMaker;
     private final Stops stops;
     private final long nowMillis;
@@ -51,6 +52,7 @@ final class Planner {
         this.books = books;
         this.wishes = new Wishes(facts, books);
         this.order = new Order(facts);
+        this.claims = new Claims(settings, facts, books, wishes, nowMillis);
         this.roomMaker = new RoomMaker(settings, books.cluster(), stops, nowMillis);
         this.stops = stops;
         this.nowMillis = nowMillis;
@@ -59,6 +61,7 @@ final class Planner {
     List<Decision> decide() {
         fixShares();
         settleNominations();
+        claims.make(order);
         for (Line line : books.lines()) {
             renew(line);
         }
@@ -66,6 +69,7 @@ final class Planner {
             tryOffer(order.next(offers.values()));
             renewStale();
         }
+        claims.release();
         return decisions;
     }
 
@@ -241,16 +245,19 @@ final class Planner {
         PoolId pool = offer.space().pool().id();
         staleLines.add(offer.line());
         if (offer.free()) {
-            boolean admitted = Admission.atOnce(offer.ask()).isEmpty();
-            Optional<Allocation> place =
-                    admitted ? offer.space().place(wishes.request(offer.line()), Horizon.AT_ONCE) : Optional.empty();
+            Optional<Allocation> place = freePlace(offer, false);
+            if (place.isEmpty() && claims.any()) {
+                place = freePlace(offer, true);
+            }
             if (place.isPresent()) {
                 start(offer.head(), place.get(), rule(offer));
+                claims.settle(offer.line());
             } else {
                 note(withoutFreeRoom, offer.line(), pool);
             }
+            claims.standAgain();
         } else if (settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
-            if (!makeRoom(offer.line(), offer.space())) {
+            if (!makeRoom(offer, offer.space())) {
                 note(withoutAnyRoom, offer.line(), pool);
             }
         } else {
@@ -258,12 +265,21 @@ final class Planner {
             for (PoolId each : offer.line().key().pools()) {
                 Optional<Space> space =
                         wishes.space(each).filter(usable -> usable.pool().open());
-                made = made || (space.isPresent() && makeRoom(offer.line(), space.get()));
+                made = made || (space.isPresent() && makeRoom(offer, space.get()));
             }
             if (!made) {
                 blocked.add(offer.line());
             }
         }
+    }
+
+    /** Where the offer's head would start at once, beside what is claimed or, to backfill, before it is needed. */
+    private Optional<Allocation> freePlace(Offer offer, boolean backfill) {
+        if (Admission.atOnce(offer.ask()).isPresent()) {
+            return Optional.empty();
+        }
+        claims.stepAside(offer, backfill);
+        return offer.space().place(wishes.request(offer.line()), Horizon.AT_ONCE);
     }
 
     private static boolean has(Map<Line, Set<PoolId>> notes, Line line, PoolId pool) {
@@ -282,10 +298,12 @@ final class Planner {
     }
 
     /** Tells victims to stop and keeps the place for the line's head; false when no room can be made. */
-    private boolean makeRoom(Line line, Space space) {
+    private boolean makeRoom(Offer offer, Space space) {
+        Line line = offer.line();
         if (!wishes.couldEver(line, space)) {
             return false;
         }
+        claims.stepAside(offer, false);
         Workload head = line.head();
         Request request = wishes.request(line);
         Ask ask = wishes.ask(line, space);
@@ -295,7 +313,9 @@ final class Planner {
             made.evictions().forEach(eviction -> evict(eviction, head.id()));
             update(head, head.withNomination(Optional.of(made.place())));
             decisions.add(new Decision.Nominate(head.id(), made.place()));
+            claims.settle(line);
         });
+        claims.standAgain();
         return room.isPresent();
     }
 

@@ -11,6 +11,7 @@ import java.util.OptionalLong;
  * @param lendableGpuMilli how much of the reserved amount others may use; absent = all of it, 0 = dedicated
  * @param rank lower goes first among siblings
  * @param overQuota whether anything may run beyond what is reserved
+ * @param sequence lower existed first, which decides where nothing else does; then the path decides
  */
 public record Quota(
         QuotaPath path,
@@ -20,13 +21,27 @@ public record Quota(
         OptionalLong weightMilli,
         OptionalLong lendableGpuMilli,
         int rank,
-        boolean overQuota) {
+        boolean overQuota,
+        long sequence) {
 
     public Quota {
         requireAtLeastZero("reserved", reservedGpuMilli);
         limitGpuMilli.ifPresent(limit -> requireAtLeastZero("limit", limit));
         weightMilli.ifPresent(weight -> requireAtLeastZero("weight", weight));
         lendableGpuMilli.ifPresent(lendable -> requireAtLeastZero("lendable", lendable));
+    }
+
+    /** A quota that came into being together with all others. */
+    public Quota(
+            QuotaPath path,
+            Scope scope,
+            long reservedGpuMilli,
+            OptionalLong limitGpuMilli,
+            OptionalLong weightMilli,
+            OptionalLong lendableGpuMilli,
+            int rank,
+            boolean overQuota) {
+        this(path, scope, reservedGpuMilli, limitGpuMilli, weightMilli, lendableGpuMilli, rank, overQuota, 0);
     }
 
     /** A reservation with everything else at its default: no limit, all lendable, over-quota allowed. */
@@ -51,7 +66,8 @@ public record Quota(
                 weightMilli,
                 lendableGpuMilli,
                 rank,
-                overQuota);
+                overQuota,
+                sequence);
     }
 
     private static void requireAtLeastZero(String what, long amount) {

@@ -45,7 +45,7 @@ record Said(PoolId pool, long requested, long free, long used) {
     Reason nominated() {
         return ofPool(
                 Reason.Code.NOMINATED,
-                Amounts.gpus(requested) + " are kept for it; it waits for those who hold them to leave.",
+                Amounts.gpusAre(requested) + " kept for it; it waits for those who hold them to leave.",
                 "Nothing: it starts when they have left, at the latest when their grace is over.");
     }
 
@@ -60,14 +60,14 @@ record Said(PoolId pool, long requested, long free, long used) {
     Reason behind(long freeNow) {
         return ofPool(
                 Reason.Code.BEHIND,
-                Amounts.gpus(freeNow) + " are free in " + pool + ", but they are kept for work that comes first.",
+                Amounts.gpusAre(freeNow) + " free in " + pool + ", but they are kept for work that comes first.",
                 "The work before it starts and leaves room.");
     }
 
     Reason noCapacity() {
         return ofPool(
                 Reason.Code.NO_CAPACITY,
-                "It needs " + Amounts.gpus(requested) + "; " + Amounts.gpus(free) + " are free in " + pool + ".",
+                "It needs " + Amounts.gpus(requested) + "; " + Amounts.gpusAre(free) + " free in " + pool + ".",
                 Amounts.gpus(requested - free) + " more come free in " + pool + ".");
     }
 
@@ -75,7 +75,7 @@ record Said(PoolId pool, long requested, long free, long used) {
         String together = workers > 1 ? "places for its " + workers + " workers" : "place on one node";
         return ofPool(
                 Reason.Code.FRAGMENTED,
-                Amounts.gpus(free) + " are free in " + pool + " and it needs " + Amounts.gpus(requested)
+                Amounts.gpusAre(free) + " free in " + pool + " and it needs " + Amounts.gpus(requested)
                         + ", but there is no " + together + ".",
                 "Work on one node or domain ends, so that " + Amounts.gpus(requested) + " come free together.");
     }

@@ -30,6 +30,14 @@ class ScenarioReaderTest {
             new Wrong("scenario: a\npools: {p: {capacity: 1}}\nexpect:\n  - {at: 0s, running: [ghost]}\n", 4, "ghost"),
             new Wrong("scenario: a\npools: {p: {capacity: 1}}\ntimeline:\n  - {at: 1s, node-down: [n9]}\n", 4, "n9"),
             new Wrong("scenario: a\npools: {p: [\n", 3, "expected"),
+            new Wrong("scenario: a\n---\nscenario: a\n", 3, "given twice"),
+            new Wrong("# nothing but a remark\n", 1, "no scenario"),
+            new Wrong("scenario: a\ntimeline:\n  - {at: -1s}\n", 3, "before 0s"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n"
+                            + "  - {name: w, path: t, workers: 2, min-workers: 3}\n",
+                    4,
+                    "min-workers"),
             new Wrong(
                     "scenario: a\npools:\n  p:\n    nodes: [{name: n, gpus: 1}]\nworkloads:\n"
                             + "  - {name: w, path: t, gpus: 2, state: running, on: n}\n",

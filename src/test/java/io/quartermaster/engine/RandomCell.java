@@ -99,7 +99,7 @@ final class RandomCell {
                 chance(2) ? Settings.Spill.BEFORE_PREEMPTING : Settings.Spill.AFTER_PREEMPTING,
                 chance(2),
                 chance(3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE,
-                OptionalLong.empty(),
+                chance(2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty(),
                 OptionalLong.empty());
     }
 
@@ -261,7 +261,7 @@ final class RandomCell {
                 !wholeUnits && chance(10),
                 plain.submittedMillis(),
                 plain.sequence(),
-                plain.maxRuntimeMillis(),
+                chance(2) ? OptionalLong.of(1_000L * (1 + random.nextInt(20))) : OptionalLong.empty(),
                 false,
                 plain.state(),
                 plain.nomination()));

@@ -50,6 +50,11 @@ public final class CountedSpace implements Space {
 
     @Override
     public long gpuMilliOf(GpuRequest gpus) {
+        return counts(gpus);
+    }
+
+    /** What one worker counts as in a pool that is only a number. */
+    public static long counts(GpuRequest gpus) {
         return switch (gpus) {
             case GpuRequest.Whole whole -> whole.count() * 1000L;
             case GpuRequest.Fraction fraction -> (long) fraction.devices() * fraction.gpuMilliEach();
@@ -90,6 +95,20 @@ public final class CountedSpace implements Space {
     @Override
     public boolean fits(Tenure tenure, Horizon horizon) {
         return tenure.gpuMilli() <= freeGpuMilli(horizon);
+    }
+
+    @Override
+    public Optional<Tenure> freePart(Tenure tenure, Horizon horizon) {
+        long free = freeGpuMilli(horizon);
+        List<Allocation.Worker> workers = new ArrayList<>();
+        for (Allocation.Worker worker : tenure.allocation().workers()) {
+            long part = Math.min(free, worker.place().gpuMilli());
+            if (part > 0) {
+                workers.add(new Allocation.Worker(worker.number(), new Allocation.Place.Counted(part)));
+                free -= part;
+            }
+        }
+        return workers.isEmpty() ? Optional.empty() : Optional.of(tenure.at(new Allocation(pool.id(), workers)));
     }
 
     @Override

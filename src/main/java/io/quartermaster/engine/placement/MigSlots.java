@@ -12,18 +12,28 @@ final class MigSlots {
 
     private MigSlots() {}
 
-    /** How many memory slices the instance covers on a GPU of this size; empty when it is not made there. */
+    /**
+     * How many memory slices the instance covers on a GPU of this size; empty when it is not made there. Where the size
+     * is not known, as many as the profile with the least memory for its compute slices covers.
+     */
     static OptionalInt slices(GpuRequest.Mig mig, long deviceMemoryMiB) {
+        int least =
+                switch (mig.computeSlices()) {
+                    case 1 -> 1;
+                    case 2 -> 2;
+                    case 3, 4 -> 4;
+                    case 7 -> SLICES;
+                    default -> SLICES + 1;
+                };
+        if (least > SLICES) {
+            return OptionalInt.empty();
+        }
+        if (deviceMemoryMiB == 0) {
+            return OptionalInt.of(least);
+        }
         long deviceGb = Math.max(1, deviceMemoryMiB / 1024);
         int slices = (int) ((SLICES * mig.memoryGb() + deviceGb / 2) / deviceGb);
-        boolean made =
-                switch (mig.computeSlices()) {
-                    case 1 -> slices == 1 || slices == 2;
-                    case 2 -> slices == 2;
-                    case 3, 4 -> slices == 4;
-                    case 7 -> slices == SLICES;
-                    default -> false;
-                };
+        boolean made = slices == least || (mig.computeSlices() == 1 && slices == 2);
         return made ? OptionalInt.of(slices) : OptionalInt.empty();
     }
 

@@ -167,6 +167,20 @@ final class NodeSpace {
         return true;
     }
 
+    /** The shares of a place that are free; nothing if none is, or if processors or memory are short. */
+    Optional<Allocation.Place.OnNode> freePart(Allocation.Place.OnNode place, Tenure tenure, Horizon horizon) {
+        List<Allocation.Share> shares = new ArrayList<>();
+        for (Allocation.Share share : place.shares()) {
+            Optional<DeviceSpace> device = device(share.device());
+            if (device.isPresent() && device.get().fits(share, tenure.tenant(), horizon)) {
+                shares.add(share);
+            }
+        }
+        boolean some = besideFits(tenure.shape(), horizon)
+                && (!shares.isEmpty() || place.shares().isEmpty());
+        return some ? Optional.of(new Allocation.Place.OnNode(place.node(), shares)) : Optional.empty();
+    }
+
     void add(Allocation.Place.OnNode place, Tenure tenure, When when) {
         beside(when).add(tenure.shape(), 1);
         for (Allocation.Share share : place.shares()) {

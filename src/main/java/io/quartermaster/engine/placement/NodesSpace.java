@@ -123,11 +123,15 @@ public final class NodesSpace implements Space {
                 Math.max(required.get(), level(request.shape().preferredLevel()).orElse(WHOLE_POOL));
         for (int level = narrowest; level >= required.get(); level--) {
             Optional<Allocation> place = placeInOneDomain(request, level, horizon);
-            if (place.isPresent()) {
+            if (place.isPresent() && withinCap(place.get().gpuMilli(), horizon)) {
                 return place;
             }
         }
         return Optional.empty();
+    }
+
+    private boolean withinCap(long gpuMilli, Horizon horizon) {
+        return maxGpuMilli.isEmpty() || gpuMilli <= freeGpuMilli(horizon);
     }
 
     /** The index of a level, the whole pool where none is asked for; empty when the pool has no such level. */
@@ -280,10 +284,11 @@ public final class NodesSpace implements Space {
     public boolean fits(Tenure tenure, Horizon horizon) {
         When taken = horizon == Horizon.IGNORING_PROMISES ? When.NOW : When.NEXT;
         List<Tenure> tentative = new ArrayList<>();
-        boolean fits = true;
+        boolean fits = withinCap(tenure.gpuMilli(), horizon);
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
-            if (node == null
+            if (!fits
+                    || node == null
                     || !node.takesWork()
                     || !node.fits((Allocation.Place.OnNode) worker.place(), tenure, horizon)) {
                 fits = false;
@@ -295,6 +300,27 @@ public final class NodesSpace implements Space {
         }
         tentative.forEach(one -> remove(one, taken));
         return fits;
+    }
+
+    @Override
+    public Optional<Tenure> freePart(Tenure tenure, Horizon horizon) {
+        When taken = horizon == Horizon.IGNORING_PROMISES ? When.NOW : When.NEXT;
+        List<Allocation.Worker> workers = new ArrayList<>();
+        List<Tenure> tentative = new ArrayList<>();
+        for (Allocation.Worker worker : tenure.allocation().workers()) {
+            NodeSpace node = onNode(worker);
+            if (node != null && node.takesWork() && worker.place() instanceof Allocation.Place.OnNode place) {
+                node.freePart(place, tenure, horizon).ifPresent(part -> {
+                    Allocation.Worker held = new Allocation.Worker(worker.number(), part);
+                    Tenure one = tenure.at(new Allocation(pool.id(), List.of(held)));
+                    add(one, taken);
+                    tentative.add(one);
+                    workers.add(held);
+                });
+            }
+        }
+        tentative.reversed().forEach(one -> remove(one, taken));
+        return workers.isEmpty() ? Optional.empty() : Optional.of(tenure.at(new Allocation(pool.id(), workers)));
     }
 
     @Override

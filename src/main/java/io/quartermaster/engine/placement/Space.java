@@ -41,6 +41,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** Whether a place given earlier still fits. */
     boolean fits(Tenure tenure, Horizon horizon);
 
+    /** What of a place is free at a horizon: whole devices or parts, worker by worker; empty if nothing is. */
+    Optional<Tenure> freePart(Tenure tenure, Horizon horizon);
+
     void add(Tenure tenure, When when);
 
     /** Undoes {@link #add}. */

@@ -77,7 +77,11 @@ final class FairShare {
                 return byRemainder;
             }
             int byHeld = Long.compare(b.beyondReserved(), a.beyondReserved());
-            return byHeld != 0 ? byHeld : a.node.path().compareTo(b.node.path());
+            if (byHeld != 0) {
+                return byHeld;
+            }
+            int byAge = Long.compare(a.node.sequence(), b.node.sequence());
+            return byAge != 0 ? byAge : a.node.path().compareTo(b.node.path());
         };
 
         private final QuotaNode node;

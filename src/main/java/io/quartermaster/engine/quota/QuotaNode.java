@@ -37,7 +37,8 @@ public final class QuotaNode {
             long lendableGpuMilli,
             int rank,
             boolean overQuota,
-            boolean named) {}
+            boolean named,
+            long sequence) {}
 
     /** A node's own work is a child beside the groups under it, and comes first. */
     record Key(QuotaPath path, boolean group) implements Comparable<Key> {
@@ -112,6 +113,11 @@ public final class QuotaNode {
 
     public boolean overQuota() {
         return terms.overQuota();
+    }
+
+    /** Lower existed first. */
+    long sequence() {
+        return terms.sequence();
     }
 
     public boolean named() {

@@ -66,12 +66,13 @@ public final class QuotaTree {
                 Math.min(reserved, quota.lendableGpuMilli().orElse(reserved)),
                 quota.rank(),
                 quota.overQuota(),
-                true);
+                true,
+                quota.sequence());
     }
 
     private static QuotaNode.Terms terms(long reservedGpuMilli, OptionalLong weightMilli, boolean named) {
         return new QuotaNode.Terms(
-                reservedGpuMilli, OptionalLong.empty(), weightMilli, reservedGpuMilli, 0, true, named);
+                reservedGpuMilli, OptionalLong.empty(), weightMilli, reservedGpuMilli, 0, true, named, Long.MAX_VALUE);
     }
 
     private void build(SortedMap<QuotaPath, QuotaNode.Terms> all) {

@@ -25,7 +25,7 @@ public record Expectation(long atMillis, List<Claim> claims) {
             }
         }
 
-        /** Its workers are on these nodes in order of their numbers; one name: all are on that node, or in that pool. */
+        /** Its workers are on these nodes, each named as often as it has a worker there; one name: all are on that node, or in that pool. */
         record On(WorkloadId workload, List<String> places) implements Claim {
             public On {
                 places = List.copyOf(places);

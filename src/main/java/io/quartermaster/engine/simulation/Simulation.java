@@ -56,9 +56,10 @@ public final class Simulation {
         fixed.add(0L);
         long last = fixed.last();
         long now = 0;
-        while (now <= last && failures.isEmpty()) {
+        boolean settles = true;
+        while (now <= last && settles) {
             happen(now);
-            settle(now);
+            settles = settle(now);
             check(now);
             now = next(now, fixed).orElse(last + 1);
         }
@@ -193,7 +194,8 @@ public final class Simulation {
         }
     }
 
-    private void settle(long now) {
+    /** Plans until nothing changes; false if that does not come. */
+    private boolean settle(long now) {
         int plans = scenario.cycles().orElse(MOST_PLANS_PER_INSTANT);
         for (int i = 0; i < plans; i++) {
             Plan plan = engine.plan(now);
@@ -201,12 +203,13 @@ public final class Simulation {
             plan.decisions().forEach(decision -> carryOut(decision, now));
             due(leavesAt, now).forEach(this::leave);
             if (plan.decisions().isEmpty()) {
-                return;
+                return true;
             }
         }
         if (scenario.cycles().isEmpty()) {
             failures.add("at " + Amounts.decimal(now) + "s: " + plans + " plans and still not settled");
         }
+        return scenario.cycles().isPresent();
     }
 
     private void carryOut(Decision decision, long now) {

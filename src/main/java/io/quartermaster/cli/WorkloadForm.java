@@ -1,0 +1,115 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Shape;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedMap;
+
+/** What a profile or a workload of a scenario states of its shape; what is absent is up to the other. */
+record WorkloadForm(
+        Optional<Gpus> gpus,
+        OptionalInt devices,
+        OptionalInt workers,
+        OptionalInt minWorkers,
+        OptionalLong cpuMilli,
+        OptionalLong memoryMiB,
+        SortedMap<String, String> labels,
+        Optional<String> requiredLevel,
+        Optional<String> preferredLevel,
+        List<PoolId> pools) {
+
+    /** How much of each GPU. */
+    private sealed interface Gpus {
+        record Amount(long gpuMilli) implements Gpus {}
+
+        record Memory(long memoryMiB) implements Gpus {}
+
+        record Mig(String profile) implements Gpus {}
+    }
+
+    /** @param known the pools that there are */
+    static WorkloadForm read(YamlSection section, Set<PoolId> known) {
+        Optional<YamlSection> topology = section.section("topology");
+        Optional<String> required = topology.flatMap(levels -> levels.text("required"));
+        Optional<String> preferred = topology.flatMap(levels -> levels.text("preferred"));
+        topology.ifPresent(YamlSection::close);
+        List<PoolId> wanted = new ArrayList<>();
+        for (String pool : section.texts("pools")) {
+            if (!known.contains(new PoolId(pool))) {
+                throw section.error("there is no pool '" + pool + "'");
+            }
+            wanted.add(new PoolId(pool));
+        }
+        return new WorkloadForm(
+                gpus(section),
+                section.integer("devices"),
+                section.integer("workers"),
+                section.integer("min-workers"),
+                section.milli("cpu"),
+                section.memory("memory"),
+                section.labels("labels"),
+                required,
+                preferred,
+                wanted);
+    }
+
+    private static Optional<Gpus> gpus(YamlSection section) {
+        List<Gpus> stated = new ArrayList<>();
+        section.milli("gpus").ifPresent(gpuMilli -> stated.add(new Gpus.Amount(gpuMilli)));
+        section.memory("gpu-memory").ifPresent(memoryMiB -> stated.add(new Gpus.Memory(memoryMiB)));
+        section.text("mig").ifPresent(profile -> stated.add(new Gpus.Mig(profile)));
+        if (stated.size() > 1) {
+            throw section.error("'gpus', 'gpu-memory' and 'mig' exclude one another");
+        }
+        return stated.stream().findFirst();
+    }
+
+    /** This, and of the profile what this leaves open. */
+    WorkloadForm over(WorkloadForm profile) {
+        return new WorkloadForm(
+                gpus.or(profile::gpus),
+                devices.isPresent() || gpus.isPresent() ? devices : profile.devices,
+                workers.isPresent() ? workers : profile.workers,
+                minWorkers.isPresent() || workers.isPresent() ? minWorkers : profile.minWorkers,
+                cpuMilli.isPresent() ? cpuMilli : profile.cpuMilli,
+                memoryMiB.isPresent() ? memoryMiB : profile.memoryMiB,
+                labels.isEmpty() ? profile.labels : labels,
+                requiredLevel.or(profile::requiredLevel),
+                preferredLevel.or(profile::preferredLevel),
+                pools.isEmpty() ? profile.pools : pools);
+    }
+
+    /** @throws IllegalArgumentException if there is no such shape */
+    Shape shape() {
+        int count = workers.orElse(1);
+        return new Shape(
+                count,
+                minWorkers.orElse(count),
+                request(),
+                cpuMilli.orElse(0),
+                memoryMiB.orElse(0),
+                labels,
+                requiredLevel,
+                preferredLevel);
+    }
+
+    private GpuRequest request() {
+        int count = devices.orElse(1);
+        if (gpus.isEmpty()) {
+            return GpuRequest.whole(0);
+        }
+        return switch (gpus.get()) {
+            case Gpus.Memory memory -> new GpuRequest.Memory(count, memory.memoryMiB());
+            case Gpus.Mig mig -> new GpuRequest.Mig(mig.profile());
+            case Gpus.Amount amount
+            when amount.gpuMilli() % 1000 == 0 -> GpuRequest.whole(Math.toIntExact(count * (amount.gpuMilli() / 1000)));
+            case Gpus.Amount amount -> new GpuRequest.Fraction(count, Math.toIntExact(amount.gpuMilli()));
+        };
+    }
+}
