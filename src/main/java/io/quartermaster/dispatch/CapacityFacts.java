@@ -27,16 +27,26 @@ final class CapacityFacts {
     record PoolFact(UUID id, Pool pool, boolean retired) {}
 
     /**
-     * @param heardAgain it had been given up and its lease runs again
-     * @param lastHeard null where no agent ever reported
+     * @param node up only while its lease runs and it is not given up
+     * @param heardAgain it had been given up and its lease runs again: it is up once that is taken back
      */
-    record NodeFact(
-            UUID id,
-            String cluster,
-            Node node,
-            boolean retired,
-            boolean heardAgain,
-            @Nullable OffsetDateTime lastHeard) {}
+    record NodeFact(UUID id, String cluster, Node node, boolean retired, boolean heardAgain) {
+
+        /** The node once its having been given up is taken back. */
+        NodeFact takenBack() {
+            Node up = new Node(
+                    node.id(),
+                    node.pool(),
+                    true,
+                    node.schedulable(),
+                    node.devices(),
+                    node.cpuMilli(),
+                    node.memoryMiB(),
+                    node.labels(),
+                    node.topology());
+            return new NodeFact(id, cluster, up, retired, false);
+        }
+    }
 
     private CapacityFacts() {}
 
@@ -76,7 +86,7 @@ final class CapacityFacts {
         }
         List<NodeFact> facts = new ArrayList<>();
         for (Row row : transaction.run("""
-                select n.*, p.name as pool_name, k.name as cluster_name, c.last_heard, c.lease_until, c.lost_at from node n
+                select n.*, p.name as pool_name, k.name as cluster_name, c.lease_until, c.lost_at from node n
                   join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
                 """, (Object) only)) {
@@ -96,8 +106,7 @@ final class CapacityFacts {
         Node node = new Node(
                 new NodeId(id.toString()),
                 new PoolId(row.getString("pool_name")),
-                // A lease that ran out makes it lost only when the leader says so, together with what ran there.
-                leaseUntil != null && (leased || !givenUp),
+                leased && !givenUp,
                 row.getBoolean("schedulable"),
                 List.copyOf(devices.getOrDefault(id, List.of())),
                 optional(row.getLong("cpu_milli")),
@@ -109,8 +118,7 @@ final class CapacityFacts {
                 row.getString("cluster_name"),
                 node,
                 row.getOffsetDateTime("retired_at") != null,
-                givenUp && leased,
-                row.getOffsetDateTime("last_heard"));
+                givenUp && leased);
     }
 
     private static String word(Row row, String column) {

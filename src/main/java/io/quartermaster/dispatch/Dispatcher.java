@@ -39,6 +39,7 @@ public class Dispatcher {
     private final Announcements announcements;
     private final Counters counters;
     private final SetAside setAside;
+    private final Suspicion suspicion;
     private final Timer planTime;
     private final Counter rebuilds;
     private final String name = "replica-" + UUID.randomUUID();
@@ -64,6 +65,7 @@ public class Dispatcher {
         this.announcements = announcements;
         this.counters = counters;
         this.setAside = new SetAside(database, config);
+        this.suspicion = new Suspicion(config.batch());
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one turn of the leader that changed something: read, plan, commit")
                 .publishPercentiles(0.5, 0.99)
@@ -105,15 +107,26 @@ public class Dispatcher {
             Duration pause = config.poll();
             try {
                 pause = turn();
-                setAside.succeeded(epoch);
+            } catch (Overtaken e) {
+                LOG.infof("%s; the engine is built again", e.getMessage());
+                leader = null;
+                pause = Duration.ZERO;
             } catch (RuntimeException e) {
                 LOG.errorf(e, "a turn of the leader failed; the engine is built again");
                 leader = null;
-                setAside.failed();
+                blame();
             }
             await(pause);
         }
         resign();
+    }
+
+    private void blame() {
+        suspicion.failed().ifPresent(id -> {
+            if (epoch.isPresent() && setAside.row(epoch.getAsLong(), id)) {
+                suspicion.wasSetAside();
+            }
+        });
     }
 
     private void await(Duration pause) {
@@ -137,9 +150,11 @@ public class Dispatcher {
             }
             epoch = OptionalLong.of(won.get());
             leader = null;
+            suspicion.lead();
             LOG.infof("leads cell %s, epoch %d", config.cell(), won.get());
         }
         Timer.Sample sample = Timer.start();
+        Suspicion.Take take = suspicion.take();
         Optional<Leader.Outcome> outcome = database.run(config.commitTimeout(), tx -> {
             Optional<Fence> fence = Fence.take(tx, config.cell(), epoch.getAsLong(), config.lease());
             if (fence.isEmpty()) {
@@ -150,7 +165,9 @@ public class Dispatcher {
                 leader = Leader.build(tx, fence.get(), config.cell(), settings(), config.reasonsPerPlan());
                 rebuilds.increment();
             }
-            return Optional.of(leader.cycle(tx, fence.get(), setAside.batchLimit()));
+            InboxBatch batch = InboxBatch.take(tx, config.cell(), take);
+            suspicion.took(batch.ids(), leader.hasLeftovers(take));
+            return Optional.of(leader.cycle(tx, fence.get(), batch, take));
         });
         if (outcome.isEmpty()) {
             LOG.warnf("another replica leads cell %s now; this one steps down", config.cell());
@@ -158,6 +175,7 @@ public class Dispatcher {
             leader = null;
             return config.poll();
         }
+        suspicion.succeeded();
         if (outcome.get().inboxRows() > 0 || !outcome.get().plan().decisions().isEmpty()) {
             sample.stop(planTime);
         }

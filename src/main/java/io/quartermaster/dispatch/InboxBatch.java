@@ -16,16 +16,29 @@ import java.util.UUID;
 /** A bounded batch of the inbox: in turn by tenant, so that one tenant's thousand submissions do not hold up another's one. */
 record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantId> tenantsWithChangedQuotas) {
 
-    static InboxBatch take(SystemTransaction transaction, String cell, int limit) {
+    static InboxBatch take(SystemTransaction transaction, String cell, Suspicion.Take take) {
+        return switch (take) {
+            case Suspicion.Take.Oldest(int limit, boolean leftovers) ->
+                of(transaction.run("""
+                        select id, tenant_id, kind, ref from (
+                            select id, tenant_id, kind, ref, row_number() over (partition by tenant_id order by id) as turn
+                              from (select * from inbox where cell_id = $1 and set_aside_at is null order by id limit $3) oldest) turns
+                         order by turn, id limit $2
+                        """, cell, limit, limit * 10));
+            case Suspicion.Take.Nothing() -> of(List.of());
+            case Suspicion.Take.Only(long id) ->
+                of(transaction.run(
+                        "select id, tenant_id, kind, ref from inbox where cell_id = $1 and id = $2 and set_aside_at is null",
+                        cell,
+                        id));
+        };
+    }
+
+    private static InboxBatch of(Iterable<Row> rows) {
         List<Long> ids = new ArrayList<>();
         Map<Inbox.Kind, Set<String>> refs = new EnumMap<>(Inbox.Kind.class);
         Set<TenantId> quotas = new TreeSet<>();
-        for (Row row : transaction.run("""
-                select id, tenant_id, kind, ref from (
-                    select id, tenant_id, kind, ref, row_number() over (partition by tenant_id order by id) as turn
-                      from (select * from inbox where cell_id = $1 and set_aside_at is null order by id limit $3) oldest) turns
-                 order by turn, id limit $2
-                """, cell, limit, limit * 10)) {
+        for (Row row : rows) {
             ids.add(row.getLong("id"));
             Inbox.Kind kind = Inbox.Kind.valueOf(row.getString("kind").toUpperCase(Locale.ROOT));
             refs.computeIfAbsent(kind, k -> new TreeSet<>()).add(row.getString("ref"));

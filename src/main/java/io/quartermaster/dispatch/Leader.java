@@ -2,6 +2,7 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.CapacityFacts.PoolFact;
+import io.quartermaster.dispatch.WorkloadRecord.Binding;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Engine;
@@ -16,8 +17,10 @@ import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Tally;
 import io.vertx.mutiny.sqlclient.Row;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,10 +46,16 @@ final class Leader {
     private final Map<UUID, QuotaPath> paths = new HashMap<>();
     private final Map<TenantId, Set<QuotaKey>> quotas = new HashMap<>();
     private final Map<UUID, String> clusters = new HashMap<>();
+    private final Map<UUID, Binding> told = new HashMap<>();
     private final ReservedLevels levels = new ReservedLevels();
     private final Counting counting = new Counting(this::pool);
     private final PendingReasons reasons;
     private boolean allPools;
+
+    // What follows from the tables though nothing in the inbox names it; for the first cycles.
+    private List<QuotaFacts> unstated = List.of();
+    private final Set<UUID> heardAgain = new TreeSet<>();
+    private final Deque<UUID> leftovers = new ArrayDeque<>();
 
     private record QuotaKey(QuotaPath path, Scope scope) implements Comparable<QuotaKey> {
         @Override
@@ -83,22 +92,31 @@ final class Leader {
         Leader leader = new Leader(cell, settings, reasonsPerPlan);
         List<Change> changes = new ArrayList<>();
         CapacityFacts.pools(transaction, null).forEach(pool -> leader.pool(pool, changes));
-        CapacityFacts.nodes(transaction, fence.stamp(), null).forEach(node -> leader.node(node, changes));
+        CapacityFacts.nodes(transaction, fence.stamp(), null).forEach(node -> {
+            leader.node(node, changes);
+            if (node.heardAgain()) {
+                leader.heardAgain.add(node.id());
+            }
+        });
         Set<TenantId> tenants = everyTenant(transaction);
         leader.allPools = QuotaFacts.anyCountsAllPools(transaction);
-        QuotaFacts.read(transaction, tenants, leader.allPools).forEach(quota -> leader.quota(quota, changes));
+        leader.unstated = QuotaFacts.read(transaction, tenants, leader.allPools);
+        leader.unstated.forEach(quota -> leader.quota(quota, changes));
         leader.levels.load(transaction);
         new CellReader(transaction).live().forEach(record -> {
             changes.add(new Change.WorkloadSet(leader.facts.asStored(record)));
             leader.counting.workload(record);
+            leader.told.put(record.id(), record.terms().binding());
+            if (!(Transitions.next(record, Set.of()) instanceof Step.Stay)) {
+                leader.leftovers.add(record.id());
+            }
         });
         leader.engine.apply(changes);
         return leader;
     }
 
     /** One turn of the loop, inside a transaction that holds the fence. */
-    Outcome cycle(SystemTransaction transaction, Fence fence, int batchLimit) {
-        InboxBatch batch = InboxBatch.take(transaction, cell, batchLimit);
+    Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, Suspicion.Take take) {
         PlanRows rows = new PlanRows(fence);
         List<Change> changes = new ArrayList<>();
         Map<UUID, WorkloadRecord> known = new TreeMap<>();
@@ -107,20 +125,22 @@ final class Leader {
         Map<UUID, Long> lost = lostNodes(transaction, fence, changes);
         List<QuotaFacts> quotaFacts = changedQuotas(transaction, batch);
         quotaFacts.forEach(quota -> quota(quota, changes));
+        levels.state(unstated, rows);
         levels.state(quotaFacts, rows);
+        unstated = List.of();
 
         CellReader reader = new CellReader(transaction);
         Settling settling = new Settling(rows, fence, facts, changes, lost);
-        Collection<WorkloadRecord> affected = affected(reader, batch, lost.keySet());
-        affected.forEach(record -> {
+        affected(reader, batch, leftovers(take), lost.keySet()).forEach(record -> {
             settling.settle(record);
             known.put(record.id(), record);
+            tell(settling.settled().getOrDefault(record.id(), record));
         });
 
         engine.apply(changes);
         Plan plan = engine.plan(fence.stampMillis());
         Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settling.settled());
-        new PlanTranslation(rows, fence, this::pool, clusters).translate(plan, records);
+        new PlanTranslation(rows, fence, this::pool, clusters, this::binding).translate(plan, records);
         count(plan, known, settling.settled(), records);
         reasons.add(plan.waits());
         boolean moreReasons = reasons.write(rows);
@@ -134,7 +154,40 @@ final class Leader {
                 rows.fedTenants(),
                 fence.stampMillis(),
                 plan.nextPlanAtMillis(),
-                moreReasons || batch.ids().size() >= batchLimit);
+                moreReasons || hasMore(batch, take));
+    }
+
+    /** Whether the next cycle, when it takes this, takes steps that no inbox row names. */
+    boolean hasLeftovers(Suspicion.Take take) {
+        return take instanceof Suspicion.Take.Oldest(int limit, boolean allowed) && allowed && !leftovers.isEmpty();
+    }
+
+    private Set<UUID> leftovers(Suspicion.Take take) {
+        Set<UUID> some = new TreeSet<>();
+        if (take instanceof Suspicion.Take.Oldest(int limit, boolean allowed) && allowed) {
+            while (some.size() < limit && !leftovers.isEmpty()) {
+                some.add(leftovers.removeFirst());
+            }
+        }
+        return some;
+    }
+
+    private boolean hasMore(InboxBatch batch, Suspicion.Take take) {
+        return switch (take) {
+            case Suspicion.Take.Oldest(int limit, boolean allowed) ->
+                batch.ids().size() >= limit || hasLeftovers(take);
+            case Suspicion.Take.Nothing() -> true;
+            case Suspicion.Take.Only(long id) -> true;
+        };
+    }
+
+    /** Notes by what it waits, as the engine knows it from now on. */
+    private void tell(WorkloadRecord record) {
+        if (record.over()) {
+            told.remove(record.id());
+        } else {
+            told.put(record.id(), record.terms().binding());
+        }
     }
 
     Tally tally() {
@@ -162,10 +215,12 @@ final class Leader {
             CapacityFacts.pools(transaction, CellReader.array(changedPools)).forEach(pool -> pool(pool, changes));
         }
         Set<UUID> changedNodes = batch.uuids(Inbox.Kind.NODE);
+        changedNodes.addAll(heardAgain);
+        heardAgain.clear();
         if (!changedNodes.isEmpty()) {
             List<UUID> heard = new ArrayList<>();
             for (NodeFact node : CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(changedNodes))) {
-                node(node, changes);
+                node(node.heardAgain() ? node.takenBack() : node, changes);
                 if (node.heardAgain()) {
                     heard.add(node.id());
                 }
@@ -185,7 +240,7 @@ final class Leader {
     private Map<UUID, Long> lostNodes(SystemTransaction transaction, Fence fence, List<Change> changes) {
         Map<UUID, Long> lost = new TreeMap<>();
         for (Row row : transaction.run(
-                "update node_contact set lost_at = $1 where lost_at is null and lease_until < $1 returning node_id, last_heard",
+                "update node_contact set lost_at = $1 where lost_at is null and lease_until <= $1 returning node_id, last_heard",
                 fence.stamp())) {
             lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
         }
@@ -212,10 +267,13 @@ final class Leader {
                 """, nodes, fence.stamp());
     }
 
-    private static Collection<WorkloadRecord> affected(CellReader reader, InboxBatch batch, Set<UUID> lost) {
+    private static Collection<WorkloadRecord> affected(
+            CellReader reader, InboxBatch batch, Set<UUID> leftovers, Set<UUID> lost) {
         Map<UUID, WorkloadRecord> found = new TreeMap<>();
+        Set<UUID> named = batch.uuids(Inbox.Kind.WORKLOAD, Inbox.Kind.REPORT);
+        named.addAll(leftovers);
         List<List<WorkloadRecord>> reads = List.of(
-                reader.workloads(batch.uuids(Inbox.Kind.WORKLOAD, Inbox.Kind.REPORT)),
+                reader.workloads(named),
                 reader.on(lost),
                 reader.waitingUnder("policy_id", batch.uuids(Inbox.Kind.POLICY)),
                 reader.waitingUnder("profile_id", batch.uuids(Inbox.Kind.PROFILE)),
@@ -299,6 +357,10 @@ final class Leader {
 
     private QuotaPath path(UUID policy) {
         return known(paths.get(policy), "policy", policy);
+    }
+
+    private Binding binding(UUID workload) {
+        return known(told.get(workload), "workload", workload);
     }
 
     private static <T> T known(@Nullable T value, String what, Object id) {

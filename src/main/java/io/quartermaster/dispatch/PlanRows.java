@@ -8,6 +8,7 @@ import java.time.OffsetDateTime;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -93,6 +94,19 @@ final class PlanRows {
         feed(workload.tenant(), workload.id(), more.copy().put("state", state));
     }
 
+    /**
+     * That it starts as what the plan took it for: if it was moved to another queue meanwhile, the plan is not written.
+     *
+     * @param planned by what it waited when the engine was told of it
+     */
+    void workloadStarts(WorkloadRecord workload, WorkloadRecord.Binding planned, JsonObject more) {
+        workloadState(workload, "starting", more);
+        workloadStates.compute(workload.id(), (id, row) -> Objects.requireNonNull(row)
+                .put("policy_id", planned.policy().toString())
+                .put("queue_id", planned.queue().toString())
+                .put("profile_id", planned.profile().toString()));
+    }
+
     void reason(UUID workload, String code, JsonArray perPool) {
         reasons.add(new JsonObject()
                 .put("id", workload.toString())
@@ -145,6 +159,7 @@ final class PlanRows {
         return fedTenants;
     }
 
+    /** Throws {@link Overtaken} when a workload was moved to another queue since the plan looked at it. */
     void write(SystemTransaction transaction, String cell) {
         OffsetDateTime stamp = fence.stamp();
         set(transaction, endedAttempts, """
@@ -176,7 +191,7 @@ final class PlanRows {
                 select tenant_id, attempt_id, worker, node_id, device_index, gpu_milli
                   from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint)
                 """);
-        set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
+        int states = set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
                 update workload w set state = x.state, changed_at = $2::timestamptz, end_reason = x.end_reason,
                        attempts = coalesce(x.attempts, w.attempts),
                        at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
@@ -184,9 +199,14 @@ final class PlanRows {
                        reason = case when x.state in ('waiting', 'held') then w.reason end,
                        started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz) else w.started_at end,
                        ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end
-                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean)
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean,
+                       policy_id uuid, queue_id uuid, profile_id uuid)
                  where w.tenant_id = x.tenant_id and w.id = x.id
+                   and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id, x.profile_id))
                 """, stamp);
+        if (states < workloadStates.size()) {
+            throw new Overtaken("work that was to start was moved to another queue meanwhile");
+        }
         set(transaction, reasons, """
                 update workload w set reason_code = x.code, reason = x.reason
                   from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb)
@@ -228,13 +248,14 @@ final class PlanRows {
         fence.keep(transaction, cell);
     }
 
-    private static void set(SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
+    /** Answers how many rows were touched. */
+    private static int set(SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
         if (rows.isEmpty()) {
-            return;
+            return 0;
         }
         Object[] parameters = new Object[more.length + 1];
         parameters[0] = rows;
         System.arraycopy(more, 0, parameters, 1, more.length);
-        transaction.run(sql, parameters);
+        return transaction.run(sql, parameters).rowCount();
     }
 }

@@ -27,13 +27,23 @@ final class PlanTranslation {
     private final Fence fence;
     private final Function<PoolId, UUID> pools;
     private final Map<UUID, String> clusters;
+    private final Function<UUID, WorkloadRecord.Binding> told;
 
-    /** @param clusters names, by node */
-    PlanTranslation(PlanRows rows, Fence fence, Function<PoolId, UUID> pools, Map<UUID, String> clusters) {
+    /**
+     * @param clusters names, by node
+     * @param told by what a workload waited when the engine was told of it
+     */
+    PlanTranslation(
+            PlanRows rows,
+            Fence fence,
+            Function<PoolId, UUID> pools,
+            Map<UUID, String> clusters,
+            Function<UUID, WorkloadRecord.Binding> told) {
         this.rows = rows;
         this.fence = fence;
         this.pools = pools;
         this.clusters = clusters;
+        this.told = told;
     }
 
     /** @param records of every workload that the plan decides about or for */
@@ -86,9 +96,9 @@ final class PlanTranslation {
                 cluster = clusters.getOrDefault(node, cluster);
             }
         }
-        rows.workloadState(
+        rows.workloadStarts(
                 workload,
-                "starting",
+                told.apply(workload.id()),
                 new JsonObject()
                         .put("attempts", workload.attempts() + 1)
                         .put("attempt", workload.attempts() + 1)

@@ -48,7 +48,15 @@ record WorkloadRecord(
             long cpuMilli,
             long memoryMiB,
             Map<String, String> labels,
-            List<UUID> pools) {}
+            List<UUID> pools) {
+
+        Binding binding() {
+            return new Binding(policy, queue, profile);
+        }
+    }
+
+    /** By what it waits. It may be moved to another queue while it does. */
+    record Binding(UUID policy, UUID queue, UUID profile) {}
 
     /** The attempt that holds devices now. */
     record LiveAttempt(

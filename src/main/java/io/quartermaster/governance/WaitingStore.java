@@ -1,6 +1,5 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.capacity.Filters;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
@@ -18,6 +17,9 @@ import org.hibernate.reactive.mutiny.Mutiny;
 @ApplicationScoped
 class WaitingStore {
 
+    /** However many wait, a refusal names the oldest few. */
+    private static final int MAX_NAMED = 5;
+
     private static final String WAITS =
             " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting') and wish <> 'cancel'";
 
@@ -34,21 +36,26 @@ class WaitingStore {
     }
 
     private static Uni<Long> refuseIfAny(Mutiny.Session session, TenantId tenant, List<Queue> retired) {
+        return session.createNativeQuery("select count(*) from workload where" + WAITS, Long.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("queues", ids(retired))
+                .getSingleResult()
+                .chain(count -> count == 0 ? Uni.createFrom().item(0L) : refuse(session, tenant, retired, count));
+    }
+
+    private static Uni<Long> refuse(Mutiny.Session session, TenantId tenant, List<Queue> retired, long count) {
         return session.createNativeQuery("select name from workload where" + WAITS + " order by id", String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("queues", ids(retired))
+                .setMaxResults(MAX_NAMED)
                 .getResultList()
-                .map(waiting -> {
-                    if (!waiting.isEmpty()) {
-                        String detail = waiting.size() + " workloads wait in it: " + Filters.some(waiting);
-                        throw new ProblemException(Problem.of(
-                                409,
-                                "work-is-waiting",
-                                detail,
-                                List.of(new Problem.Field(
-                                        "onWaiting", "say what becomes of them", OnWaiting.ACCEPTED))));
-                    }
-                    return 0L;
+                .map(names -> {
+                    String more = count > names.size() ? " and " + (count - names.size()) + " more" : "";
+                    throw new ProblemException(Problem.of(
+                            409,
+                            "work-is-waiting",
+                            count + " workloads wait in it: " + String.join(", ", names) + more,
+                            List.of(new Problem.Field("onWaiting", "say what becomes of them", OnWaiting.ACCEPTED))));
                 });
     }
 

@@ -33,7 +33,7 @@ final class CellRows {
         });
     }
 
-    private void inbox(String kind, String ref) {
+    void inbox(String kind, String ref) {
         run("insert into inbox (tenant_id, kind, ref) values ($1, $2, $3)", tenant, kind, ref);
     }
 
@@ -100,13 +100,20 @@ final class CellRows {
     }
 
     UUID profile(int gpus, UUID pool) {
+        return profile(gpus, 1, 1, pool);
+    }
+
+    /** Workers that each have so many GPUs; all start together when {@code minWorkers} says so. */
+    UUID profile(int gpus, int workers, int minWorkers, UUID pool) {
         UUID id = Ids.next();
         run(
-                "insert into profile (tenant_id, id, name, gpu_milli, pool_ids) values ($1, $2, $3, $4, $5)",
+                "insert into profile (tenant_id, id, name, gpu_milli, workers, min_workers, pool_ids) values ($1, $2, $3, $4, $5, $6, $7)",
                 tenant,
                 id,
-                gpus + "x",
+                gpus + "x" + workers,
                 gpus * 1000L,
+                workers,
+                minWorkers,
                 new UUID[] {pool});
         return id;
     }
@@ -146,6 +153,17 @@ final class CellRows {
                  where a.workload_id = $1 and a.state <> 'ended' group by a.tenant_id, a.id, d.node_id
                 on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
                 """, workload, state, outcome);
+        inbox("report", workload.toString());
+    }
+
+    /** What the executor of one node says. */
+    void reportOn(UUID node, UUID workload, String state, String outcome) {
+        run("""
+                insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at)
+                select a.tenant_id, a.id, $2, $3, nullif($4, ''), 0, clock_timestamp() from attempt a
+                 where a.workload_id = $1 and a.state <> 'ended'
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
+                """, workload, node, state, outcome);
         inbox("report", workload.toString());
     }
 

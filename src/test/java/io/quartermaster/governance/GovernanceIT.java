@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -221,6 +222,13 @@ class GovernanceIT {
                 .statusCode(409)
                 .body("code", equalTo("work-is-waiting"))
                 .body("detail", containsString("left-behind"));
+        IntStream.rangeClosed(1, 6).forEach(i -> waiting("rnd-1xgpu", "more-" + i));
+        admin().delete(TENANT + "/queues/rnd-1xgpu")
+                .then()
+                .statusCode(409)
+                .body(
+                        "detail",
+                        equalTo("7 workloads wait in it: left-behind, more-1, more-2, more-3, more-4 and 2 more"));
         admin().get(TENANT + "/queues/rnd-1xgpu").then().statusCode(200);
 
         admin().queryParam("onWaiting", "move")
@@ -234,7 +242,7 @@ class GovernanceIT {
                 .delete(TENANT + "/queues/rnd-1xgpu")
                 .then()
                 .statusCode(200)
-                .body("waitingTouched", equalTo(1))
+                .body("waitingTouched", equalTo(7))
                 .body("queuesRetired", contains("rnd-1xgpu"));
         assertThat(text("select q.name from workload w join queue q on q.id = w.queue_id where w.id = $1", first))
                 .isEqualTo("rnd-3xgpu");
@@ -243,7 +251,7 @@ class GovernanceIT {
                 .delete(TENANT + "/policies/rnd")
                 .then()
                 .statusCode(200)
-                .body("waitingTouched", equalTo(1));
+                .body("waitingTouched", equalTo(7));
         assertThat(text("select wish from workload where id = $1", first)).isEqualTo("cancel");
     }
 

@@ -38,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -283,6 +284,50 @@ class WorkloadsIT {
                 .statusCode(status)
                 .contentType("application/problem+json")
                 .body("errors.field", contains(field));
+        assertThat(rows.workloads()).isEqualTo(before);
+    }
+
+    @Test
+    void nothingEntersAQueueThatIsBeingRetiredOrATenantThatIsNotActive() {
+        UUID pool = rows.run("select id from pool where name = 'workloads'")
+                .getFirst()
+                .getUUID("id");
+        String queue = rows.queue("/rnd/retiring", pool, 0, 0, 1, 10);
+        dispatcher.wake();
+        request(member())
+                .body(training(queue, "in time"))
+                .post(WORKLOADS)
+                .then()
+                .statusCode(201);
+        long before = rows.workloads();
+
+        Future<Response> late = database.run(PATIENCE, tx -> {
+            tx.run(
+                    "update queue set retired_at = clock_timestamp(), version = version + 1 where tenant_id = $1 and name = $2",
+                    A,
+                    queue);
+            CompletableFuture<Response> waits = CompletableFuture.supplyAsync(
+                    () -> request(member()).body(training(queue, "too late")).post(WORKLOADS));
+            Awaitility.await().atMost(PATIENCE).until(() -> !rows.run("select 1 from pg_locks where not granted")
+                    .isEmpty());
+            return waits;
+        });
+        assertThat(late)
+                .succeedsWithin(PATIENCE)
+                .satisfies(response -> response.then().statusCode(404).body("errors.field", contains("queue")));
+
+        // The counters, the directory of queues and the list of issuers still take the tenant for active.
+        rows.run("update tenant set state = 'offboarding' where id = $1", A);
+        try {
+            request(member())
+                    .body(training(rnd, "too late"))
+                    .post(WORKLOADS)
+                    .then()
+                    .statusCode(403)
+                    .body("code", equalTo("tenant-suspended"));
+        } finally {
+            rows.run("update tenant set state = 'active' where id = $1", A);
+        }
         assertThat(rows.workloads()).isEqualTo(before);
     }
 

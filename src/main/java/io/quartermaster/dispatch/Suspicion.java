@@ -1,0 +1,142 @@
+package io.quartermaster.dispatch;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Finds the inbox row that makes cycles fail, from nothing but which cycles failed: each failure halves the batch, each success doubles
+ * it. A row that failed three times alone is suspected. A cycle without any row must succeed then, which clears the database and the
+ * engine; and the next, with exactly that row, must fail once more: only then is it to blame.
+ *
+ * <p>Only failures after the rows of a cycle were read count. A database that is away fails before that, so its absence alone never
+ * blames a row; and one that comes back in the middle lets the innocent row pass when it is tried again.
+ *
+ * <p>One thread.
+ */
+final class Suspicion {
+
+    /** Failures of a row alone until it is suspected; and of cycles with leftovers, until these are left alone. */
+    private static final int TRIES = 3;
+
+    /** What the next cycle is to take from the inbox. */
+    sealed interface Take {
+
+        /** @param leftovers whether steps that nothing in the inbox names may be taken too */
+        record Oldest(int limit, boolean leftovers) implements Take {}
+
+        /** To see whether cycles succeed at all. */
+        record Nothing() implements Take {}
+
+        /** To see whether it fails again. */
+        record Only(long id) implements Take {}
+    }
+
+    private enum Stage {
+        SEARCHING,
+        PROBING,
+        CONFIRMING
+    }
+
+    private final int batch;
+    private Stage stage = Stage.SEARCHING;
+    private int limit;
+    private OptionalLong suspect = OptionalLong.empty();
+    private int failuresOfSuspect;
+    private int failuresOfLeftovers;
+
+    // Of the cycle that is under way.
+    private Optional<List<Long>> taken = Optional.empty();
+    private boolean withLeftovers;
+
+    Suspicion(int batch) {
+        this.batch = batch;
+        this.limit = batch;
+    }
+
+    /** A new epoch: what is left over deserves another try. */
+    void lead() {
+        failuresOfLeftovers = 0;
+    }
+
+    /** Begins a cycle. */
+    Take take() {
+        taken = Optional.empty();
+        return switch (stage) {
+            case SEARCHING -> new Take.Oldest(limit, limit == batch && failuresOfLeftovers < TRIES);
+            case PROBING -> new Take.Nothing();
+            case CONFIRMING -> new Take.Only(suspect.orElseThrow());
+        };
+    }
+
+    /**
+     * The cycle has read these rows: what fails from now on may be theirs.
+     *
+     * @param leftovers whether it takes steps, too, that no row names
+     */
+    void took(List<Long> ids, boolean leftovers) {
+        taken = Optional.of(List.copyOf(ids));
+        withLeftovers = leftovers;
+    }
+
+    void succeeded() {
+        switch (stage) {
+            case SEARCHING, CONFIRMING -> {
+                acquit();
+                limit = Math.clamp(limit * 2L, 1, batch);
+            }
+            case PROBING -> stage = Stage.CONFIRMING;
+        }
+    }
+
+    /** The row that is to blame, when that is certain now; {@link #succeeded} once it is set aside. */
+    OptionalLong failed() {
+        if (taken.isEmpty()) {
+            // What was seen of a suspect so far may have been the same outage.
+            stage = stage == Stage.CONFIRMING ? Stage.PROBING : stage;
+            return OptionalLong.empty();
+        }
+        List<Long> ids = taken.get();
+        return switch (stage) {
+            case SEARCHING -> {
+                search(ids);
+                yield OptionalLong.empty();
+            }
+            case PROBING -> {
+                acquit();
+                yield OptionalLong.empty();
+            }
+            case CONFIRMING -> {
+                // Should it not be possible to set it aside, the database has failed as well: that proves nothing.
+                stage = Stage.PROBING;
+                yield ids.isEmpty() ? OptionalLong.empty() : suspect;
+            }
+        };
+    }
+
+    /** The row was set aside. */
+    void wasSetAside() {
+        acquit();
+    }
+
+    private void search(List<Long> ids) {
+        if (withLeftovers) {
+            failuresOfLeftovers++;
+        }
+        if (ids.size() > 1) {
+            limit = Math.max(1, Math.min(limit, ids.size()) / 2);
+        } else if (ids.size() == 1) {
+            limit = 1;
+            long only = ids.getFirst();
+            failuresOfSuspect = suspect.equals(OptionalLong.of(only)) ? failuresOfSuspect + 1 : 1;
+            suspect = OptionalLong.of(only);
+            stage = failuresOfSuspect < TRIES ? Stage.SEARCHING : Stage.PROBING;
+        }
+    }
+
+    private void acquit() {
+        stage = Stage.SEARCHING;
+        suspect = OptionalLong.empty();
+        failuresOfSuspect = 0;
+    }
+}

@@ -1,0 +1,88 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.engine.Settings;
+import io.quartermaster.platform.SystemDatabase;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+
+/** A cell that the test leads, one cycle at a time, so that what others do falls exactly between two steps of the leader. */
+final class HandLedCell implements AutoCloseable {
+
+    private static final String CELL = "main";
+    private static final Duration LEASE = Duration.ofMinutes(10);
+    private static final int MOST_CYCLES = 50;
+    private static final Suspicion.Take ALL = new Suspicion.Take.Oldest(1_000, true);
+
+    private final SystemDatabase database;
+    private final long epoch;
+    private @Nullable Leader leader;
+
+    private HandLedCell(SystemDatabase database, long epoch) {
+        this.database = database;
+        this.epoch = epoch;
+    }
+
+    /** Leads as soon as a leader of tests before has resigned. */
+    static HandLedCell lead(SystemDatabase database) {
+        Optional<Long> epoch = Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(
+                        () -> database.run(CellRows.TIMEOUT, tx -> Fence.lead(tx, CELL, "by hand", LEASE)),
+                        Optional::isPresent);
+        return new HandLedCell(database, epoch.orElseThrow());
+    }
+
+    /** Throws the engine away, as any failure does. */
+    void rebuild() {
+        leader = null;
+    }
+
+    Leader.Outcome cycle() {
+        return cycle(ALL, () -> {});
+    }
+
+    /** @param meanwhile what others commit after the engine was told of everything and before it plans */
+    Leader.Outcome cycle(Suspicion.Take take, Runnable meanwhile) {
+        return database.run(CellRows.TIMEOUT, tx -> {
+            Fence fence = Fence.take(tx, CELL, epoch, LEASE).orElseThrow();
+            Leader leading = leader == null ? Leader.build(tx, fence, CELL, settings(), 500) : leader;
+            leader = leading;
+            meanwhile.run();
+            return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take), take);
+        });
+    }
+
+    /** Cycles until nothing is left to do. */
+    void settle() {
+        for (int i = 0; i < MOST_CYCLES; i++) {
+            Leader.Outcome outcome = cycle();
+            if (outcome.inboxRows() == 0 && outcome.plan().decisions().isEmpty() && !outcome.more()) {
+                return;
+            }
+        }
+        throw new AssertionError("not settled after " + MOST_CYCLES + " cycles");
+    }
+
+    private static Settings settings() {
+        return new Settings(
+                0,
+                0,
+                0,
+                Settings.Spill.BEFORE_PREEMPTING,
+                true,
+                Settings.Reclaim.FAIR_SHARE,
+                OptionalLong.of(Duration.ofMinutes(10).toMillis()),
+                OptionalLong.empty());
+    }
+
+    @Override
+    public void close() {
+        database.run(CellRows.TIMEOUT, tx -> {
+            Fence.resign(tx, CELL, epoch);
+            return true;
+        });
+    }
+}

@@ -1,0 +1,136 @@
+package io.quartermaster.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.dispatch.Suspicion.Take;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** Which row is blamed, and which is not. */
+class SuspicionTest {
+
+    private static final int BATCH = 8;
+    private static final long BAD = 7;
+
+    private final Suspicion suspicion = new Suspicion(BATCH);
+
+    @Test
+    void theRowThatFailsAloneAndAgainAfterACycleWithoutItIsToBlame() {
+        OptionalLong blamed = OptionalLong.empty();
+        for (int cycle = 0; cycle < 20 && blamed.isEmpty(); cycle++) {
+            blamed = cycle(suspicion.take());
+        }
+        assertThat(blamed).hasValue(BAD);
+
+        suspicion.wasSetAside();
+        assertThat(suspicion.take()).isEqualTo(new Take.Oldest(1, false));
+    }
+
+    /** Rows {@link #BAD} and later wait; the database is well. */
+    private OptionalLong cycle(Take take) {
+        List<Long> ids =
+                switch (take) {
+                    case Take.Oldest(int limit, boolean leftovers) ->
+                        LongStream.range(BAD, BAD + limit).boxed().toList();
+                    case Take.Nothing() -> List.of();
+                    case Take.Only(long id) -> List.of(id);
+                };
+        suspicion.took(ids, false);
+        if (ids.contains(BAD)) {
+            return suspicion.failed();
+        }
+        suspicion.succeeded();
+        return OptionalLong.empty();
+    }
+
+    @Test
+    void anOutageBlamesNobodyHoweverLongItIs() {
+        for (int i = 0; i < 100; i++) {
+            suspicion.take();
+            assertThat(suspicion.failed()).isEmpty();
+        }
+        assertThat(suspicion.take()).isEqualTo(new Take.Oldest(BATCH, true));
+    }
+
+    @Test
+    void anOutageThatEndsInTheCycleWithoutRowsBlamesNobody() {
+        suspect();
+        assertThat(suspicion.take()).isEqualTo(new Take.Nothing());
+        suspicion.took(List.of(), false);
+        suspicion.succeeded();
+
+        assertThat(suspicion.take()).isEqualTo(new Take.Only(BAD));
+        suspicion.took(List.of(BAD), false);
+        suspicion.succeeded();
+
+        assertThat(suspicion.take()).isEqualTo(new Take.Oldest(2, false));
+    }
+
+    @Test
+    void onlyTheSuspectIsConfirmedWhateverStandsAtTheHeadByThen() {
+        suspect();
+        suspicion.take();
+        suspicion.took(List.of(), false);
+        suspicion.succeeded();
+
+        assertThat(suspicion.take()).isEqualTo(new Take.Only(BAD));
+    }
+
+    @Test
+    void aConfirmationThatTheDatabaseBreaksOffIsNoConfirmation() {
+        suspect();
+        suspicion.take();
+        suspicion.took(List.of(), false);
+        suspicion.succeeded();
+        suspicion.take();
+
+        assertThat(suspicion.failed()).isEmpty();
+        assertThat(suspicion.take()).isEqualTo(new Take.Nothing());
+    }
+
+    @Test
+    void whenCyclesWithoutRowsFailTooNoRowIsToBlame() {
+        suspect();
+        suspicion.take();
+        suspicion.took(List.of(), false);
+
+        assertThat(suspicion.failed()).isEmpty();
+        assertThat(suspicion.take()).isEqualTo(new Take.Oldest(1, false));
+    }
+
+    @Test
+    void anotherRowAtTheHeadBeginsAnew() {
+        alone(1);
+        alone(1);
+        alone(2);
+        alone(2);
+        assertThat(suspicion.take()).isEqualTo(new Take.Oldest(1, false));
+    }
+
+    @Test
+    void leftoversThatFailAreLeftAloneUntilTheNextEpoch() {
+        for (int i = 0; i < 3; i++) {
+            assertThat(suspicion.take()).isEqualTo(new Take.Oldest(BATCH, true));
+            suspicion.took(List.of(), true);
+            suspicion.failed();
+        }
+        assertThat(suspicion.take()).isEqualTo(new Take.Oldest(BATCH, false));
+
+        suspicion.lead();
+        assertThat(suspicion.take()).isEqualTo(new Take.Oldest(BATCH, true));
+    }
+
+    private void suspect() {
+        alone(BAD);
+        alone(BAD);
+        alone(BAD);
+    }
+
+    private void alone(long id) {
+        suspicion.take();
+        suspicion.took(List.of(id), false);
+        suspicion.failed();
+    }
+}

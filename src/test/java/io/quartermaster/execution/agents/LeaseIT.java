@@ -1,0 +1,166 @@
+package io.quartermaster.execution.agents;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.Inventory;
+import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.SyncReply;
+import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.testing.WithoutLeader;
+import io.vertx.mutiny.sqlclient.Row;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What an agent hears, and what its word counts, around the end of its node's lease. */
+@QuarkusTest
+@TestProfile(WithoutLeader.class)
+class LeaseIT {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    AgentService service;
+
+    private long sequence;
+
+    @Test
+    void aLapsedLeaseGetsNoOrdersUntilTheLeaderGaveTheNodeUp() {
+        Bound bound = bind("lease-lapsed");
+        assertThat(sync(bound).attempts()).hasSize(1);
+
+        run(
+                "update node_contact set lease_until = clock_timestamp() - interval '1 second' where node_id = $1",
+                bound.node());
+        Row before = contact(bound);
+        assertThatThrownBy(() -> sync(bound)).isInstanceOfSatisfying(ProblemException.class, e -> assertThat(
+                        e.problem().code())
+                .isEqualTo("lease-lapsed"));
+        assertThat(contact(bound).getOffsetDateTime("lease_until")).isEqualTo(before.getOffsetDateTime("lease_until"));
+        assertThat(contact(bound).getOffsetDateTime("last_heard")).isEqualTo(before.getOffsetDateTime("last_heard"));
+
+        run("update node_contact set lost_at = clock_timestamp() where node_id = $1", bound.node());
+        run(
+                "update attempt set state = 'ended', outcome = 'lost', ended_at = clock_timestamp() where id = $1",
+                bound.attempt());
+        run("update allocation_device set freed_at = clock_timestamp() where attempt_id = $1", bound.attempt());
+        assertThat(sync(bound).attempts()).isEmpty();
+        assertThat(run(
+                        "select 1 from inbox where kind = 'node' and ref = $1",
+                        bound.node().toString()))
+                .isNotEmpty();
+    }
+
+    @Test
+    void theLastWordOnASilentNodeIsTheLeaders() {
+        Bound bound = bind("lease-silent");
+        run("""
+                insert into report (tenant_id, attempt_id, node_id, state, outcome, reported_at)
+                values ($1, $2, $3, 'ended', 'lost', clock_timestamp())
+                """, bound.tenant(), bound.attempt(), bound.node());
+
+        sync(bound, new AttemptReport(bound.attempt(), new AttemptState.Running(1), null, null));
+        sync(
+                bound,
+                new AttemptReport(
+                        bound.attempt(),
+                        new AttemptState.Ended(AttemptState.Outcome.SUCCEEDED, 0, 1L, 2, ""),
+                        null,
+                        null));
+
+        assertThat(run("select state, outcome from report where attempt_id = $1", bound.attempt()))
+                .singleElement()
+                .satisfies(row -> {
+                    assertThat(row.getString("state")).isEqualTo("ended");
+                    assertThat(row.getString("outcome")).isEqualTo("lost");
+                });
+        assertThat(run("select 1 from inbox where tenant_id = $1 and kind = 'report'", bound.tenant()))
+                .isEmpty();
+    }
+
+    private record Bound(String tenant, UUID node, String nodeName, UUID attempt) {}
+
+    /** A node with one attempt bound to it, as the leader would write it. */
+    private Bound bind(String name) {
+        UUID pool = Ids.next();
+        UUID cluster = Ids.next();
+        UUID node = Ids.next();
+        UUID policy = Ids.next();
+        UUID profile = Ids.next();
+        UUID queue = Ids.next();
+        UUID workload = Ids.next();
+        UUID attempt = Ids.next();
+        run(
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'active')",
+                name);
+        run("insert into pool (id, name) values ($1, $2)", pool, name);
+        run("insert into cluster (id, name, kind, region) values ($1, $2, 'agent', 'here')", cluster, name);
+        run("insert into node (id, name, cluster_id, pool_id) values ($1, $2, $3, $4)", node, name, cluster, pool);
+        run("insert into policy (tenant_id, id, name, group_path) values ($1, $2, 'all', '/all')", name, policy);
+        run(
+                "insert into profile (tenant_id, id, name, gpu_milli, pool_ids) values ($1, $2, 'one', 1000, $3)",
+                name,
+                profile,
+                new UUID[] {pool});
+        run(
+                "insert into queue (tenant_id, id, name, policy_id, profile_id) values ($1, $2, 'all-one', $3, $4)",
+                name,
+                queue,
+                policy,
+                profile);
+        run("""
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, state)
+                values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, true, '["true"]', 'starting')
+                """, name, workload, queue, policy, profile);
+        run("""
+                insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, rule, bound_at)
+                values ($1, $2, $3, 1, 'bound', $4, 1000, 'open', clock_timestamp())
+                """, name, attempt, workload, pool);
+        run(
+                "insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli) values ($1, $2, 0, $3, 0, 1000)",
+                name,
+                attempt,
+                node);
+        return new Bound(name, node, name, attempt);
+    }
+
+    private SyncReply sync(Bound bound, AttemptReport... attempts) {
+        Inventory inventory = new Inventory(
+                List.of(new Inventory.Device(0, bound.nodeName() + "-gpu", "H100", 81920, true, false)),
+                1000,
+                1024,
+                Inventory.Isolation.CONTAINER,
+                false,
+                true);
+        SyncRequest request = new SyncRequest(
+                Protocol.FORMAT_VERSION, "1", "boot", new UUID(1, 1), ++sequence, 0, 0, inventory, List.of(attempts));
+        return service.sync(bound.nodeName(), request).await().atMost(TIMEOUT);
+    }
+
+    private Row contact(Bound bound) {
+        return run("select lease_until, last_heard from node_contact where node_id = $1", bound.node())
+                .getFirst();
+    }
+
+    private List<Row> run(String sql, Object... parameters) {
+        return database.run(TIMEOUT, tx -> {
+            List<Row> rows = new ArrayList<>();
+            tx.run(sql, parameters).forEach(rows::add);
+            return rows;
+        });
+    }
+}

@@ -1,0 +1,13 @@
+package io.quartermaster.testing;
+
+import io.quarkus.test.junit.QuarkusTestProfile;
+import java.util.Map;
+
+/** A service that leads no cell: the test does, step by step, or nobody does. */
+public final class WithoutLeader implements QuarkusTestProfile {
+
+    @Override
+    public Map<String, String> getConfigOverrides() {
+        return Map.of("quartermaster.dispatch.enabled", "false");
+    }
+}
