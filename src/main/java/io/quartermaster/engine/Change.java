@@ -33,6 +33,15 @@ public sealed interface Change {
     /** It is over; what it held is free. */
     record WorkloadRemoved(WorkloadId workload) implements Change {}
 
+    /**
+     * What work of a path held before; only where the settings have a fairness window. {@link Engine#pastUse} says it.
+     *
+     * @param averageGpuNano moving average with the window as its half-life, in billionths of a GPU
+     * @param heldGpuMilli what it has held since
+     */
+    record PastUseSet(QuotaPath path, Scope scope, long averageGpuNano, long heldGpuMilli, long asOfMillis)
+            implements Change {}
+
     /** Whether anything under a path may start. */
     record StandingSet(QuotaPath path, Standing standing) implements Change {}
 

@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.preemption.Stops;
+import io.quartermaster.engine.quota.PastUse;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -19,16 +20,23 @@ import org.jspecify.annotations.Nullable;
  * {@link Plan#nextPlanAtMillis} has come.
  */
 public final class Engine {
+    private static final long STEPS_PER_WINDOW = 32;
+    private static final long LEAST_STEP_MILLIS = 1_000;
+
     private final Settings settings;
     private final Facts facts = new Facts();
     private final Map<WorkloadId, List<Reason>> told = new HashMap<>();
     private final Stops stops = new Stops();
+    private final Optional<PastUse> past;
     private @Nullable Books books;
     private boolean settled;
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
 
     public Engine(Settings settings) {
         this.settings = settings;
+        this.past = settings.fairnessWindowMillis().isPresent()
+                ? Optional.of(new PastUse(settings.fairnessWindowMillis().getAsLong()))
+                : Optional.empty();
     }
 
     /** Takes over what is now so. The order of changes of different things does not matter. */
@@ -46,6 +54,7 @@ public final class Engine {
                 case Change.ProfileSet set -> takeOver(set);
                 case Change.ProfileRemoved removed -> takeOver(removed);
                 case Change.StandingSet set -> takeOver(set);
+                case Change.PastUseSet set -> past.ifPresent(kept -> kept.set(set));
                 case Change.CapsSet set -> takeOver(set);
                 case Change.CapsRemoved removed -> takeOver(removed);
             }
@@ -109,7 +118,9 @@ public final class Engine {
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
         }
         Books open = books();
-        List<Decision> decisions = new Planner(settings, facts, open, stops, nowMillis).decide();
+        past.ifPresent(kept -> kept.advance(nowMillis));
+        List<Decision> decisions = new Planner(settings, facts, open, stops, past, nowMillis).decide();
+        past.ifPresent(kept -> kept.note(open.cluster().trees(), nowMillis));
         settled = decisions.isEmpty();
         decisions.stream().filter(Decision.Start.class::isInstance).forEach(start -> told.remove(start.workload()));
         nextPlanAtMillis = whenTimeAloneMatters(nowMillis, open);
@@ -124,7 +135,8 @@ public final class Engine {
 
     /** The next moment at which a plan may differ from one made before, if nothing else happens. */
     private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
-        return earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
+        OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
+        return earlier(next, whenSharesHaveMoved(nowMillis, open));
     }
 
     private static OptionalLong earlier(OptionalLong a, OptionalLong b) {
@@ -132,6 +144,16 @@ public final class Engine {
             return a.isEmpty() ? b : a;
         }
         return OptionalLong.of(Math.min(a.getAsLong(), b.getAsLong()));
+    }
+
+    /** Shares that follow what was used before move all the time; a part of the window is soon enough. */
+    private OptionalLong whenSharesHaveMoved(long nowMillis, Books open) {
+        return settings.fairnessWindowMillis().isPresent() && !open.lines().isEmpty()
+                ? OptionalLong.of(nowMillis
+                        + Math.max(
+                                LEAST_STEP_MILLIS,
+                                settings.fairnessWindowMillis().getAsLong() / STEPS_PER_WINDOW))
+                : OptionalLong.empty();
     }
 
     private OptionalLong whenAClaimIsDue(long nowMillis, Books open) {
@@ -214,8 +236,15 @@ public final class Engine {
         return waits;
     }
 
+    /** What everybody held before, to be stated to an engine that is built anew; empty without a fairness window. */
+    public List<Change.PastUseSet> pastUse() {
+        return past.map(PastUse::all).orElse(List.of());
+    }
+
     public Snapshot snapshot() {
-        return new Snapshot(settings, facts.asChanges(), waits(), stops.counts());
+        List<Change> all = facts.asChanges();
+        all.addAll(pastUse());
+        return new Snapshot(settings, all, waits(), stops.counts());
     }
 
     /** An engine that goes on where the other was; it gives the same plans. */

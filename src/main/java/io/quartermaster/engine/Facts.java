@@ -89,6 +89,7 @@ final class Facts {
             case Change.StandingSet set -> setStanding(set.path(), set.standing());
             case Change.CapsSet set -> !set.caps().equals(caps.put(set.caps().path(), set.caps()));
             case Change.CapsRemoved removed -> caps.remove(removed.path()) != null;
+            case Change.PastUseSet set -> throw new IllegalArgumentException("past use is kept apart");
             case Change.WorkloadSet set -> throw new IllegalArgumentException("workloads are booked");
             case Change.WorkloadRemoved removed -> throw new IllegalArgumentException("workloads are booked");
         };

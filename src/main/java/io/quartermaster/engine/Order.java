@@ -125,7 +125,12 @@ final class Order {
             return withRequest;
         }
         int without = Ratio.compare(usedByA, shareOfA, usedByB, shareOfB);
-        return without != 0 ? without : Line.FIRST_SUBMITTED.compare(offerOfA.head(), offerOfB.head());
+        if (without != 0) {
+            return without;
+        }
+        // Shares are whole GPUs; where the past counts, it also decides between equal ones, so that turns are taken.
+        int byPast = QuotaNode.comparePast(a, b);
+        return byPast != 0 ? byPast : Line.FIRST_SUBMITTED.compare(offerOfA.head(), offerOfB.head());
     }
 
     private static long share(QuotaNode node, Offer offer) {

@@ -11,6 +11,7 @@ import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Ceiling;
+import io.quartermaster.engine.quota.PastUse;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
@@ -37,6 +38,7 @@ final class Planner {
     private final Claims claims;
     private final RoomMaker roomMaker;
     private final Stops stops;
+    private final Optional<PastUse> past;
     private final long nowMillis;
     private final List<Decision> decisions = new ArrayList<>();
     private final Map<Line, Offer> offers = new LinkedHashMap<>();
@@ -46,7 +48,8 @@ final class Planner {
     private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
     private final Map<Line, Set<PoolId>> withoutAnyRoom = new HashMap<>();
 
-    Planner(Settings settings, Facts facts, Books books, Stops stops, long nowMillis) {
+    Planner(Settings settings, Facts facts, Books books, Stops stops, Optional<PastUse> past, long nowMillis) {
+        this.past = past;
         this.settings = settings;
         this.facts = facts;
         this.books = books;
@@ -96,6 +99,7 @@ final class Planner {
                 }
             }
             tree.capacityGpuMilli(up + onLostNodes);
+            past.ifPresent(kept -> kept.tell(tree));
             tree.divide(up, waiting.getOrDefault(tree, Map.of()));
         }
     }

@@ -100,7 +100,7 @@ final class RandomCell {
                 chance(2),
                 chance(3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE,
                 chance(2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty(),
-                OptionalLong.empty());
+                chance(4) ? OptionalLong.of(20_000) : OptionalLong.empty());
     }
 
     private void randomPools() {
@@ -437,6 +437,7 @@ final class RandomCell {
         nodes.values().forEach(node -> facts.add(new Change.NodeSet(node)));
         quotas.values().forEach(quota -> facts.add(new Change.QuotaSet(quota)));
         caps.values().forEach(stated -> facts.add(new Change.CapsSet(stated)));
+        facts.addAll(engine.pastUse());
         workloads.values().forEach(workload -> facts.add(new Change.WorkloadSet(workload)));
         return facts;
     }

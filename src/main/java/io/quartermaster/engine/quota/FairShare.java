@@ -12,11 +12,16 @@ import java.util.TreeMap;
  */
 final class FairShare {
     private static final long GPU = 1000;
+    private static final long PARTS = 1_000_000;
 
     private FairShare() {}
 
-    /** Sets the fair share of every child. The reserved parts may add up to more than the total. */
-    static void divide(long totalGpuMilli, List<QuotaNode> children) {
+    /**
+     * Sets the fair share of every child. The reserved parts may add up to more than the total.
+     *
+     * @param pastOverGpuMicro what past use is measured against; 0 = it does not count
+     */
+    static void divide(long totalGpuMilli, List<QuotaNode> children, long pastOverGpuMicro) {
         long left = totalGpuMilli;
         SortedMap<Integer, List<Claim>> byRank = new TreeMap<>();
         for (QuotaNode child : children) {
@@ -28,30 +33,55 @@ final class FairShare {
             }
         }
         for (List<Claim> claims : byRank.values()) {
-            left = divideByWeight(Math.max(0, left), claims);
+            left = divideByWeight(Math.max(0, left), claims, pastOverGpuMicro);
         }
     }
 
-    private static long divideByWeight(long total, List<Claim> claims) {
+    private static long divideByWeight(long total, List<Claim> claims, long pastOverGpuMicro) {
         long left = total;
         boolean someoneWantedLess = true;
         while (someoneWantedLess && left > 0) {
             someoneWantedLess = false;
             long toDivide = left;
-            long weights = 0;
-            for (Claim claim : claims) {
-                weights += claim.wanted() > 0 ? claim.node.weightMilli() : 0;
-            }
+            long weights = weigh(claims, pastOverGpuMicro);
             for (Claim claim : claims) {
                 if (claim.wanted() > 0) {
                     // The part is exact in units of 1/weights; a GPU's share of it decides what is whole.
-                    long part = toDivide * claim.node.weightMilli();
+                    long part = toDivide * claim.weight;
                     someoneWantedLess |= claim.wanted() * weights < part;
                     left -= claim.takePart(part, weights);
                 }
             }
         }
         return giveRemainders(left, claims);
+    }
+
+    /**
+     * Sets the weight of each claim that is not met yet, and returns their sum. What was used before takes from a
+     * weight's part as much as it was of the whole, with the stated part counting twice (KAI-Scheduler,
+     * time-based-fairshare, k = 1); who used more than that gets nothing before the others have enough.
+     */
+    private static long weigh(List<Claim> claims, long pastOverGpuMicro) {
+        long stated = 0;
+        for (Claim claim : claims) {
+            claim.weight = claim.wanted() > 0 ? claim.node.weightMilli() : 0;
+            stated += claim.weight;
+        }
+        if (pastOverGpuMicro == 0 || stated == 0) {
+            return stated;
+        }
+        long moved = 0;
+        for (Claim claim : claims) {
+            long part = 2 * PARTS * claim.weight / stated;
+            long past = PARTS * claim.node.pastGpuMicro() / pastOverGpuMicro;
+            claim.moved = claim.weight == 0 ? 0 : Math.max(0, part - past);
+            moved += claim.moved;
+        }
+        if (moved == 0) {
+            return stated;
+        }
+        claims.forEach(claim -> claim.weight = claim.moved);
+        return moved;
     }
 
     private static long giveRemainders(long total, List<Claim> claims) {
@@ -85,6 +115,8 @@ final class FairShare {
         };
 
         private final QuotaNode node;
+        private long weight;
+        private long moved;
         private long remainder;
         private long remainderOver = 1;
 

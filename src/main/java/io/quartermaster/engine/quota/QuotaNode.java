@@ -24,6 +24,7 @@ public final class QuotaNode {
     private long weightMilli;
     private long demandGpuMilli;
     private long fairGpuMilli;
+    private long pastGpuMicro;
 
     /**
      * What the quota grants, with the defaults filled in.
@@ -134,6 +135,22 @@ public final class QuotaNode {
 
     void weightMilli(long milli) {
         weightMilli = milli;
+    }
+
+    /** What it held before, on average, in millionths of a GPU; 0 where the past does not count. */
+    long pastGpuMicro() {
+        return pastGpuMicro;
+    }
+
+    /** Compares by what was held before for the weight there is; equal where the past does not count. */
+    public static int comparePast(QuotaNode a, QuotaNode b) {
+        return a.pastGpuMicro == b.pastGpuMicro
+                ? 0
+                : Ratio.compare(a.pastGpuMicro, a.weightMilli, b.pastGpuMicro, b.weightMilli);
+    }
+
+    void past(long gpuMicro) {
+        pastGpuMicro = gpuMicro;
     }
 
     /** What is used and waited for, as far as it may ever be had; as of the last division. */

@@ -10,6 +10,7 @@ import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 
 /**
  * The quotas of one scope as a tree: the root, tenants, groups. A group lies under the nearest ancestor that is named.
@@ -25,6 +26,7 @@ public final class QuotaTree {
     private final boolean open;
     private boolean lendsAll = true;
     private long capacityGpuMilli;
+    private boolean pastCounts;
 
     private QuotaTree(Scope scope, boolean open) {
         this.scope = scope;
@@ -149,6 +151,25 @@ public final class QuotaTree {
         return leaf;
     }
 
+    void forEachLeaf(BiConsumer<QuotaPath, QuotaNode> action) {
+        leaves.forEach(action);
+    }
+
+    /** Adds up what the leaves held before; from then on it counts in the division. */
+    void sumUpPast() {
+        sumUpPast(root);
+        pastCounts = true;
+    }
+
+    private static long sumUpPast(QuotaNode node) {
+        long sum = node.children().isEmpty() ? node.pastGpuMicro() : 0;
+        for (QuotaNode child : node.children()) {
+            sum += sumUpPast(child);
+        }
+        node.past(sum);
+        return sum;
+    }
+
     /** Whether no node of the tree keeps anything idle for itself. */
     boolean lendsAll() {
         return lendsAll;
@@ -172,7 +193,7 @@ public final class QuotaTree {
     public void divide(long fairCapacityGpuMilli, Map<QuotaNode, Long> waitingGpuMilli) {
         setDemand(root, waitingGpuMilli);
         root.fairGpuMilli(fairCapacityGpuMilli);
-        divideBelow(root);
+        divideBelow(root, pastCounts ? Math.max(1, fairCapacityGpuMilli * 1000) : 0);
     }
 
     private static long setDemand(QuotaNode node, Map<QuotaNode, Long> waiting) {
@@ -191,11 +212,12 @@ public final class QuotaTree {
         return demand;
     }
 
-    private static void divideBelow(QuotaNode parent) {
+    /** @param pastOverGpuMicro what past use is measured against; 0 = it does not count */
+    private static void divideBelow(QuotaNode parent, long pastOverGpuMicro) {
         if (parent.children().isEmpty()) {
             return;
         }
-        FairShare.divide(parent.fairGpuMilli(), new ArrayList<>(parent.children()));
-        parent.children().forEach(QuotaTree::divideBelow);
+        FairShare.divide(parent.fairGpuMilli(), new ArrayList<>(parent.children()), pastOverGpuMicro);
+        parent.children().forEach(child -> divideBelow(child, pastOverGpuMicro));
     }
 }
