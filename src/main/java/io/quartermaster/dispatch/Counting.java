@@ -2,39 +2,33 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.QuotaFacts.Level;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
-import io.quartermaster.engine.Decision;
-import io.quartermaster.engine.PoolId;
 import io.quartermaster.workloads.Counted;
 import io.quartermaster.workloads.Counted.Place;
 import io.quartermaster.workloads.Tally;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.function.Function;
 
 /** Keeps the tally of the live counters in step with what the leader reads and decides. */
 final class Counting {
 
     private final Tally tally = new Tally();
-    private final Function<PoolId, UUID> pools;
-
-    Counting(Function<PoolId, UUID> pools) {
-        this.pools = pools;
-    }
 
     Tally tally() {
         return tally;
     }
 
     void quota(QuotaFacts facts) {
-        Map<UUID, Long> ofTenant = new TreeMap<>();
         Map<UUID, Map<UUID, Long>> ofPolicies = new TreeMap<>();
         facts.groups().keySet().forEach(policy -> ofPolicies.put(policy, new TreeMap<>()));
         for (Level level : facts.levels()) {
-            (level.policy() == null ? ofTenant : ofPolicies.computeIfAbsent(level.policy(), policy -> new TreeMap<>()))
-                    .put(level.pool(), level.gpuMilli());
+            if (level.policy() != null) {
+                ofPolicies
+                        .computeIfAbsent(level.policy(), policy -> new TreeMap<>())
+                        .put(level.pool(), level.gpuMilli());
+            }
         }
-        tally.tenant(facts.tenant(), !facts.suspended(), ofTenant);
+        tally.tenant(facts.tenant(), !facts.suspended(), facts.reserved());
         ofPolicies.forEach((policy, reserved) ->
                 tally.policy(facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
     }
@@ -46,10 +40,9 @@ final class Counting {
         tally.workload(counted(record, place));
     }
 
-    void started(WorkloadRecord record, Decision.Start start) {
-        Place holding = new Place.Holding(
-                pools.apply(start.allocation().pool()), start.allocation().gpuMilli());
-        tally.workload(counted(record, holding));
+    /** It holds so much of the pool from now on. */
+    void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
+        tally.workload(counted(record, new Place.Holding(pool, gpuMilli)));
     }
 
     private static Place holding(LiveAttempt attempt) {
@@ -64,7 +57,7 @@ final class Counting {
                 terms.queue(),
                 terms.policy(),
                 terms.pools(),
-                terms.gpuMilli() * terms.workers(),
+                terms.startGpuMilli(),
                 place);
     }
 }

@@ -3,6 +3,7 @@ package io.quartermaster.dispatch;
 import io.quartermaster.dispatch.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.CapacityFacts.PoolFact;
 import io.quartermaster.dispatch.WorkloadRecord.Binding;
+import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Engine;
@@ -12,10 +13,12 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Tally;
+import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -48,7 +51,8 @@ final class Leader {
     private final Map<UUID, String> clusters = new HashMap<>();
     private final Map<UUID, Binding> told = new HashMap<>();
     private final ReservedLevels levels = new ReservedLevels();
-    private final Counting counting = new Counting(this::pool);
+    private final UnmetReservations unmet = new UnmetReservations(this::pool);
+    private final Counting counting = new Counting();
     private final PendingReasons reasons;
     private boolean allPools;
 
@@ -103,9 +107,11 @@ final class Leader {
         leader.unstated = QuotaFacts.read(transaction, tenants, leader.allPools);
         leader.unstated.forEach(quota -> leader.quota(quota, changes));
         leader.levels.load(transaction);
+        leader.unmet.load(transaction);
         new CellReader(transaction).live().forEach(record -> {
             changes.add(new Change.WorkloadSet(leader.facts.asStored(record)));
             leader.counting.workload(record);
+            leader.unmet.workload(record);
             leader.told.put(record.id(), record.terms().binding());
             if (!(Transitions.next(record, Set.of()) instanceof Step.Stay)) {
                 leader.leftovers.add(record.id());
@@ -142,6 +148,10 @@ final class Leader {
         Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settling.settled());
         new PlanTranslation(rows, fence, this::pool, clusters, this::binding).translate(plan, records);
         count(plan, known, settling.settled(), records);
+        unmet.reasons(plan.waits());
+        unmet.changed()
+                .forEach(level -> rows.usage(
+                        level.tenant(), "unmet", level.pool(), new JsonObject().put("gpu_milli", level.gpuMilli())));
         reasons.add(plan.waits());
         boolean moreReasons = reasons.write(rows);
 
@@ -199,12 +209,16 @@ final class Leader {
             Map<UUID, WorkloadRecord> known,
             Map<UUID, WorkloadRecord> settled,
             Map<UUID, WorkloadRecord> records) {
-        known.forEach((id, record) -> counting.workload(settled.getOrDefault(id, record)));
+        known.forEach((id, record) -> {
+            WorkloadRecord now = settled.getOrDefault(id, record);
+            counting.workload(now);
+            unmet.workload(now);
+        });
         for (Decision decision : plan.decisions()) {
-            if (decision instanceof Decision.Start start) {
-                WorkloadRecord record =
-                        records.get(UUID.fromString(start.workload().value()));
-                counting.started(known(record, "workload", start.workload()), start);
+            if (decision instanceof Decision.Start(WorkloadId id, Allocation allocation, Decision.Rule rule)) {
+                WorkloadRecord record = known(records.get(UUID.fromString(id.value())), "workload", id);
+                counting.holds(record, pool(allocation.pool()), allocation.gpuMilli());
+                unmet.holds(record, pool(allocation.pool()), allocation.gpuMilli());
             }
         }
     }
@@ -330,6 +344,7 @@ final class Leader {
 
     private void quota(QuotaFacts fact, List<Change> changes) {
         counting.quota(fact);
+        unmet.reserved(fact.tenant(), fact.reserved());
         paths.putAll(fact.paths());
         Set<QuotaKey> now = new TreeSet<>();
         fact.quotas().forEach(quota -> {

@@ -42,6 +42,15 @@ record QuotaFacts(
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
     record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
 
+    /** What the tenant reserved, by pool. */
+    Map<UUID, Long> reserved() {
+        Map<UUID, Long> reserved = new TreeMap<>();
+        levels.stream()
+                .filter(level -> level.policy() == null)
+                .forEach(level -> reserved.put(level.pool(), level.gpuMilli()));
+        return reserved;
+    }
+
     /** Whether any policy of the cell counts over all pools: then every tenant has a place in that tree. */
     static boolean anyCountsAllPools(SystemTransaction transaction) {
         return transaction.run("""

@@ -53,6 +53,11 @@ record WorkloadRecord(
         Binding binding() {
             return new Binding(policy, queue, profile);
         }
+
+        /** What it must get to start. */
+        long startGpuMilli() {
+            return gpuMilli * workers;
+        }
     }
 
     /** By what it waits. It may be moved to another queue while it does. */

@@ -131,11 +131,15 @@ final class CellRows {
     }
 
     UUID submit(UUID queue, UUID policy, UUID profile) {
+        return submit(queue, policy, profile, true);
+    }
+
+    UUID submit(UUID queue, UUID policy, UUID profile, boolean preemptible) {
         UUID id = Ids.next();
         run("""
                 insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command)
-                values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, true, '["true"]')
-                """, tenant, id, queue, policy, profile);
+                values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, $6, '["true"]')
+                """, tenant, id, queue, policy, profile, preemptible);
         inbox("workload", id.toString());
         return id;
     }

@@ -132,4 +132,56 @@ class LeaderIT {
         rows.wish(second, "run");
         eventually(second, rows, "starting");
     }
+
+    @Test
+    void aReservationThatCannotBeHonouredIsMeteredAsUnmetUntilTheWorkStartsOrLeaves() {
+        CellRows owner = new CellRows(database, "leader-d");
+        CellRows claimant = new CellRows(database, "leader-e");
+        UUID pool = owner.pool("leader-d");
+        owner.node(pool, "leader-d-1", 2, LONG);
+        owner.allotment(pool, 2, 2);
+        claimant.allotment(pool, 2, 2);
+        UUID ownerPolicy = owner.policy("/all", pool, 2, 2);
+        UUID ownerProfile = owner.profile(2, pool);
+        // Within its own reservation, so that nobody may stop it.
+        UUID fixed = owner.submit(owner.queue(ownerPolicy, ownerProfile), ownerPolicy, ownerProfile, false);
+        eventually(fixed, owner, "starting");
+
+        UUID policy = claimant.policy("/all", pool, 2, 2);
+        UUID profile = claimant.profile(1, pool);
+        UUID queue = claimant.queue(policy, profile);
+        List<UUID> asked = List.of(
+                claimant.submit(queue, policy, profile),
+                claimant.submit(queue, policy, profile),
+                claimant.submit(queue, policy, profile));
+        dispatcher.wake();
+        Awaitility.await().until(() -> lastUnmet(claimant) == 2_000);
+
+        claimant.wish(asked.get(0), "cancel");
+        claimant.wish(asked.get(1), "cancel");
+        dispatcher.wake();
+        Awaitility.await().until(() -> lastUnmet(claimant) == 1_000);
+
+        owner.report(fixed, "ended", "succeeded");
+        eventually(asked.get(2), claimant, "starting");
+        assertThat(lastUnmet(claimant)).isZero();
+        assertThat(
+                        claimant.run(
+                                "select distinct at_ms from usage_event where tenant_id = 'leader-e' and (kind = 'allocated' or kind = 'unmet' and gpu_milli = 0)"))
+                .as("what was owed ends in the plan that starts the work")
+                .hasSize(1);
+        assertThat(owner.run("select 1 from usage_event where tenant_id = 'leader-d' and kind = 'unmet'"))
+                .isEmpty();
+    }
+
+    private static long lastUnmet(CellRows rows) {
+        return rows
+                .run(
+                        "select gpu_milli from usage_event where tenant_id = $1 and kind = 'unmet' order by seq desc limit 1",
+                        rows.tenant)
+                .stream()
+                .mapToLong(row -> row.getLong("gpu_milli"))
+                .findFirst()
+                .orElse(-1);
+    }
 }

@@ -1,19 +1,14 @@
 package io.quartermaster.dispatch;
 
+import static io.quartermaster.dispatch.Records.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
-import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.governance.OnPreemption;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Wish;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -121,7 +116,7 @@ class TransitionsTest {
 
     @Test
     void whatIsOverStaysOver() {
-        WorkloadRecord over = record("succeeded", Wish.CANCEL, OnPreemption.REQUEUE, Optional.empty());
+        WorkloadRecord over = Records.workload("succeeded", Wish.CANCEL, OnPreemption.REQUEUE, Optional.empty());
         assertThat(Transitions.next(over, Set.of())).isEqualTo(new Step.Stay());
     }
 
@@ -142,61 +137,7 @@ class TransitionsTest {
         return new Report(node, "ended", Optional.of(outcome), Optional.of(0), "");
     }
 
-    private static LiveAttempt attempt(String state, List<UUID> nodes, Report... reports) {
-        List<Device> devices = new ArrayList<>();
-        nodes.forEach(node -> devices.add(new Device(devices.size(), Optional.of(node), OptionalLong.of(0), 1000)));
-        return new LiveAttempt(
-                new UUID(1, 1),
-                1,
-                state,
-                new UUID(2, 2),
-                1000L * nodes.size(),
-                0,
-                OptionalLong.empty(),
-                state.equals("stopping") ? Optional.of("preempted") : Optional.empty(),
-                OptionalLong.empty(),
-                devices,
-                List.of(reports));
-    }
-
     private static WorkloadRecord record(Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
-        return record(attempt.isPresent() ? "running" : "waiting", wish, onPreemption, attempt);
-    }
-
-    private static WorkloadRecord record(
-            String state, Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
-        Terms terms = new Terms(
-                new UUID(3, 1),
-                "/rnd",
-                onPreemption,
-                1_000,
-                new UUID(3, 2),
-                true,
-                new UUID(3, 3),
-                "1gpu",
-                "rnd-1gpu",
-                1_000,
-                1,
-                0,
-                0,
-                Map.of(),
-                List.of(new UUID(2, 2)));
-        return new WorkloadRecord(
-                new TenantId("acme"),
-                new UUID(4, 4),
-                1,
-                terms,
-                "somebody",
-                50,
-                true,
-                false,
-                OptionalLong.empty(),
-                0,
-                wish,
-                state,
-                attempt.isPresent() ? 1 : 0,
-                false,
-                attempt,
-                Optional.empty());
+        return Records.workload(attempt.isPresent() ? "running" : "waiting", wish, onPreemption, attempt);
     }
 }

@@ -1,0 +1,92 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.dispatch.WorkloadRecord.Device;
+import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.Terms;
+import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.Wish;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.UUID;
+
+/** Workloads as the tables would have them. */
+final class Records {
+
+    static final UUID POOL = new UUID(2, 2);
+
+    private Records() {}
+
+    static LiveAttempt attempt(String state, List<UUID> nodes, Report... reports) {
+        List<Device> devices = new ArrayList<>();
+        nodes.forEach(node -> devices.add(new Device(devices.size(), Optional.of(node), OptionalLong.of(0), 1000)));
+        return new LiveAttempt(
+                new UUID(1, 1),
+                1,
+                state,
+                POOL,
+                1000L * nodes.size(),
+                0,
+                OptionalLong.empty(),
+                state.equals("stopping") ? Optional.of("preempted") : Optional.empty(),
+                OptionalLong.empty(),
+                devices,
+                List.of(reports));
+    }
+
+    static WorkloadRecord workload(String state, Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
+        return workload(new TenantId("acme"), 4, state, wish, 1_000, onPreemption, attempt);
+    }
+
+    /** One that waits, with an id and a place in the line by its number. */
+    static WorkloadRecord waiting(TenantId tenant, long number, long gpuMilli) {
+        return workload(tenant, number, "waiting", Wish.RUN, gpuMilli, OnPreemption.REQUEUE, Optional.empty());
+    }
+
+    static WorkloadRecord workload(
+            TenantId tenant,
+            long number,
+            String state,
+            Wish wish,
+            long gpuMilli,
+            OnPreemption onPreemption,
+            Optional<LiveAttempt> attempt) {
+        Terms terms = new Terms(
+                new UUID(3, 1),
+                "/rnd",
+                onPreemption,
+                1_000,
+                new UUID(3, 2),
+                true,
+                new UUID(3, 3),
+                "1gpu",
+                "rnd-1gpu",
+                gpuMilli,
+                1,
+                0,
+                0,
+                Map.of(),
+                List.of(POOL));
+        return new WorkloadRecord(
+                tenant,
+                new UUID(4, number),
+                number,
+                terms,
+                "somebody",
+                50,
+                true,
+                false,
+                OptionalLong.empty(),
+                0,
+                wish,
+                state,
+                attempt.isPresent() ? 1 : 0,
+                false,
+                attempt,
+                Optional.empty());
+    }
+}
