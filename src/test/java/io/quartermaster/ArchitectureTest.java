@@ -69,7 +69,7 @@ class ArchitectureTest {
 
     /**
      * The system role sees every tenant. These classes may: the leader and what it reads and writes, the agents' service (nodes are the
-     * operator's), the closing of hours, issuer look-up, the audit sealer, the clearing of old feeds, and what serves operators.
+     * operator's), the closing of hours, issuer look-up, the audit sealer, the clearing of old feeds, gauges, and what serves operators.
      */
     private static final Set<String> SYSTEM_ROLE = Set.of(
             "access.AuditSealer",
@@ -79,6 +79,7 @@ class ArchitectureTest {
             "capacity.NodeService",
             "capacity.OperatorAction",
             "capacity.PoolService",
+            "dispatch.CellGauges",
             "dispatch.Dispatcher",
             "dispatch.SetAside",
             "execution.agents.AgentStore",

@@ -47,4 +47,8 @@ interface DispatchConfig {
     /** How long work that is blocked only by fit waits before nodes are kept for it. */
     @WithDefault("10m")
     Duration patience();
+
+    /** How often waiting work, GPUs and agents are counted for the metrics. */
+    @WithDefault("10s")
+    Duration gaugesInterval();
 }

@@ -62,12 +62,14 @@ class Submissions {
     private final QueueDirectory queues;
     private final Admission admission;
     private final ObjectMapper json;
+    private final SubmissionCounts counts;
 
-    Submissions(Writes writes, QueueDirectory queues, Admission admission, ObjectMapper json) {
+    Submissions(Writes writes, QueueDirectory queues, Admission admission, ObjectMapper json, SubmissionCounts counts) {
         this.writes = writes;
         this.queues = queues;
         this.admission = admission;
         this.json = json;
+        this.counts = counts;
     }
 
     Uni<Response> one(TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
@@ -136,6 +138,14 @@ class Submissions {
     }
 
     private Uni<Response> run(
+            Request request, @Nullable Object body, Function<List<WorkloadApi.Submitted>, Reply> answer) {
+        Uni<Response> run = attempt(request, body, answer);
+        return request.params().mode() == WriteMode.DRY_RUN
+                ? run
+                : counts.count(request.items().size(), run);
+    }
+
+    private Uni<Response> attempt(
             Request request, @Nullable Object body, Function<List<WorkloadApi.Submitted>, Reply> answer) {
         return Uni.createFrom()
                 .deferred(() -> writes.run(

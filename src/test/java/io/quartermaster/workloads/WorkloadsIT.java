@@ -329,6 +329,14 @@ class WorkloadsIT {
             rows.run("update tenant set state = 'active' where id = $1", A);
         }
         assertThat(rows.workloads()).isEqualTo(before);
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .until(() -> request(member())
+                                .queryParam("dryRun", true)
+                                .body(training(rnd, "in time again"))
+                                .post(WORKLOADS)
+                                .statusCode()
+                        != 403);
     }
 
     @Test

@@ -1,0 +1,76 @@
+package io.quartermaster.workloads;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.runtime.Startup;
+import io.quartermaster.platform.ProblemException;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * How many workloads were submitted since this replica started, by what became of them. A batch counts with all it holds; what does not
+ * pass as a submission at all, and a dry run, is not counted. The repetition of an answered call counts again.
+ */
+@Startup
+@ApplicationScoped
+class SubmissionCounts {
+
+    enum Outcome {
+        ACCEPTED,
+        /** No such queue, or no access to it, or the tenant is not active. */
+        CLOSED,
+        QUEUE_FULL,
+        RATE_EXCEEDED,
+        /** Any other refusal: what the submission says contradicts something. */
+        REFUSED,
+        /** The service's own failure. */
+        FAILED
+    }
+
+    private final Map<Outcome, Counter> counters = new EnumMap<>(Outcome.class);
+
+    SubmissionCounts(MeterRegistry metrics) {
+        for (Outcome outcome : Outcome.values()) {
+            counters.put(
+                    outcome,
+                    Counter.builder("quartermaster.submissions")
+                            .description("workloads submitted to this replica, by what became of them")
+                            .tag(
+                                    "outcome",
+                                    outcome.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                            .register(metrics));
+        }
+    }
+
+    /** The same call, counted when it ends. */
+    Uni<Response> count(int workloads, Uni<Response> submission) {
+        return submission
+                .onItem()
+                .invoke(response -> add(workloads, Outcome.ACCEPTED))
+                .onFailure()
+                .invoke(failure -> add(workloads, outcome(failure)));
+    }
+
+    private void add(int workloads, Outcome outcome) {
+        Counter counter = counters.get(outcome);
+        if (counter != null) {
+            counter.increment(workloads);
+        }
+    }
+
+    static Outcome outcome(Throwable failure) {
+        if (!(failure instanceof ProblemException refusal)) {
+            return Outcome.FAILED;
+        }
+        return switch (refusal.problem().code()) {
+            case "not-found", "forbidden", "tenant-suspended" -> Outcome.CLOSED;
+            case "queue-full" -> Outcome.QUEUE_FULL;
+            case "rate-exceeded" -> Outcome.RATE_EXCEEDED;
+            default -> Outcome.REFUSED;
+        };
+    }
+}
