@@ -15,6 +15,7 @@ import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.NodeTuple;
 import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
+import org.yaml.snakeyaml.nodes.Tag;
 
 /**
  * One mapping of a YAML file, read strictly: every value is taken by its key and type, and {@link #close} refuses what
@@ -155,13 +156,16 @@ final class YamlSection implements AutoCloseable {
         return value.isPresent() ? OptionalLong.of(value.get()) : OptionalLong.empty();
     }
 
-    /** The elements of a list; a single value counts as a list of one. */
+    /** The elements of a list; a single value counts as a list of one, no value as none. */
     List<Node> list(String key) {
         return take(key).map(YamlSection::elements).orElse(List.of());
     }
 
     static List<Node> elements(Node node) {
-        return node instanceof SequenceNode sequence ? sequence.getValue() : List.of(node);
+        if (node instanceof SequenceNode sequence) {
+            return sequence.getValue();
+        }
+        return node.getTag().equals(Tag.NULL) ? List.of() : List.of(node);
     }
 
     List<String> texts(String key) {

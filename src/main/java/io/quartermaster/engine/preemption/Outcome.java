@@ -41,6 +41,32 @@ final class Outcome {
         }
     }
 
+    /** Whether everybody chosen has another place, or could stay; leaves the books as the search has them. */
+    boolean allMove(Search.Found found) {
+        Tenure claim = claimant.at(found.place());
+        cluster.add(claim, When.NEXT);
+        List<Tenure> placed = new ArrayList<>();
+        for (Unit victim : largestFirst(found.chosen())) {
+            Optional<Tenure> place = place(victim.holder()).map(victim.holder().tenure()::at);
+            if (place.isEmpty()) {
+                break;
+            }
+            cluster.add(place.get(), When.NEXT);
+            placed.add(place.get());
+        }
+        placed.reversed().forEach(tenure -> cluster.remove(tenure, When.NEXT));
+        cluster.remove(claim, When.NEXT);
+        return placed.size() == found.chosen().size();
+    }
+
+    private static List<Unit> largestFirst(List<Unit> units) {
+        List<Unit> order = new ArrayList<>(units.reversed());
+        order.sort(Comparator.<Unit>comparingLong(unit -> unit.tenure().gpuMilli())
+                .reversed()
+                .thenComparing(unit -> unit.holder().id()));
+        return order;
+    }
+
     /** The room, if every victim has another place. */
     Optional<Room> ifAllMove(Search.Found found) {
         return judge(found, true);
@@ -91,12 +117,7 @@ final class Outcome {
 
     /** Gives stopped workloads another place where there is one, those chosen last first, or the largest first. */
     private SortedMap<WorkloadId, Tenure> moveWhereThereIsRoom(List<Unit> victims, Tenure claim, boolean allMustMove) {
-        List<Unit> order = new ArrayList<>(victims.reversed());
-        if (allMustMove) {
-            order.sort(Comparator.<Unit>comparingLong(unit -> unit.tenure().gpuMilli())
-                    .reversed()
-                    .thenComparing(unit -> unit.holder().id()));
-        }
+        List<Unit> order = allMustMove ? largestFirst(victims) : victims.reversed();
         SortedMap<WorkloadId, Tenure> moved = new TreeMap<>();
         for (Unit victim : order) {
             Optional<Tenure> elsewhere =
@@ -137,15 +158,17 @@ final class Outcome {
 
     private Optional<Tenure> placeElsewhere(Holder holder, boolean evenOverQuota) {
         Tenure tenure = holder.tenure();
-        List<Integer> numbers = new ArrayList<>();
-        holder.allocation().workers().forEach(worker -> numbers.add(worker.number()));
         if (!evenOverQuota && Admission.later(cluster.ask(tenure, false)).isPresent()) {
             return Optional.empty();
         }
-        return claimant.space()
-                .place(new Request(tenure.shape(), numbers, tenure.path(), node -> true), Horizon.LATER)
-                .filter(place -> !place.equals(holder.allocation()))
-                .map(tenure::at);
+        return place(holder).filter(place -> !place.equals(holder.allocation())).map(tenure::at);
+    }
+
+    private Optional<Allocation> place(Holder holder) {
+        List<Integer> numbers = new ArrayList<>();
+        holder.allocation().workers().forEach(worker -> numbers.add(worker.number()));
+        Tenure tenure = holder.tenure();
+        return claimant.space().place(new Request(tenure.shape(), numbers, tenure.path(), node -> true), Horizon.LATER);
     }
 
     private List<Room.Eviction> evictions(

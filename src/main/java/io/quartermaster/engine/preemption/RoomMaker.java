@@ -1,5 +1,6 @@
 package io.quartermaster.engine.preemption;
 
+import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Settings;
@@ -10,6 +11,7 @@ import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -103,11 +105,16 @@ public final class RoomMaker {
             return Optional.empty();
         }
         SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> movable = movableByNode(claimant);
+        VictimQueue all = new VictimQueue(cluster, inArea(movable, movable.keySet()), unit -> true);
+        Optional<Room> anywhere =
+                toMove(claimant, node -> true, outcome).among(all).flatMap(outcome::ifAllMove);
+        if (anywhere.isPresent()) {
+            return anywhere;
+        }
         for (SortedSet<NodeId> area : claimant.space().areas(claimant.request())) {
             VictimQueue queue = new VictimQueue(cluster, inArea(movable, area), unit -> true);
-            Optional<Room> room = search(claimant, area, unit -> true)
+            Optional<Room> room = toMove(claimant, node -> area.contains(node.id()), outcome)
                     .among(queue)
-                    .filter(found -> within(MOST_MOVES, found))
                     .flatMap(outcome::ifAllMove);
             if (room.isPresent()) {
                 return room;
@@ -135,7 +142,7 @@ public final class RoomMaker {
     }
 
     private static SortedMap<QuotaPath, SortedSet<Unit>> inArea(
-            SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> byNode, SortedSet<NodeId> area) {
+            SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> byNode, Set<NodeId> area) {
         SortedMap<QuotaPath, SortedSet<Unit>> inside = new TreeMap<>();
         for (NodeId node : area) {
             byNode.getOrDefault(node, new TreeMap<>())
@@ -145,12 +152,9 @@ public final class RoomMaker {
         return inside;
     }
 
-    private boolean within(int mostMoves, Search.Found found) {
-        boolean few = found.chosen().size() <= mostMoves;
-        if (!few) {
-            found.undo(cluster);
-        }
-        return few;
+    /** A search that goes on until all whom it chose have another place. */
+    private Search toMove(Claimant claimant, Predicate<Node> nodes, Outcome outcome) {
+        return new Search(cluster, claimant, nodes, unit -> true, outcome::allMove, MOST_MOVES);
     }
 
     private Optional<Room> byStopping(Claimant claimant, Way way, Outcome outcome) {

@@ -23,11 +23,30 @@ final class Search {
     private final Claimant claimant;
     private final Request request;
     private final Predicate<Unit> allowed;
+    private final Predicate<Found> complete;
+    private final int most;
     private final List<Unit> chosen = new ArrayList<>();
     private final List<Unit> spared = new ArrayList<>();
 
-    /** @param nodes where the claimant is to be put */
+    /** A search for a place alone, whatever becomes of those who are stopped. */
     Search(Cluster cluster, Claimant claimant, Predicate<Node> nodes, Predicate<Unit> allowed) {
+        this(cluster, claimant, nodes, allowed, found -> true, Integer.MAX_VALUE);
+    }
+
+    /**
+     * @param nodes where the claimant is to be put
+     * @param complete what must hold beside the claimant's having a place; it leaves the books as they are
+     * @param most how many may be chosen
+     */
+    Search(
+            Cluster cluster,
+            Claimant claimant,
+            Predicate<Node> nodes,
+            Predicate<Unit> allowed,
+            Predicate<Found> complete,
+            int most) {
+        this.complete = complete;
+        this.most = most;
         this.cluster = cluster;
         this.claimant = claimant;
         this.request = claimant.request().within(nodes);
@@ -51,7 +70,7 @@ final class Search {
     Optional<Found> among(VictimQueue queue) {
         Optional<Allocation> place = place();
         while (place.isEmpty()) {
-            Optional<Unit> next = queue.poll(allowed);
+            Optional<Unit> next = chosen.size() < most ? queue.poll(allowed) : Optional.empty();
             if (next.isEmpty()) {
                 putBackAll();
                 return Optional.empty();
@@ -70,7 +89,8 @@ final class Search {
 
     private Optional<Allocation> place() {
         boolean admitted = Admission.later(claimant.ask()).isEmpty();
-        return admitted ? claimant.space().place(request, Horizon.LATER) : Optional.empty();
+        Optional<Allocation> place = admitted ? claimant.space().place(request, Horizon.LATER) : Optional.empty();
+        return place.filter(found -> complete.test(new Found(found, List.copyOf(chosen), List.copyOf(spared))));
     }
 
     private Optional<Allocation> minimised(Allocation found) {
@@ -80,14 +100,16 @@ final class Search {
             if (withoutItsCore) {
                 continue;
             }
+            int index = chosen.indexOf(unit);
             putBack(unit);
+            chosen.remove(index);
             Optional<Allocation> without = place();
             if (without.isPresent()) {
                 place = without;
-                chosen.remove(unit);
                 spared.add(unit);
             } else {
                 stop(unit);
+                chosen.add(index, unit);
             }
         }
         return place;
