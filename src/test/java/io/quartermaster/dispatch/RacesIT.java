@@ -220,7 +220,7 @@ class RacesIT {
         cell.settle();
         rows.contact(node, OVER);
         long lastWord = rows.run(
-                        "select (extract(epoch from last_heard) * 1000)::bigint as ms from node_contact where node_id = $1",
+                        "select floor(extract(epoch from last_heard) * 1000)::bigint as ms from node_contact where node_id = $1",
                         node)
                 .getFirst()
                 .getLong("ms");

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What an agent hears, and what its word counts, around the end of its node's lease. */
@@ -37,6 +38,18 @@ class LeaseIT {
     AgentService service;
 
     private long sequence;
+
+    /** Leaders of other tests read all there is. */
+    @AfterEach
+    void leaveNothingLive() {
+        run("""
+                update attempt set state = 'ended', outcome = 'cancelled', ended_at = clock_timestamp()
+                 where tenant_id like 'lease-%' and state <> 'ended'
+                """);
+        run(
+                "update allocation_device set freed_at = clock_timestamp() where tenant_id like 'lease-%' and freed_at is null");
+        run("update workload set state = 'cancelled' where tenant_id like 'lease-%'");
+    }
 
     @Test
     void aLapsedLeaseGetsNoOrdersUntilTheLeaderGaveTheNodeUp() {
@@ -123,8 +136,8 @@ class LeaseIT {
                 policy,
                 profile);
         run("""
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, state)
-                values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, true, '["true"]', 'starting')
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, state, attempts)
+                values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, true, '["true"]', 'starting', 1)
                 """, name, workload, queue, policy, profile);
         run("""
                 insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, rule, bound_at)
