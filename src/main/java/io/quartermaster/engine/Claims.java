@@ -9,7 +9,6 @@ import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -26,8 +25,6 @@ import java.util.OptionalLong;
 final class Claims {
     /** More claims than this at a time would keep nothing free for anybody. */
     private static final int MOST = 64;
-
-    private static final long UNKNOWN = Long.MAX_VALUE;
 
     private final Settings settings;
     private final Facts facts;
@@ -150,10 +147,11 @@ final class Claims {
     /** Lets running work end in the order in which it says it will, until there is a place. */
     private Optional<Claim> afterOthersEnd(Offer offer, Request request) {
         Space space = offer.space();
-        List<Ending> gone = new ArrayList<>();
+        List<Endings.Ending> gone = new ArrayList<>();
         Optional<Allocation> place = space.place(request, Horizon.LATER);
-        long freeAt = lastDeadline(space);
-        for (Ending ending : endings(space)) {
+        Endings endings = Endings.of(facts, space.pool().id(), nowMillis);
+        long freeAt = endings.lastLeavesMillis();
+        for (Endings.Ending ending : endings.inOrder()) {
             if (place.isPresent()) {
                 break;
             }
@@ -175,45 +173,6 @@ final class Claims {
         }
         long free = freeAt;
         return place.map(found -> new Claim(offer, tenure(offer, found), free));
-    }
-
-    /** Running work and when it will have ended. */
-    private record Ending(Workload workload, Tenure tenure, long atMillis) {
-        static final Comparator<Ending> EARLIEST_FIRST = Comparator.comparingLong(Ending::atMillis)
-                .thenComparingLong(
-                        ending -> ((WorkloadState.Holding) ending.workload().state()).startedMillis())
-                .thenComparing(ending -> ending.workload().id());
-    }
-
-    private List<Ending> endings(Space space) {
-        List<Ending> endings = new ArrayList<>();
-        for (Workload workload : facts.workloads().values()) {
-            if (workload.state() instanceof WorkloadState.Holding holding
-                    && holding.allocation().pool().equals(space.pool().id())) {
-                long most = workload.maxRuntimeMillis().orElse(UNKNOWN - holding.startedMillis());
-                long end = Math.max(nowMillis, holding.startedMillis() + most);
-                Books.remaining(holding)
-                        .ifPresent(rest -> endings.add(new Ending(workload, Books.tenure(workload, rest), end)));
-            }
-        }
-        endings.sort(Ending.EARLIEST_FIRST);
-        return endings;
-    }
-
-    /** When all who were told to stop have left the pool. */
-    private long lastDeadline(Space space) {
-        long last = nowMillis;
-        for (Workload workload : facts.workloads().values()) {
-            if (workload.state() instanceof WorkloadState.Holding holding
-                    && holding.allocation().pool().equals(space.pool().id())) {
-                last = switch (holding.phase()) {
-                    case WorkloadState.Phase.Running running -> last;
-                    case WorkloadState.Phase.Stopping stopping -> Math.max(last, stopping.deadlineMillis());
-                    case WorkloadState.Phase.Shrinking shrinking -> Math.max(last, shrinking.deadlineMillis());
-                };
-            }
-        }
-        return last;
     }
 
     /** Whether there are any. */
@@ -245,7 +204,7 @@ final class Claims {
 
     private boolean endsBefore(Claim claim, Workload workload) {
         return workload.maxRuntimeMillis().isPresent()
-                && claim.freeAtMillis != UNKNOWN
+                && claim.freeAtMillis != Endings.NEVER
                 && nowMillis + workload.maxRuntimeMillis().getAsLong() <= claim.freeAtMillis;
     }
 

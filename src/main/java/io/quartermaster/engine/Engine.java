@@ -229,6 +229,18 @@ public final class Engine {
         return Optional.of(new Wait(id, workload.nomination().isPresent() ? last : reasons));
     }
 
+    /** Who is in the way of a waiting workload, what would be enough, and when it may start; empty as for a wait. */
+    public Optional<Outlook> outlook(WorkloadId id, long nowMillis) {
+        Optional<Wait> wait = explain(id);
+        if (wait.isEmpty()) {
+            return Optional.empty();
+        }
+        Workload workload = facts.workload(id);
+        Books open = books();
+        return open.line(workload).map(line -> new Foresight(facts, open, nowMillis)
+                .of(workload, line, wait.get().perPool()));
+    }
+
     /** Every wait as of the last plan, in order of the workloads' ids. */
     public List<Wait> waits() {
         List<Wait> waits = new ArrayList<>();

@@ -82,6 +82,11 @@ public final class CountedSpace implements Space {
     }
 
     @Override
+    public long missingOnOneNode(Request request, Horizon horizon) {
+        return 0;
+    }
+
+    @Override
     public boolean couldEver(Request request) {
         return countable(request) && gpuMilliOf(request.gpus()) * request.workers() <= capacityGpuMilli;
     }

@@ -266,6 +266,22 @@ public final class NodesSpace implements Space {
     }
 
     @Override
+    public long missingOnOneNode(Request request, Horizon horizon) {
+        if (!(request.gpus() instanceof GpuRequest.Whole whole)) {
+            return 0;
+        }
+        int least = 0;
+        for (NodeSpace node : nodes.values()) {
+            boolean suits = node.takesWork()
+                    && node.suits(request.shape())
+                    && node.devices().size() >= whole.count();
+            int missing = Math.max(0, whole.count() - node.untouched(horizon));
+            least = suits && (least == 0 || missing < least) ? missing : least;
+        }
+        return least * 1000L;
+    }
+
+    @Override
     public boolean couldEver(Request request) {
         if (gpuMilliOf(request.gpus()) * request.workers() > maxGpuMilli.orElse(Long.MAX_VALUE)) {
             return false;

@@ -35,6 +35,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
      */
     List<SortedSet<NodeId>> areas(Request request);
 
+    /** The least that would have to come free on some node for one worker of the request; 0 where that is not known. */
+    long missingOnOneNode(Request request, Horizon horizon);
+
     /** Whether the request fits when every known node is up and empty. */
     boolean couldEver(Request request);
 

@@ -1,0 +1,142 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/** Works out the outlook of one waiting workload. Tries things in the books and leaves them as they were. */
+final class Foresight {
+    private final Facts facts;
+    private final Books books;
+    private final Wishes wishes;
+    private final long nowMillis;
+
+    Foresight(Facts facts, Books books, long nowMillis) {
+        this.facts = facts;
+        this.books = books;
+        this.wishes = new Wishes(facts, books);
+        this.nowMillis = nowMillis;
+    }
+
+    Outlook of(Workload workload, Line line, List<Reason> reasons) {
+        List<Outlook.InPool> perPool = new ArrayList<>();
+        for (Reason reason : reasons) {
+            perPool.add(inPool(workload, line, reason));
+        }
+        return new Outlook(workload.id(), position(workload), perPool);
+    }
+
+    private int position(Workload workload) {
+        int before = 0;
+        for (Line line : books.lines()) {
+            if (line.key().path().equals(workload.path()) && !line.surplus()) {
+                int byPriority = Integer.compare(line.key().priority(), workload.priority());
+                if (byPriority > 0) {
+                    before += line.members().size();
+                } else if (byPriority == 0) {
+                    before += line.members().headSet(workload).size();
+                }
+            }
+        }
+        return before;
+    }
+
+    private Outlook.InPool inPool(Workload workload, Line line, Reason reason) {
+        Optional<Space> space = wishes.space(reason.pool());
+        boolean room = reason.code() == Reason.Code.NO_CAPACITY
+                || reason.code() == Reason.Code.FRAGMENTED
+                || reason.code() == Reason.Code.BEHIND;
+        return new Outlook.InPool(
+                reason.pool(),
+                reason.code(),
+                holders(workload, reason),
+                heldByOthers(workload, reason.pool()),
+                relief(line, reason, space),
+                room && space.isPresent() ? startsAt(line, space.get()) : OptionalLong.empty());
+    }
+
+    /** Of its tenant: those under the path whose bound is in the way, or all in the pool. */
+    private List<WorkloadId> holders(Workload workload, Reason reason) {
+        QuotaPath within = reason.path().orElse(QuotaPath.of(workload.path().tenant()));
+        List<Workload> holders = new ArrayList<>();
+        for (Workload other : facts.workloads().values()) {
+            if (within.covers(other.path()) && heldIn(other, reason.pool()) > 0) {
+                holders.add(other);
+            }
+        }
+        holders.sort(Comparator.comparingLong((Workload other) -> -heldIn(other, reason.pool()))
+                .thenComparing(Workload::id));
+        return holders.stream().limit(Outlook.MOST_HOLDERS).map(Workload::id).toList();
+    }
+
+    private long heldByOthers(Workload workload, PoolId pool) {
+        long held = 0;
+        for (Workload other : facts.workloads().values()) {
+            held += other.path().tenant().equals(workload.path().tenant()) ? 0 : heldIn(other, pool);
+        }
+        return held;
+    }
+
+    private static long heldIn(Workload workload, PoolId pool) {
+        return workload.state() instanceof WorkloadState.Holding holding
+                        && holding.allocation().pool().equals(pool)
+                ? holding.allocation().gpuMilli()
+                : 0;
+    }
+
+    private Optional<Outlook.Relief> relief(Line line, Reason reason, Optional<Space> space) {
+        Reason.Numbers numbers = reason.numbers();
+        long over = numbers.usedGpuMilli()
+                + numbers.requestedGpuMilli()
+                - numbers.boundGpuMilli().orElse(0);
+        return switch (reason.code()) {
+            case LIMIT ->
+                numbers.boundGpuMilli().isPresent()
+                        ? Optional.of(new Outlook.Relief(Outlook.Relief.Kind.RAISE_LIMIT, reason.path(), over))
+                        : Optional.empty();
+            case OVER_QUOTA_OFF, NOT_PREEMPTIBLE ->
+                Optional.of(new Outlook.Relief(Outlook.Relief.Kind.RESERVE_MORE, reason.path(), over));
+            case NO_CAPACITY ->
+                Optional.of(new Outlook.Relief(
+                        Outlook.Relief.Kind.FREE_IN_POOL,
+                        Optional.empty(),
+                        numbers.requestedGpuMilli() - numbers.freeGpuMilli()));
+            case FRAGMENTED ->
+                space.map(known -> known.missingOnOneNode(wishes.request(line), Horizon.AT_ONCE))
+                        .filter(missing -> missing > 0)
+                        .map(missing ->
+                                new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), missing));
+            case SUSPENDED, CLOSED, BUDGET, NOMINATED, NO_SUCH_NODE, HELD_FOR_OTHERS, BEHIND -> Optional.empty();
+        };
+    }
+
+    /** When it fits at the latest, once those before it in time have ended. */
+    private OptionalLong startsAt(Line line, Space space) {
+        Request request = wishes.request(line);
+        long needed = wishes.ask(line, space).gpuMilli();
+        Endings endings = Endings.of(facts, space.pool().id(), nowMillis);
+        List<Endings.Ending> gone = new ArrayList<>();
+        Optional<Allocation> place = space.place(request, Horizon.LATER);
+        long at = endings.lastLeavesMillis();
+        for (Endings.Ending ending : endings.inOrder()) {
+            if (place.isPresent() || ending.atMillis() == Endings.NEVER) {
+                break;
+            }
+            space.remove(ending.tenure(), When.NEXT);
+            gone.add(ending);
+            at = Math.max(at, ending.atMillis());
+            place = space.freeGpuMilli(Horizon.LATER) >= needed
+                    ? space.place(request, Horizon.LATER)
+                    : Optional.empty();
+        }
+        gone.reversed().forEach(ending -> space.add(ending.tenure(), When.NEXT));
+        boolean someSayIt = !gone.isEmpty() || at > nowMillis;
+        return place.isPresent() && someSayIt ? OptionalLong.of(at) : OptionalLong.empty();
+    }
+}

@@ -1,0 +1,60 @@
+package io.quartermaster.engine;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * More about a wait than its reasons: who is in the way, what little would be enough, and when it may start. Worked out
+ * on demand.
+ *
+ * @param position how many workloads of its own group would be tried before it
+ * @param perPool in its order of pools
+ */
+public record Outlook(WorkloadId workload, int position, List<InPool> perPool) {
+
+    public Outlook {
+        perPool = List.copyOf(perPool);
+    }
+
+    /**
+     * The outlook in one pool.
+     *
+     * @param holders work of its own tenant that holds what is missing, the largest first; at most {@link #MOST_HOLDERS}
+     * @param heldByOthersGpuMilli what other tenants hold in the pool; they are not named
+     * @param relief the smallest change that would admit it, if one of these kinds would
+     * @param startsAtMillis the latest moment at which it fits, if those who run end when they say; absent where too few
+     *     say it, or where something else than room is in the way
+     */
+    public record InPool(
+            PoolId pool,
+            Reason.Code code,
+            List<WorkloadId> holders,
+            long heldByOthersGpuMilli,
+            Optional<Relief> relief,
+            OptionalLong startsAtMillis) {
+        public InPool {
+            holders = List.copyOf(holders);
+        }
+    }
+
+    /** More holders than this help nobody. */
+    public static final int MOST_HOLDERS = 10;
+
+    /**
+     * A change of one number.
+     *
+     * @param path whose quota it is; absent where it is the pool's room
+     * @param gpuMilli by how much
+     */
+    public record Relief(Kind kind, Optional<QuotaPath> path, long gpuMilli) {
+        public enum Kind {
+            RAISE_LIMIT,
+            RESERVE_MORE,
+            /** Anywhere in the pool. */
+            FREE_IN_POOL,
+            /** Together on one node. */
+            FREE_ON_ONE_NODE
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package io.quartermaster.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** What is said about a wait beyond its reason. */
+class OutlookTest {
+    private static final PoolId POOL = new PoolId("pool");
+    private static final QuotaPath ACME = QuotaPath.of("acme");
+    private static final QuotaPath UMBRA = QuotaPath.of("umbra");
+
+    private final Engine engine = new Engine(Settings.DEFAULT);
+    private long sequence;
+
+    private void givenNodes(int count, int gpus) {
+        engine.apply(List.of(new Change.PoolSet(Pool.ofNodes(POOL))));
+        List<Node.Device> devices = new ArrayList<>();
+        for (int index = 0; index < gpus; index++) {
+            devices.add(new Node.Device(index, "", 0, false));
+        }
+        for (int n = 1; n <= count; n++) {
+            engine.apply(List.of(new Change.NodeSet(new Node(
+                    new NodeId("n" + n),
+                    POOL,
+                    true,
+                    true,
+                    devices,
+                    OptionalLong.empty(),
+                    OptionalLong.empty(),
+                    Collections.emptySortedMap(),
+                    List.of()))));
+        }
+    }
+
+    private WorkloadId submit(String id, QuotaPath path, int gpus, OptionalLong maxRuntimeMillis) {
+        Workload plain = Workload.waiting(
+                new WorkloadId(id), path, Shape.ofWholeGpus(gpus), List.of(POOL), sequence, sequence++);
+        engine.apply(List.of(new Change.WorkloadSet(new Workload(
+                plain.id(),
+                path,
+                Optional.empty(),
+                plain.profile(),
+                plain.shape(),
+                plain.pools(),
+                plain.priority(),
+                false,
+                false,
+                plain.submittedMillis(),
+                plain.sequence(),
+                maxRuntimeMillis,
+                false,
+                plain.state(),
+                plain.nomination()))));
+        return plain.id();
+    }
+
+    private Outlook.InPool outlook(WorkloadId id, long nowMillis) {
+        return engine.outlook(id, nowMillis).orElseThrow().perPool().getFirst();
+    }
+
+    @Test
+    void itStartsWhenThoseWhoSayHowLongTheyRunHaveEnded() {
+        givenNodes(2, 4);
+        submit("a", ACME, 4, OptionalLong.of(60_000));
+        submit("b", ACME, 4, OptionalLong.of(30_000));
+        WorkloadId large = submit("c", ACME, 3, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(large, 10_000).startsAtMillis()).hasValue(30_000);
+    }
+
+    @Test
+    void whereNobodySaysHowLongItRunsThereIsNoEstimate() {
+        givenNodes(1, 4);
+        submit("a", ACME, 4, OptionalLong.empty());
+        WorkloadId waiting = submit("b", ACME, 1, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).startsAtMillis()).isEmpty();
+    }
+
+    @Test
+    void onlyWorkOfItsOwnTenantIsNamed() {
+        givenNodes(1, 8);
+        submit("own-small", ACME, 1, OptionalLong.empty());
+        submit("own-large", ACME, 2, OptionalLong.empty());
+        submit("foreign", UMBRA, 5, OptionalLong.empty());
+        WorkloadId waiting = submit("w", ACME, 2, OptionalLong.empty());
+        engine.plan(0);
+        Outlook.InPool outlook = outlook(waiting, 0);
+        assertThat(outlook.holders()).containsExactly(new WorkloadId("own-large"), new WorkloadId("own-small"));
+        assertThat(outlook.heldByOthersGpuMilli()).isEqualTo(5_000);
+        assertThat(outlook.relief())
+                .contains(new Outlook.Relief(Outlook.Relief.Kind.FREE_IN_POOL, Optional.empty(), 2_000));
+    }
+
+    @Test
+    void aGapIsMeasuredOnTheNodeThatLacksLeast() {
+        givenNodes(3, 4);
+        submit("a", ACME, 3, OptionalLong.empty());
+        submit("b", ACME, 2, OptionalLong.empty());
+        submit("c", ACME, 3, OptionalLong.empty());
+        WorkloadId waiting = submit("w", ACME, 4, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).code()).isEqualTo(Reason.Code.FRAGMENTED);
+        assertThat(outlook(waiting, 0).relief())
+                .contains(new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), 2_000));
+    }
+
+    @Test
+    void aLimitSaysByHowMuchItIsTooLow() {
+        givenNodes(1, 8);
+        engine.apply(List.of(
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 8_000).withLimit(4_000))));
+        submit("a", ACME, 3, OptionalLong.empty());
+        WorkloadId waiting = submit("w", ACME, 3, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).relief())
+                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_LIMIT, Optional.of(ACME), 2_000));
+    }
+
+    @Test
+    void thePositionCountsTheOwnGroupOnly() {
+        givenNodes(1, 1);
+        submit("a", ACME, 1, OptionalLong.empty());
+        submit("b", ACME, 1, OptionalLong.empty());
+        submit("x", UMBRA, 1, OptionalLong.empty());
+        WorkloadId last = submit("c", ACME, 1, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(engine.outlook(last, 0).orElseThrow().position()).isEqualTo(1);
+    }
+}
