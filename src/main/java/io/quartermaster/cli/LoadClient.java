@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.cli.ApiClient.ApiFailure;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -72,12 +73,21 @@ final class LoadClient {
             if (answer.statusCode() != 200) {
                 throw new ApiFailure("The live view answered " + answer.statusCode());
             }
-            Thread.ofPlatform().daemon().name("watch").start(() -> answer.body().forEach(this::line));
+            Thread.ofPlatform().daemon().name("watch").start(() -> follow(answer.body()));
         } catch (IOException e) {
             throw new ApiFailure("The live view: " + e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ApiFailure("Interrupted");
+        }
+    }
+
+    /** Until the service ends the view, as it does at the end of the run. What was not seen by then is counted as unseen. */
+    private void follow(Stream<String> lines) {
+        try {
+            lines.forEach(this::line);
+        } catch (UncheckedIOException ended) {
+            // Nothing is lost with it that is not counted.
         }
     }
 

@@ -51,7 +51,7 @@ final class LoadCommand implements Callable<Integer> {
     @Option(
             names = "--seconds",
             defaultValue = "10",
-            description = "How long each kind of request is measured. Default: ${DEFAULT-VALUE}")
+            description = "How long each kind of request is measured, in seconds. Default: ${DEFAULT-VALUE}")
     private int seconds;
 
     @Option(
@@ -84,6 +84,10 @@ final class LoadCommand implements Callable<Integer> {
             if (output != null) {
                 Files.writeString(output, report);
             }
+            end(service, folder);
+            folder.empty();
+            Files.delete(folder.path());
+            Files.delete(folder.path().getParent());
             return ExitCodes.OK;
         } catch (ApiFailure e) {
             spec.commandLine().getErr().println("qm: " + e.getMessage());
@@ -119,7 +123,7 @@ final class LoadCommand implements Callable<Integer> {
                 "-Dquartermaster.load.ceiling=true",
                 "-Dquartermaster.workloads.submissions-per-second=1000000",
                 "-Dquartermaster.workloads.submission-burst=1000000")));
-        command.addAll(List.of("up", "--no-agent", "--data-dir", folder.path().toString()));
+        command.addAll(List.of("up", "--data-dir", folder.path().toString()));
         for (String port : List.of("--http-port", "--postgres-port", "--redis-port", "--keycloak-port")) {
             command.addAll(List.of(port, Integer.toString(Ports.anyFree())));
         }

@@ -16,7 +16,8 @@ final class LoadReport {
                 Made by `qm load`. The *ceiling* is, on the same service in the same run, an authenticated insert of one row in a transaction with
                 row-level security. A submission does that and more: admission in Redis, two rows, a wake-up, and the leader plans and commits beside it.
                 *Bound* is the time from sending a submission until a client sees in the live view that it holds its devices.
-                Batches are of 1,000 submissions, into a queue whose work waits.
+                Inserts and submissions are measured in turn, and the part of the ceiling is the median of the pairs. Batches are of 1,000
+                submissions, into a queue whose work waits.
 
                 """);
         conditions.forEach(line -> text.append("- ").append(line).append('\n'));
@@ -34,7 +35,7 @@ final class LoadReport {
                     ceiling,
                     pair(round.ceiling().answer()),
                     round.single().perSecond(),
-                    round.single().perSecond() / ceiling,
+                    round.ofCeiling(),
                     pair(round.single().answer()),
                     pair(round.bound()) + (round.unseen() == 0 ? "" : " (" + round.unseen() + " not seen)"),
                     round.batch().perSecond(),

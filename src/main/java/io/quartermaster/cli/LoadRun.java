@@ -18,6 +18,9 @@ import java.util.concurrent.atomic.AtomicLong;
 final class LoadRun {
 
     private static final int BATCH = 1_000;
+    /** How often inserts and submissions are measured in turn. */
+    private static final int PAIRS = 5;
+
     private static final Duration BIND_PATIENCE = Duration.ofSeconds(60);
 
     private final PrintWriter out;
@@ -34,9 +37,13 @@ final class LoadRun {
     /**
      * The run at one number of clients.
      *
+     * @param ofCeiling submissions for each insert, the median of the pairs
      * @param bound from sending the submission to seeing its devices bound in the live view
      */
-    record Round(Figures ceiling, Figures single, Latencies bound, long unseen, Figures batch) {}
+    record Round(Figures ceiling, Figures single, double ofCeiling, Latencies bound, long unseen, Figures batch) {}
+
+    /** Inserts and submissions in turn, so that what else the machine does weighs on both. */
+    private record Pairs(Figures ceiling, Figures single, double ofCeiling, Latencies bound, long unseen) {}
 
     LoadRun(
             PrintWriter out,
@@ -58,51 +65,84 @@ final class LoadRun {
     /** Batches come last, after every round's single submissions: what they leave waiting must not weigh on those. */
     List<Round> run(List<Integer> clientCounts) {
         client.watch(starter.token());
-        List<Figures> ceilings = new ArrayList<>();
-        List<Figures> singles = new ArrayList<>();
-        List<Latencies> bounds = new ArrayList<>();
-        List<Long> unseen = new ArrayList<>();
-        for (int clients : clientCounts) {
-            ceilings.add(phase("one-row inserts", clients, 1, this::insertOneRow));
-            Map<String, Long> sent = new ConcurrentHashMap<>();
-            singles.add(phase("submissions", clients, 1, (token, n) -> submit(token, n, sent)));
-            Latencies bound = new Latencies();
-            unseen.add(await(sent, bound));
-            bounds.add(bound);
-            cancel(sent.keySet());
-        }
+        List<Pairs> pairs = clientCounts.stream().map(this::pairs).toList();
         List<Round> rounds = new ArrayList<>();
         // The queue whose work only waits is another group's.
         String waiterToken = waiter.token();
-        for (int i = 0; i < clientCounts.size(); i++) {
-            Figures batch = phase(
-                    "submissions in batches", clientCounts.get(i), BATCH, (token, n) -> submitBatch(waiterToken, n));
-            rounds.add(new Round(ceilings.get(i), singles.get(i), bounds.get(i), unseen.get(i), batch));
+        for (Pairs each : pairs) {
+            int clients = each.ceiling().clients();
+            Phase batches = new Phase(clients, BATCH, (token, n) -> submitBatch(waiterToken, n));
+            drive(clients, warmUp, batches.request, new Latencies());
+            batches.measure(measured);
+            Figures figures = batches.figures("submissions in batches");
+            rounds.add(
+                    new Round(each.ceiling(), each.single(), each.ofCeiling(), each.bound(), each.unseen(), figures));
         }
         return rounds;
+    }
+
+    private Pairs pairs(int clients) {
+        Map<String, Long> sent = new ConcurrentHashMap<>();
+        Phase inserts = new Phase(clients, 1, this::insertOneRow);
+        Phase submissions = new Phase(clients, 1, (token, n) -> submit(token, n, sent));
+        drive(clients, warmUp, inserts.request, new Latencies());
+        drive(clients, warmUp, submissions.request, new Latencies());
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < PAIRS; i++) {
+            double ceiling = inserts.measure(measured.dividedBy(PAIRS));
+            ratios.add(submissions.measure(measured.dividedBy(PAIRS)) / ceiling);
+        }
+        ratios.sort(null);
+        Figures ceiling = inserts.figures("one-row inserts");
+        Figures single = submissions.figures("submissions");
+        Latencies bound = new Latencies();
+        long unseen = await(sent, bound);
+        cancel(sent.keySet());
+        return new Pairs(ceiling, single, ratios.get(PAIRS / 2), bound, unseen);
     }
 
     private interface Request {
         void send(String token, long number);
     }
 
-    private Figures phase(String what, int clients, int perRequest, Request request) {
-        drive(clients, warmUp, request, new Latencies());
-        Latencies answers = new Latencies();
-        long begun = System.nanoTime();
-        drive(clients, measured, request, answers);
-        double seconds = (System.nanoTime() - begun) / 1e9;
-        Figures figures = new Figures(clients, answers.count() * (double) perRequest / seconds, answers);
-        out.printf(
-                Locale.ROOT,
-                "%3d clients, %-23s %9.0f/s   p50 %7.1f ms   p99 %7.1f ms%n",
-                clients,
-                what + ":",
-                figures.perSecond(),
-                answers.percentileMillis(50),
-                answers.percentileMillis(99));
-        out.flush();
-        return figures;
+    /** One kind of request, measured in stretches. */
+    private final class Phase {
+
+        private final int clients;
+        private final int perRequest;
+        private final Request request;
+        private final Latencies answers = new Latencies();
+        private double seconds;
+
+        Phase(int clients, int perRequest, Request request) {
+            this.clients = clients;
+            this.perRequest = perRequest;
+            this.request = request;
+        }
+
+        /** @return how many a second in this stretch */
+        double measure(Duration time) {
+            long before = answers.count();
+            long begun = System.nanoTime();
+            drive(clients, time, request, answers);
+            double took = (System.nanoTime() - begun) / 1e9;
+            seconds += took;
+            return (answers.count() - before) * (double) perRequest / took;
+        }
+
+        Figures figures(String what) {
+            Figures figures = new Figures(clients, answers.count() * (double) perRequest / seconds, answers);
+            out.printf(
+                    Locale.ROOT,
+                    "%3d clients, %-23s %9.0f/s   p50 %7.1f ms   p99 %7.1f ms%n",
+                    clients,
+                    what + ":",
+                    figures.perSecond(),
+                    answers.percentileMillis(50),
+                    answers.percentileMillis(99));
+            out.flush();
+            return figures;
+        }
     }
 
     private void drive(int clients, Duration time, Request request, Latencies answers) {

@@ -39,7 +39,9 @@ final class LoadWorld {
         String own = "/v1/tenants/" + TENANT;
         admin.require(admin.post(own + "/profiles", Map.of("name", "one", "gpus", "1", "pools", List.of(POOL))));
         policy("rnd", Map.of("pool", POOL, "reserved", MANY));
-        policy("devops", Map.of("pool", POOL, "reserved", "0", "limit", "0"));
+        // Its first workload takes the one GPU and keeps it: nothing runs in a pool that is a plain count, so nothing
+        // ends.
+        policy("devops", Map.of("pool", POOL, "reserved", "0", "limit", "1"));
         return new Queues(queue("rnd"), queue("devops"));
     }
 

@@ -67,6 +67,6 @@ final class Fence {
 
     /** Stores how far the sequence got. */
     void keep(SystemTransaction transaction, String cell) {
-        transaction.run("update cell set sequence = $2 where id = $1", cell, sequence);
+        transaction.send("update cell set sequence = $2 where id = $1", cell, sequence);
     }
 }

@@ -64,7 +64,7 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
 
     void delete(SystemTransaction transaction) {
         if (!ids.isEmpty()) {
-            transaction.run("delete from inbox where id = any($1)", (Object) ids.toArray(Long[]::new));
+            transaction.send("delete from inbox where id = any($1)", (Object) ids.toArray(Long[]::new));
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -191,7 +192,8 @@ final class PlanRows {
                 select tenant_id, attempt_id, worker, node_id, device_index, gpu_milli
                   from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint)
                 """);
-        int states = set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
+        Optional<SystemTransaction.Sent> states =
+                set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
                 update workload w set state = x.state, changed_at = $2::timestamptz, end_reason = x.end_reason,
                        attempts = coalesce(x.attempts, w.attempts),
                        at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
@@ -204,9 +206,6 @@ final class PlanRows {
                  where w.tenant_id = x.tenant_id and w.id = x.id
                    and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id, x.profile_id))
                 """, stamp);
-        if (states < workloadStates.size()) {
-            throw new Overtaken("work that was to start was moved to another queue meanwhile");
-        }
         set(transaction, reasons, """
                 update workload w set reason_code = x.code, reason = x.reason
                   from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb)
@@ -240,22 +239,26 @@ final class PlanRows {
                   from jsonb_to_recordset($1) as x(tenant_id text, seq bigint, ref text, body jsonb)
                 """, stamp);
         if (!touchedNodes.isEmpty()) {
-            transaction.run(
+            transaction.send(
                     "update node set revision = $2 where id = any($1)",
                     touchedNodes.toArray(UUID[]::new),
                     fence.next());
         }
         fence.keep(transaction, cell);
+        if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
+            throw new Overtaken("work that was to start was moved to another queue meanwhile");
+        }
     }
 
-    /** Answers how many rows were touched. */
-    private static int set(SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
+    /** Empty when there is nothing to write. */
+    private static Optional<SystemTransaction.Sent> set(
+            SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
         if (rows.isEmpty()) {
-            return 0;
+            return Optional.empty();
         }
         Object[] parameters = new Object[more.length + 1];
         parameters[0] = rows;
         System.arraycopy(more, 0, parameters, 1, more.length);
-        return transaction.run(sql, parameters).rowCount();
+        return Optional.of(transaction.send(sql, parameters));
     }
 }

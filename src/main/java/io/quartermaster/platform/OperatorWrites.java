@@ -49,9 +49,11 @@ public class OperatorWrites {
                 connection -> key == null
                         ? work.apply(connection)
                         : once(connection, subject, key, fingerprint(uri, params, request), work));
-        return reply.call(done -> params.mode() == WriteMode.COMMIT
-                        ? wakeups.leader()
-                        : Uni.createFrom().voidItem())
+        return reply.invoke(done -> {
+                    if (params.mode() == WriteMode.COMMIT) {
+                        wakeups.leader();
+                    }
+                })
                 .map(Writes::response);
     }
 

@@ -51,9 +51,10 @@ public class SystemDatabase {
             T result;
             try {
                 SystemTransaction open = new SystemTransaction(connection, timeout);
-                open.script("set local statement_timeout = " + timeout.toMillis()
+                open.sendScript("set local statement_timeout = " + timeout.toMillis()
                         + "; set local idle_in_transaction_session_timeout = " + timeout.toMillis());
                 result = work.apply(open);
+                open.settle();
             } catch (RuntimeException | Error e) {
                 giveUpAfter(timeout, transaction.rollback());
                 throw e;

@@ -1,11 +1,13 @@
 package io.quartermaster.platform;
 
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
+import io.quarkus.redis.datasource.pubsub.ReactivePubSubCommands;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jboss.logging.Logger;
 
 /**
@@ -21,11 +23,13 @@ public class Wakeups {
     private static final Logger LOG = Logger.getLogger(Wakeups.class);
     private static final Duration PATIENCE = Duration.ofMillis(200);
 
-    private final ReactiveRedisDataSource redis;
     private final SystemDatabase database;
+    private final ReactivePubSubCommands<String> redis;
+    /** Wake-ups of the leader that were asked for since the last one was sent, plus one while it is on its way. */
+    private final AtomicInteger leaderCalls = new AtomicInteger();
 
     Wakeups(ReactiveRedisDataSource redis, SystemDatabase database) {
-        this.redis = redis;
+        this.redis = redis.pubsub(String.class);
         this.database = database;
     }
 
@@ -39,14 +43,25 @@ public class Wakeups {
         return "qm:{" + tenant + "}:feed";
     }
 
-    public Uni<Void> leader() {
-        return publish(LEADER);
+    /** Sent by itself: the caller need not wait. While one is on its way, more are asked for as one more. */
+    public void leader() {
+        if (leaderCalls.getAndIncrement() == 0) {
+            wakeLeader();
+        }
+    }
+
+    private void wakeLeader() {
+        publish(LEADER).subscribe().with(done -> {
+            if (!leaderCalls.compareAndSet(1, 0)) {
+                leaderCalls.set(1);
+                wakeLeader();
+            }
+        });
     }
 
     /** Never fails: the poll behind it finds what a lost wake-up would have told. */
     public Uni<Void> publish(String channel) {
-        return redis.pubsub(String.class)
-                .publish(channel, "")
+        return redis.publish(channel, "")
                 .ifNoItem()
                 .after(PATIENCE)
                 .fail()

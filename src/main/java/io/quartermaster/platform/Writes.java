@@ -51,9 +51,11 @@ public class Writes {
                         tenant,
                         params.mode(),
                         session -> once(session, tenant, subject, key, fingerprint(uri, params, request), work));
-        return reply.call(done -> params.mode() == WriteMode.COMMIT
-                        ? wakeups.leader()
-                        : Uni.createFrom().voidItem())
+        return reply.invoke(done -> {
+                    if (params.mode() == WriteMode.COMMIT) {
+                        wakeups.leader();
+                    }
+                })
                 .map(Writes::response);
     }
 

@@ -45,6 +45,6 @@ public class QuotaRootStep implements ProvisioningStep {
                         tenant.id(),
                         Inbox.Kind.TENANT,
                         List.of(tenant.id().value())))
-                .chain(wakeups::leader);
+                .invoke(wakeups::leader);
     }
 }

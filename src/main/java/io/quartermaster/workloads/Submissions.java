@@ -53,9 +53,8 @@ class Submissions {
                   join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.retired_at is null
                   join tenant t on t.id = q.tenant_id and t.state = 'active'
                  order by a.n for share of q
-                returning id),
-            told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from submitted)
-            select count(*) from submitted
+                returning id)
+            insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from submitted
             """;
 
     private final Writes writes;
@@ -248,11 +247,11 @@ class Submissions {
                     item.effectivePreemptible(),
                     state));
         }
-        return session.createNativeQuery(INSERT, Long.class)
+        return session.createNativeQuery(INSERT)
                 .setParameter("rows", write(rows))
                 .setParameter("by", request.caller().username())
                 .setParameter("tenant", request.tenant().value())
-                .getSingleResult()
+                .executeUpdate()
                 .map(inserted -> {
                     if (inserted != ids.size()) {
                         throw new Outdated();

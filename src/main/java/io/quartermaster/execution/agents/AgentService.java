@@ -47,9 +47,11 @@ class AgentService {
         return store.node(nodeName)
                 .map(node -> node.orElseThrow(ProblemException::notFound))
                 .chain(node -> store.take(node.id(), request, lease)
-                        .call(taken -> taken.told() || !taken.leased()
-                                ? wakeups.leader()
-                                : Uni.createFrom().voidItem())
+                        .invoke(taken -> {
+                            if (taken.told() || !taken.leased()) {
+                                wakeups.leader();
+                            }
+                        })
                         .invoke(AgentService::requireLease)
                         .chain(taken -> awaitNews(node.id(), request, System.nanoTime() + wait.toNanos())));
     }
