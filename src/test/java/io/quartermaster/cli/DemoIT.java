@@ -2,8 +2,10 @@ package io.quartermaster.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Ports;
+import io.quartermaster.embedded.Secrets;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -113,13 +116,79 @@ class DemoIT {
         }
     }
 
+    @Test
+    @Order(3)
+    void aRestartedDatabaseAndAnEmptiedRedisCostTimeAndNothingElse() throws Exception {
+        CompletableFuture<Played> play = play("--steps", "100");
+
+        TimeUnit.MILLISECONDS.sleep(2_000);
+        emptyRedis();
+        TimeUnit.MILLISECONDS.sleep(3_000);
+        stopDatabase();
+        TimeUnit.MILLISECONDS.sleep(5_000);
+        emptyRedis();
+        program("postgres").ifPresent(ProcessHandle::destroyForcibly);
+        Played played = play.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+
+        assertThat(played.exitCode()).as(played.output()).isZero();
+        nothingStartedTwice();
+        ApiClient operator = operator();
+        for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
+            Awaitility.await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+                JsonNode live = operator.require(operator.get("/v1/tenants/" + tenant + "/usage/live"));
+                assertThat(live.path("source").asText()).isEqualTo("redis");
+                assertThat(live.path("pools")).isNotEmpty().allSatisfy(pool -> {
+                    assertThat(pool.path("gpus").path("used").asText()).isEqualTo("0");
+                    assertThat(pool.path("gpus").path("queued").asText()).isEqualTo("0");
+                });
+            });
+        }
+    }
+
+    private static ApiClient operator() {
+        DataFolder folder = new DataFolder(data());
+        RunFile run = RunFile.ofRunning(folder).orElseThrow();
+        return ApiClient.ofClient(
+                run.url(),
+                run.keycloakUrl(),
+                "operator",
+                DemoWorld.CLI_CLIENT,
+                Secrets.in(folder).password(DemoWorld.CLI_SECRET));
+    }
+
+    /** Stops it and takes away what it keeps on disk, so that it comes back with nothing. */
+    private static void emptyRedis() throws IOException {
+        try (Stream<Path> kept = Files.walk(data().resolve("redis"))) {
+            for (Path file : kept.filter(path -> path.getFileName().toString().endsWith(".aof")
+                            || path.getFileName().toString().endsWith(".manifest"))
+                    .toList()) {
+                Files.delete(file);
+            }
+        }
+        program("redis").ifPresent(ProcessHandle::destroyForcibly);
+    }
+
+    /** As {@code pg_ctl stop -m fast} does: every connection is ended, and it ends in good order. */
+    private static void stopDatabase() throws Exception {
+        long pid = program("postgres").orElseThrow().pid();
+        assertThat(new ProcessBuilder("kill", "-INT", Long.toString(pid))
+                        .start()
+                        .waitFor())
+                .isZero();
+    }
+
+    /** What runs beside the service under this name. */
+    private static Optional<ProcessHandle> program(String name) throws IOException {
+        Path pidFile = new DataFolder(data()).resolve("run").resolve(name + ".pid");
+        if (!Files.exists(pidFile)) {
+            return Optional.empty();
+        }
+        return ProcessHandle.of(Long.parseLong(Files.readString(pidFile).split(" ")[0]));
+    }
+
     private static void killOne(boolean agent) throws Exception {
         if (agent) {
-            Path pidFile = new DataFolder(data()).resolve("run").resolve("agent.pid");
-            if (Files.exists(pidFile)) {
-                long pid = Long.parseLong(Files.readString(pidFile).split(" ")[0]);
-                ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
-            }
+            program("agent").ifPresent(ProcessHandle::destroyForcibly);
             return;
         }
         service.destroyForcibly().waitFor();
