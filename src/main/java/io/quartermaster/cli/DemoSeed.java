@@ -1,6 +1,7 @@
 package io.quartermaster.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.ApiClient.ApiFailure;
 import io.quartermaster.embedded.DataFolder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -27,17 +28,18 @@ final class DemoSeed {
 
     private static final String POOL = "demo";
     private static final String MARKER = "demo.properties";
+    private static final int NOT_FOUND = 404;
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
-    private final Api api;
-    private final String operatorIssuer;
-    private final String operatorSecret;
+    private final String url;
+    private final String keycloakUrl;
+    private final ApiClient operator;
     private final DataFolder folder;
 
-    DemoSeed(Api api, String keycloakUrl, String operatorSecret, DataFolder folder) {
-        this.api = api;
-        this.operatorIssuer = keycloakUrl + "/realms/operator";
-        this.operatorSecret = operatorSecret;
+    DemoSeed(String url, String keycloakUrl, String operatorSecret, DataFolder folder) {
+        this.url = url;
+        this.keycloakUrl = keycloakUrl;
+        this.operator = ApiClient.ofClient(url, keycloakUrl, "operator", DemoWorld.CLI_CLIENT, operatorSecret);
         this.folder = folder;
     }
 
@@ -49,7 +51,7 @@ final class DemoSeed {
     record Loaded(String clientId, Path secretFile, String tokenUrl, String issuer) {}
 
     /** Fails with the service's own words when it refuses something. */
-    Loaded load() throws IOException, InterruptedException {
+    Loaded load() throws IOException {
         Path marker = folder.resolve(MARKER);
         Path secretFile = folder.resolve("agent").resolve("secret");
         Properties known = new Properties();
@@ -70,72 +72,58 @@ final class DemoSeed {
                 known.getProperty("issuer", ""));
     }
 
-    private void seed(Properties known, Path secretFile) throws IOException, InterruptedException {
-        String operator = operatorToken();
+    private void seed(Properties known, Path secretFile) {
+        awaitOperatorRealm();
         for (String tenant : TENANTS) {
-            if (!exists(operator, "/v1/operator/tenants/" + tenant)) {
-                api.post(
-                        operator,
-                        "/v1/operator/tenants",
-                        Map.of("id", tenant, "displayName", title(tenant), "plan", "demo"));
-            }
+            makeUnlessThere(
+                    operator,
+                    "/v1/operator/tenants",
+                    tenant,
+                    Map.of("id", tenant, "displayName", title(tenant), "plan", "demo"));
         }
-        api.post(operator, "/v1/operator/clusters", Map.of("name", "local", "kind", "agent", "region", "local"));
-        api.post(operator, "/v1/operator/pools", Map.of("name", POOL));
-        api.post(operator, "/v1/operator/nodes", Map.of("name", NODE, "cluster", "local", "pool", POOL));
+        make(operator, "/v1/operator/clusters", Map.of("name", "local", "kind", "agent", "region", "local"));
+        make(operator, "/v1/operator/pools", Map.of("name", POOL));
+        make(operator, "/v1/operator/nodes", Map.of("name", NODE, "cluster", "local", "pool", POOL));
         for (String tenant : TENANTS) {
             String issuer = awaitActive(tenant);
             if (tenant.equals(TENANTS.getFirst())) {
                 known.setProperty("issuer", issuer);
             }
             allot(tenant);
-            govern(tenant, issuer);
+            govern(tenant);
         }
-        JsonNode credential = api.post(operatorToken(), "/v1/operator/nodes/" + NODE + "/credential", Map.of())
-                .body();
+        JsonNode credential = make(operator, "/v1/operator/nodes/" + NODE + "/credential", Map.of());
         known.setProperty("client-id", credential.path("clientId").asText());
         known.setProperty("token-url", credential.path("tokenUrl").asText());
         writeSecret(secretFile, credential.path("clientSecret").asText());
     }
 
-    private void allot(String tenant) throws IOException, InterruptedException {
-        String operator = operatorToken();
+    private void allot(String tenant) {
         String path = "/v1/operator/tenants/" + tenant + "/allotments/" + POOL;
         if (!exists(operator, path)) {
-            api.putNew(
-                    operator,
+            operator.require(operator.put(
                     path,
                     tenant.equals(TENANTS.getFirst())
                             ? Map.of("reserved", "10")
-                            : Map.of("reserved", "0", "limit", "2"));
+                            : Map.of("reserved", "0", "limit", "2")));
         }
     }
 
-    private void govern(String tenant, String issuer) throws IOException, InterruptedException {
-        String admin = api.token(
-                issuer,
-                Map.of(
-                        "grant_type",
-                        "password",
-                        "client_id",
-                        "portal",
-                        "username",
-                        "admin",
-                        "password",
-                        "demo-admin-password"));
+    private void govern(String tenant) {
+        ApiClient admin = ApiClient.ofUser(url, keycloakUrl, tenant, "admin", DemoWorld.ADMIN_PASSWORD);
         String base = "/v1/tenants/" + tenant;
         boolean reserves = tenant.equals(TENANTS.getFirst());
         // A profile larger than the tenant's limit could never run, and is refused.
         List<String> profiles = reserves ? List.of("1gpu", "2gpu", "3gpu") : List.of("1gpu", "2gpu");
         for (int gpus = 1; gpus <= profiles.size(); gpus++) {
-            create(
+            makeUnlessThere(
                     admin,
                     base + "/profiles",
-                    gpus + "gpu",
-                    Map.of("name", gpus + "gpu", "gpus", Integer.toString(gpus), "pools", List.of(POOL)));
+                    DemoWorld.profile(gpus),
+                    Map.of("name", DemoWorld.profile(gpus), "gpus", Integer.toString(gpus), "pools", List.of(POOL)));
         }
         for (String group : List.of("rnd", "devops")) {
-            create(
+            makeUnlessThere(
                     admin,
                     base + "/policies",
                     group,
@@ -156,60 +144,55 @@ final class DemoSeed {
         }
     }
 
-    private void create(String token, String path, String name, Map<String, ?> body)
-            throws IOException, InterruptedException {
-        if (!exists(token, path + "/" + name)) {
-            api.post(token, path, body);
+    private static JsonNode make(ApiClient caller, String path, Map<String, ?> body) {
+        return caller.require(caller.post(path, body));
+    }
+
+    private static void makeUnlessThere(ApiClient caller, String list, String name, Map<String, ?> body) {
+        if (!exists(caller, list + "/" + name)) {
+            make(caller, list, body);
         }
     }
 
-    private boolean exists(String token, String path) throws IOException, InterruptedException {
-        Api.Answer answer = api.get(token, path);
-        if (!answer.isGood() && answer.status() != 404) {
-            throw new Api.Refused("GET " + path, answer);
+    private static boolean exists(ApiClient caller, String path) {
+        ApiClient.Answer answer = caller.get(path);
+        if (answer.status() != NOT_FOUND) {
+            caller.require(answer);
         }
-        return answer.isGood();
+        return answer.ok();
     }
 
-    /** The operator's realm is made in the background once Keycloak is there. */
-    private String operatorToken() throws IOException, InterruptedException {
+    /** The operator's realm is made in the background once Keycloak is there; until then it gives no token. */
+    private void awaitOperatorRealm() {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
             try {
-                return api.token(
-                        operatorIssuer,
-                        Map.of(
-                                "grant_type",
-                                "client_credentials",
-                                "client_id",
-                                "quartermaster-cli",
-                                "client_secret",
-                                operatorSecret));
-            } catch (IOException notYet) {
+                operator.token();
+                return;
+            } catch (ApiFailure notYet) {
                 if (System.nanoTime() > end) {
                     throw notYet;
                 }
-                Thread.sleep(250);
+                DemoStage.pause();
             }
         }
     }
 
     /** Returns the tenant's issuer when its realm and everything else of it is made. */
-    private String awaitActive(String tenant) throws IOException, InterruptedException {
+    private String awaitActive(String tenant) {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < end) {
-            JsonNode known =
-                    api.get(operatorToken(), "/v1/operator/tenants/" + tenant).body();
+            JsonNode known = operator.require(operator.get("/v1/operator/tenants/" + tenant));
             String state = known.path("state").asText();
-            if (state.equalsIgnoreCase("active")) {
+            if (state.equals("active")) {
                 return known.path("issuer").asText();
             }
-            if (state.equalsIgnoreCase("failed")) {
-                throw new IOException("The tenant " + tenant + " could not be made; see the service's log.");
+            if (state.equals("failed")) {
+                throw new ApiFailure("The tenant " + tenant + " could not be made; see the service's log.");
             }
-            Thread.sleep(250);
+            DemoStage.pause();
         }
-        throw new IOException("The tenant " + tenant + " was not made within " + PATIENCE.toMinutes() + " minutes.");
+        throw new ApiFailure("The tenant " + tenant + " was not made within " + PATIENCE.toMinutes() + " minutes.");
     }
 
     private static void writeSecret(Path file, String secret) {

@@ -13,6 +13,7 @@ final class DemoWorld {
 
     static final String RND_MEMBER = "rnd-member";
     static final String DEVOPS_MEMBER = "devops-member";
+    static final String ADMIN_PASSWORD = "demo-admin-password";
     static final String MEMBER_PASSWORD = "demo-member-password";
 
     static final String CLI_CLIENT = "quartermaster-cli";

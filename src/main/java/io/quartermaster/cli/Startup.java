@@ -82,13 +82,14 @@ final class Startup {
     }
 
     /** Without it the service is as usable as any other, so a failure is told and no more. */
-    private Optional<DemoSeed.Loaded> loadDemo() throws InterruptedException {
+    private Optional<DemoSeed.Loaded> loadDemo() {
         if (operatorSecret.isEmpty()) {
             return Optional.empty();
         }
         Progress.Step step = progress.begin("Demonstration");
-        try (Api api = new Api(runFile.url())) {
-            DemoSeed.Loaded loaded = new DemoSeed(api, runFile.keycloakUrl(), operatorSecret.get(), folder).load();
+        try {
+            DemoSeed.Loaded loaded =
+                    new DemoSeed(runFile.url(), runFile.keycloakUrl(), operatorSecret.get(), folder).load();
             step.done(String.join(", ", DemoSeed.TENANTS));
             services.startAgent(new EmbeddedAgent.Settings(
                     Installation.launch(List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")),
