@@ -8,12 +8,14 @@ import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.HttpMethod;
 import jakarta.ws.rs.Priorities;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.container.ContainerResponseContext;
 import jakarta.ws.rs.container.ResourceInfo;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jboss.resteasy.reactive.server.ServerResponseFilter;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class AccessFilter {
 
     private static final String REQUEST_ID = "X-Request-Id";
+    private static final Set<String> READS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
     private static final Pattern REQUEST_ID_FORM = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
     private final CurrentIdentityAssociation identities;
@@ -47,7 +50,7 @@ public final class AccessFilter {
                 .onFailure(AccessFilter::isIdentityAway)
                 .transform(AccessFilter::away)
                 .map(identity -> caller(identity, requestId))
-                .call(caller -> route(caller, resource, uri).invoke(route -> Gate.enforce(caller, route)))
+                .call(caller -> route(caller, request, resource, uri).invoke(route -> Gate.enforce(caller, route)))
                 .invoke(callers::set)
                 .replaceWithVoid();
     }
@@ -67,10 +70,11 @@ public final class AccessFilter {
         return VerifiedToken.caller(identity, requestId);
     }
 
-    private Uni<Route> route(Caller caller, ResourceInfo resource, UriInfo uri) {
+    private Uni<Route> route(Caller caller, ContainerRequestContext request, ResourceInfo resource, UriInfo uri) {
         Needs needs = resource.getResourceMethod().getAnnotation(Needs.class);
         Optional<Permission> permission = Optional.ofNullable(needs).map(Needs::value);
-        return area(caller, uri).map(area -> new Route(area, permission));
+        Route.Access access = READS.contains(request.getMethod()) ? Route.Access.READS : Route.Access.WRITES;
+        return area(caller, uri).map(area -> new Route(area, permission, access));
     }
 
     private Uni<Route.Area> area(Caller caller, UriInfo uri) {
@@ -80,21 +84,22 @@ public final class AccessFilter {
         }
         String tenant = uri.getPathParameters().getFirst("tenant");
         if (tenant != null) {
-            return isKnown(caller, tenant).map(known -> new Route.Area.OfTenant(tenant, known));
+            return standing(caller, tenant).map(standing -> new Route.Area.OfTenant(tenant, standing));
         }
         String node = uri.getPathParameters().getFirst("node");
         return Uni.createFrom().item(node != null ? new Route.Area.OfNode(node) : new Route.Area.Common());
     }
 
-    /** A tenant's caller is compared with its own tenant; only for the operator's must the tenant be looked up. */
-    private Uni<Boolean> isKnown(Caller caller, String tenant) {
-        return switch (caller.realm()) {
-            case Realm.Tenant own -> Uni.createFrom().item(own.id().value().equals(tenant));
-            case Realm.Operator operator ->
-                TenantId.isValid(tenant)
-                        ? issuers.knows(new TenantId(tenant))
-                        : Uni.createFrom().item(false);
-        };
+    /** Another tenant is not even looked up for a tenant's caller, so that no answer can take longer for one that exists. */
+    private Uni<Optional<Issuers.Standing>> standing(Caller caller, String tenant) {
+        boolean mayExist =
+                switch (caller.realm()) {
+                    case Realm.Tenant own -> own.id().value().equals(tenant);
+                    case Realm.Operator operator -> TenantId.isValid(tenant);
+                };
+        return mayExist
+                ? issuers.standing(new TenantId(tenant))
+                : Uni.createFrom().item(Optional.empty());
     }
 
     private static boolean isIdentityAway(Throwable failure) {

@@ -17,6 +17,9 @@ final class Gate {
         /** 403. */
         record Lacks(Permission permission) implements Verdict {}
 
+        /** 403: the caller's tenant is suspended, and may only read. */
+        record Suspended() implements Verdict {}
+
         /** 403: the route states no permission; nobody may use it. */
         record Unguarded() implements Verdict {}
     }
@@ -31,7 +34,18 @@ final class Gate {
             return new Verdict.Unguarded();
         }
         Permission needed = route.needs().get();
-        return caller.may(needed) ? new Verdict.Pass() : new Verdict.Lacks(needed);
+        if (!caller.may(needed)) {
+            return new Verdict.Lacks(needed);
+        }
+        return isSuspended(caller, route) ? new Verdict.Suspended() : new Verdict.Pass();
+    }
+
+    /** The operator's people go on putting things in order where a tenant is suspended. */
+    private static boolean isSuspended(Caller caller, Route route) {
+        return caller.realm() instanceof Realm.Tenant
+                && route.access() == Route.Access.WRITES
+                && route.area() instanceof Route.Area.OfTenant area
+                && area.standing().filter(Issuers.Standing.ACTIVE::equals).isEmpty();
     }
 
     private static boolean sees(Caller caller, Route route) {
@@ -49,7 +63,7 @@ final class Gate {
         return switch (caller.realm()) {
             case Realm.Tenant own -> own.id().value().equals(area.tenant());
             case Realm.Operator operator ->
-                area.known() && route.needs().filter(caller::may).isPresent();
+                area.standing().isPresent() && route.needs().filter(caller::may).isPresent();
         };
     }
 
@@ -61,6 +75,9 @@ final class Gate {
             case Verdict.Lacks lacks ->
                 throw ProblemException.forbidden(
                         "this needs the permission " + lacks.permission().word());
+            case Verdict.Suspended suspended ->
+                throw ProblemException.of(
+                        403, "tenant-suspended", "the tenant is suspended: it can read, and change nothing");
             case Verdict.Unguarded unguarded ->
                 throw ProblemException.forbidden("this route states no permission, so nobody may use it");
         }

@@ -39,7 +39,7 @@ public interface IdentityConfig {
     @WithDefault("quartermaster")
     String audience();
 
-    /** After this long at the latest a tenant that another replica suspended is cut off here. */
+    /** After this long at the latest a tenant that another replica suspended can only read here too. */
     @WithDefault("5S")
     Duration issuerRefresh();
 

@@ -8,17 +8,15 @@ import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.RowSet;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The issuers whose tokens are looked at: the operator's realm and those of active tenants. Kept in memory, so that a token of any other
+ * The issuers whose tokens are looked at: the operator's realm and those of active and suspended tenants. Kept in memory, so that a token of any other
  * issuer costs no outgoing call; a miss reads the table {@code tenant} again, at most once a second, however many tokens miss.
  *
  * <p>The directory is one immutable value that is replaced as a whole; any thread may read it.
@@ -29,11 +27,23 @@ public class Issuers {
     private static final Logger LOG = Logger.getLogger(Issuers.class);
     private static final long RELOAD_NANOS = 1_000_000_000L;
 
-    /** @param active by exact issuer, the realms whose tokens count; {@code tenants} are all that exist, suspended ones too */
-    private record Directory(Map<String, Realm> active, Set<TenantId> tenants, long readAtNanos) {
+    /** How a tenant stands. */
+    enum Standing {
+        /** Not there yet, or about to go: its tokens do not count. The operator sees it. */
+        CLOSED,
+        /** Its tokens count for reading. */
+        SUSPENDED,
+        ACTIVE
+    }
+
+    /**
+     * @param realms by exact issuer, those whose tokens count
+     * @param tenants all that exist, in whatever state
+     */
+    private record Directory(Map<String, Realm> realms, Map<TenantId, Standing> tenants, long readAtNanos) {
         Directory {
-            active = Map.copyOf(active);
-            tenants = Set.copyOf(tenants);
+            realms = Map.copyOf(realms);
+            tenants = Map.copyOf(tenants);
         }
     }
 
@@ -52,13 +62,12 @@ public class Issuers {
         if (issuer.equals(config.issuerOf(Realm.OPERATOR_NAME))) {
             return Uni.createFrom().item(Optional.of(new Realm.Operator()));
         }
-        return lookUp(known -> Optional.ofNullable(known.active().get(issuer)));
+        return lookUp(known -> Optional.ofNullable(known.realms().get(issuer)));
     }
 
-    /** Whether there is such a tenant, in whatever state. */
-    public Uni<Boolean> knows(TenantId tenant) {
-        return lookUp(known -> known.tenants().contains(tenant) ? Optional.of(tenant) : Optional.empty())
-                .map(Optional::isPresent);
+    /** How this tenant stands; empty when there is none. */
+    Uni<Optional<Standing>> standing(TenantId tenant) {
+        return lookUp(known -> Optional.ofNullable(known.tenants().get(tenant)));
     }
 
     private <T> Uni<Optional<T>> lookUp(Function<Directory, Optional<T>> question) {
@@ -110,15 +119,24 @@ public class Issuers {
     }
 
     private Directory read(RowSet<Row> rows) {
-        Map<String, Realm> active = new HashMap<>();
-        Set<TenantId> tenants = new HashSet<>();
+        Map<String, Realm> realms = new HashMap<>();
+        Map<TenantId, Standing> tenants = new HashMap<>();
         for (Row row : rows) {
             TenantId id = new TenantId(row.getString("id"));
-            tenants.add(id);
-            if (row.getString("state").equals("active")) {
-                active.put(row.getString("issuer"), new Realm.Tenant(id));
+            Standing standing = standing(row.getString("state"));
+            tenants.put(id, standing);
+            if (standing != Standing.CLOSED) {
+                realms.put(row.getString("issuer"), new Realm.Tenant(id));
             }
         }
-        return new Directory(active, tenants, System.nanoTime());
+        return new Directory(realms, tenants, System.nanoTime());
+    }
+
+    private static Standing standing(String state) {
+        return switch (state) {
+            case "active" -> Standing.ACTIVE;
+            case "suspended" -> Standing.SUSPENDED;
+            default -> Standing.CLOSED;
+        };
     }
 }

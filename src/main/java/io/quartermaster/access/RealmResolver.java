@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * Tells the verifier of tokens which realm's keys to use. It reads {@code iss} of the token before anything is verified and asks
  * {@link Issuers}; for an issuer that is not there it gives no realm, so no call goes out and the request ends with 401.
  *
- * <p>Configurations are made for issuers of the directory only, so there are never more than tenants. A suspended tenant's stays, unused,
- * until the process ends.
+ * <p>Configurations are made for issuers of the directory only, so there are never more than tenants. That of a tenant that is gone stays,
+ * unused, until the process ends.
  */
 @ApplicationScoped
 public class RealmResolver implements TenantConfigResolver {

@@ -8,7 +8,7 @@
  * capability, such as cancelling only the work that is theirs.
  *
  * <p>Invariants: a token of an issuer that is no tenant's and not the operator's causes no outgoing call; a tenant's caller learns
- * nothing of another tenant, not even that it exists; a route that states no permission is refused; roles that are the operator's count
+ * nothing of another tenant, not even that it exists; a route that states no permission is refused; a suspended tenant's caller reads and changes nothing; roles that are the operator's count
  * in the operator's realm only.
  */
 @NullMarked

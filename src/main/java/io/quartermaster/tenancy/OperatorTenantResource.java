@@ -105,7 +105,8 @@ public class OperatorTenantResource {
     @Operation(
             operationId = "updateTenant",
             summary = "Renames, suspends or resumes a tenant",
-            description = "The tokens of a suspended tenant count no longer, and its work is not started.")
+            description =
+                    "A suspended tenant reads what it has and changes nothing; what it runs goes on, and nothing of it is started.")
     @APIResponseSchema(Tenant.class)
     public Uni<Response> change(
             @PathParam("tenant") TenantId tenant,

@@ -1,6 +1,6 @@
 package io.quartermaster.tenancy;
 
-/** Only an active tenant's tokens count. */
+/** An active tenant's tokens count, and those of a suspended one for reading. */
 public enum TenantState {
     PROVISIONING,
     ACTIVE,

@@ -8,7 +8,7 @@
  * the check of tokens ({@code access}).
  *
  * <p>Invariants: making a tenant is asked for once per id, whatever is sent again; each step can be applied twice; a tenant's tokens count
- * only while it is active; an operation is worked on by one process at a time and outlives any of them.
+ * only while it is active, or suspended; an operation is worked on by one process at a time and outlives any of them.
  */
 @NullMarked
 package io.quartermaster.tenancy;

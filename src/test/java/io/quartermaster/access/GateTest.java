@@ -74,13 +74,15 @@ class GateTest {
     @ParameterizedTest
     @EnumSource(Permission.class)
     void operatorsPartIsNotThereForTenants(Permission needed) {
-        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), new Route(new Route.Area.OfOperator(), Optional.of(needed))))
+        assertThat(decide(
+                        tenantCaller(Role.TENANT_ADMIN),
+                        new Route(new Route.Area.OfOperator(), Optional.of(needed), Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.Unseen());
     }
 
     @Test
     void nodeIsSeenByItsOwnAgentOnly() {
-        Route route = new Route(new Route.Area.OfNode("n1"), Optional.of(Permission.AGENTS_SYNC));
+        Route route = new Route(new Route.Area.OfNode("n1"), Optional.of(Permission.AGENTS_SYNC), Route.Access.WRITES);
 
         assertThat(decide(caller(OPERATOR, Set.of(Role.AGENT), Optional.of("n1")), route))
                 .isEqualTo(new Gate.Verdict.Pass());
@@ -93,11 +95,38 @@ class GateTest {
 
     @Test
     void routeWithoutAPermissionIsRefusedToEverybody() {
-        Route bare = new Route(new Route.Area.Common(), Optional.empty());
+        Route bare = new Route(new Route.Area.Common(), Optional.empty(), Route.Access.READS);
 
         assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), bare))
                 .isEqualTo(new Gate.Verdict.Unguarded());
         assertThat(decide(tenantCaller(Role.TENANT_ADMIN), bare)).isEqualTo(new Gate.Verdict.Unguarded());
+    }
+
+    @Test
+    void suspendedTenantReadsAndChangesNothing() {
+        Caller admin = tenantCaller(Role.TENANT_ADMIN);
+
+        assertThat(decide(
+                        admin,
+                        tenantRoute("acme", Issuers.Standing.SUSPENDED, Permission.USAGE_READ, Route.Access.READS)))
+                .isEqualTo(new Gate.Verdict.Pass());
+        assertThat(decide(
+                        admin,
+                        tenantRoute("acme", Issuers.Standing.SUSPENDED, Permission.QUEUES_WRITE, Route.Access.WRITES)))
+                .isEqualTo(new Gate.Verdict.Suspended());
+        assertThat(decide(
+                        tenantCaller(Role.VIEWER),
+                        tenantRoute("acme", Issuers.Standing.SUSPENDED, Permission.QUEUES_WRITE, Route.Access.WRITES)))
+                .isEqualTo(new Gate.Verdict.Lacks(Permission.QUEUES_WRITE));
+    }
+
+    @Test
+    void operatorPutsASuspendedTenantInOrder() {
+        assertThat(decide(
+                        caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()),
+                        tenantRoute(
+                                "acme", Issuers.Standing.SUSPENDED, Permission.POLICIES_WRITE, Route.Access.WRITES)))
+                .isEqualTo(new Gate.Verdict.Pass());
     }
 
     @Test
@@ -126,11 +155,15 @@ class GateTest {
     }
 
     private static Route tenantRoute(String tenant, Permission needed) {
-        return new Route(new Route.Area.OfTenant(tenant, true), Optional.of(needed));
+        return tenantRoute(tenant, Issuers.Standing.ACTIVE, needed, Route.Access.WRITES);
+    }
+
+    private static Route tenantRoute(String tenant, Issuers.Standing standing, Permission needed, Route.Access access) {
+        return new Route(new Route.Area.OfTenant(tenant, Optional.of(standing)), Optional.of(needed), access);
     }
 
     private static Route unknownTenantRoute(String tenant, Permission needed) {
-        return new Route(new Route.Area.OfTenant(tenant, false), Optional.of(needed));
+        return new Route(new Route.Area.OfTenant(tenant, Optional.empty()), Optional.of(needed), Route.Access.WRITES);
     }
 
     private static Caller tenantCaller(Role role) {

@@ -171,7 +171,7 @@ class TenantIT {
     }
 
     @Test
-    void suspendedTenantIsCutOffAndComesBack() {
+    void suspendedTenantOnlyReadsAndComesBack() {
         TestTenants.provision("tenancy-c");
         String token = adminToken("tenancy-c");
         request(token).get("/v1/tenants/tenancy-c").then().statusCode(200);
@@ -193,7 +193,24 @@ class TenantIT {
                 .extract()
                 .header("ETag");
 
-        request(token).get("/v1/tenants/tenancy-c").then().statusCode(401);
+        for (String read : List.of("", "/usage", "/queues", "/workloads", "/audit-entries", "/usage/export")) {
+            request(token).get("/v1/tenants/tenancy-c" + read).then().statusCode(200);
+        }
+        for (boolean dryRun : new boolean[] {true, false}) {
+            request(token)
+                    .queryParam("dryRun", dryRun)
+                    .body(Map.of("path", "/too-late"))
+                    .post("/v1/tenants/tenancy-c/groups")
+                    .then()
+                    .statusCode(403)
+                    .body("code", equalTo("tenant-suspended"));
+        }
+        request(token)
+                .body(Map.of("queue", "q", "name", "n", "type", "training", "command", List.of("true")))
+                .post("/v1/tenants/tenancy-c/workloads")
+                .then()
+                .statusCode(403)
+                .body("code", equalTo("tenant-suspended"));
         request(operatorToken()).get("/v1/tenants/tenancy-c").then().statusCode(200);
         request(operatorToken())
                 .header("If-Match", etag)
@@ -207,7 +224,11 @@ class TenantIT {
                 .patch("/v1/operator/tenants/tenancy-c")
                 .then()
                 .statusCode(200);
-        request(token).get("/v1/tenants/tenancy-c").then().statusCode(200);
+        request(token)
+                .body(Map.of("path", "/in-time"))
+                .post("/v1/tenants/tenancy-c/groups")
+                .then()
+                .statusCode(201);
     }
 
     @Test
