@@ -4,6 +4,8 @@ package io.quartermaster.access;
 public enum Permission {
     TENANTS_READ("tenants:read"),
     TENANTS_WRITE("tenants:write"),
+    /** To make a tenant's first admin and to issue the secret of its automation. */
+    TENANTS_CREDENTIAL("tenants:credential"),
     GROUPS_READ("groups:read"),
     GROUPS_WRITE("groups:write"),
     CLUSTERS_READ("clusters:read"),

@@ -11,6 +11,7 @@ import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.Words;
+import io.quartermaster.platform.WriteMode;
 import io.quartermaster.platform.WriteParams;
 import io.quartermaster.platform.Writes;
 import io.smallrye.mutiny.Uni;
@@ -25,6 +26,9 @@ import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -39,18 +43,21 @@ public class OperatorTenantResource {
     private final SystemDatabase database;
     private final OperatorWrites writes;
     private final Callers callers;
+    private final TenantCredentials credentials;
 
     OperatorTenantResource(
             TenantService service,
             TenantStore tenants,
             SystemDatabase database,
             OperatorWrites writes,
-            Callers callers) {
+            Callers callers,
+            TenantCredentials credentials) {
         this.service = service;
         this.tenants = tenants;
         this.database = database;
         this.writes = writes;
         this.callers = callers;
+        this.credentials = credentials;
     }
 
     @POST
@@ -120,5 +127,57 @@ public class OperatorTenantResource {
                         body,
                         connection -> service.change(connection, callers.current(), tenant, params, body))
                 .call(() -> service.committed(params.mode()));
+    }
+
+    @POST
+    @Path("/{tenant}/admins")
+    @Needs(Permission.TENANTS_CREDENTIAL)
+    @Operation(
+            operationId = "createTenantAdmin",
+            summary = "Makes an admin of the tenant, with a password for the first login",
+            description =
+                    "The password is told once and must be replaced at the first login. Until then, asking again replaces it; an Idempotency-Key does not bring it back.")
+    @APIResponse(
+            responseCode = "201",
+            content = @Content(schema = @Schema(implementation = TenantCredentials.FirstLogin.class)))
+    public Uni<Response> createAdmin(
+            @PathParam("tenant") TenantId tenant,
+            @BeanParam WriteParams params,
+            TenantCredentials.@Nullable NewAdmin body) {
+        TenantCredentials.NewAdmin wanted = TenantCredentials.checked(body);
+        return database.in(
+                        params.mode(),
+                        connection -> credentials.admin(connection, callers.current(), tenant, wanted, params.mode()))
+                .map(login -> told(params.mode(), login));
+    }
+
+    @POST
+    @Path("/{tenant}/automation-secret")
+    @Needs(Permission.TENANTS_CREDENTIAL)
+    @Operation(
+            operationId = "issueAutomationSecret",
+            summary = "Issues the secret with which the tenant's automation gets its tokens",
+            description =
+                    "The secret is told once. Issuing again replaces it; an Idempotency-Key does not bring it back.")
+    @APIResponse(
+            responseCode = "201",
+            content = @Content(schema = @Schema(implementation = TenantCredentials.ClientSecret.class)))
+    public Uni<Response> automationSecret(@PathParam("tenant") TenantId tenant, @BeanParam WriteParams params) {
+        return database.in(
+                        params.mode(),
+                        connection -> credentials.automation(connection, callers.current(), tenant, params.mode()))
+                .map(secret -> told(params.mode(), secret));
+    }
+
+    /** Not kept for a repeated key, as other answers are: a secret is stored nowhere. */
+    private static Response told(WriteMode mode, Object secret) {
+        return switch (mode) {
+            case COMMIT ->
+                Response.status(Response.Status.CREATED)
+                        .header("Cache-Control", "no-store")
+                        .entity(secret)
+                        .build();
+            case DRY_RUN -> Response.noContent().build();
+        };
     }
 }

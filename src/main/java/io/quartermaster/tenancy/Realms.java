@@ -2,6 +2,8 @@ package io.quartermaster.tenancy;
 
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.WriteMode;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
 import java.util.ArrayList;
@@ -20,9 +22,11 @@ import org.keycloak.representations.idm.UserRepresentation;
 /** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
 final class Realms {
 
+    private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
     private static final int GROUPS_PER_CALL = 100;
+    private static final String UPDATE_PASSWORD = "UPDATE_PASSWORD";
 
     private Realms() {}
 
@@ -152,10 +156,6 @@ final class Realms {
 
     /** With names and an address, without which Keycloak asks for them at the first login and gives no token before. */
     private static String create(RealmResource realm, String username, String password) {
-        CredentialRepresentation credential = new CredentialRepresentation();
-        credential.setType(CredentialRepresentation.PASSWORD);
-        credential.setValue(password);
-        credential.setTemporary(false);
         UserRepresentation user = new UserRepresentation();
         user.setUsername(username);
         user.setEnabled(true);
@@ -163,12 +163,79 @@ final class Realms {
         user.setLastName("demo");
         user.setEmail(username + "@demo.invalid");
         user.setEmailVerified(true);
-        user.setCredentials(List.of(credential));
+        user.setCredentials(List.of(password(password, false)));
         try (Response response = realm.users().create(user)) {
             return response.getStatus() == CONFLICT
                     ? realm.users().searchByUsername(username, true).getFirst().getId()
                     : CreatedResponseUtil.getCreatedId(response);
         }
+    }
+
+    /**
+     * Makes a user with a role of the realm and a password that must be replaced at the first login; or gives one who never logged in a
+     * new one. False, and nothing is changed, when the user has a password of their own.
+     */
+    static boolean firstLogin(
+            RealmResource realm, TenantCredentials.NewAdmin wanted, String role, String password, WriteMode mode) {
+        List<UserRepresentation> found = realm.users().searchByUsername(wanted.username(), true);
+        if (!found.isEmpty() && !found.getFirst().getRequiredActions().contains(UPDATE_PASSWORD)) {
+            return false;
+        }
+        if (mode == WriteMode.DRY_RUN) {
+            return true;
+        }
+        String id = found.isEmpty() ? create(realm, wanted) : found.getFirst().getId();
+        // The role first: who broke off in the middle and asks again gets a whole admin.
+        realm.users()
+                .get(id)
+                .roles()
+                .realmLevel()
+                .add(List.of(realm.roles().get(role).toRepresentation()));
+        realm.users().get(id).resetPassword(password(password, true));
+        return true;
+    }
+
+    private static String create(RealmResource realm, TenantCredentials.NewAdmin wanted) {
+        UserRepresentation user = new UserRepresentation();
+        user.setUsername(wanted.username());
+        user.setEmail(wanted.email());
+        user.setFirstName(wanted.firstName());
+        user.setLastName(wanted.lastName());
+        user.setEnabled(true);
+        user.setRequiredActions(List.of(UPDATE_PASSWORD));
+        try (Response response = realm.users().create(user)) {
+            if (response.getStatus() == CONFLICT) {
+                throw ProblemException.conflict("user-exists", "the realm has a user with that name or address");
+            }
+            if (response.getStatus() == BAD_REQUEST) {
+                throw ProblemException.refused(
+                        "not-accepted-by-realm",
+                        "body",
+                        "Keycloak does not accept it: " + response.readEntity(String.class),
+                        "what the realm's user profile allows");
+            }
+            return CreatedResponseUtil.getCreatedId(response);
+        }
+    }
+
+    /** A new secret of a client, replacing the old one; empty when there is no such client. */
+    static Optional<String> newSecret(RealmResource realm, String clientId, WriteMode mode) {
+        return realm.clients().findByClientId(clientId).stream()
+                .findFirst()
+                .map(client -> mode == WriteMode.DRY_RUN
+                        ? ""
+                        : realm.clients()
+                                .get(client.getId())
+                                .generateNewSecret()
+                                .getValue());
+    }
+
+    private static CredentialRepresentation password(String value, boolean temporary) {
+        CredentialRepresentation credential = new CredentialRepresentation();
+        credential.setType(CredentialRepresentation.PASSWORD);
+        credential.setValue(value);
+        credential.setTemporary(temporary);
+        return credential;
     }
 
     static void allowPasswordsFromPrograms(RealmResource realm, String clientId) {

@@ -1,0 +1,195 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.IdentityConfig;
+import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.Role;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Words;
+import io.quartermaster.platform.WriteMode;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.net.URI;
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.regex.Pattern;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the operator hands over when a tenant is made: a first admin, and the secret of the tenant's own automation. Each secret is told
+ * once and stored nowhere but in Keycloak; asking again replaces it.
+ */
+@ApplicationScoped
+class TenantCredentials {
+
+    static final String AUTOMATION_CLIENT = "automation";
+    private static final int PASSWORD_BYTES = 18;
+    private static final int MAX_LENGTH = 254;
+    private static final Pattern USERNAME = Pattern.compile("[a-z0-9][a-z0-9._@-]{2,253}");
+    private static final Pattern EMAIL = Pattern.compile("[^\\s\\p{Cntrl}@]+@[^\\s\\p{Cntrl}@]+");
+
+    /** An admin as asked for. */
+    @Schema(name = "TenantAdminRequest")
+    public record NewAdmin(
+            @Schema(required = true, examples = "jo-example") @Nullable
+            String username,
+
+            @Schema(required = true, examples = "jo@example.com") @Nullable
+            String email,
+
+            @Schema(description = "absent: asked for at the first login") @Nullable
+            String firstName,
+
+            @Schema(description = "absent: asked for at the first login") @Nullable
+            String lastName) {}
+
+    /** With what the admin logs in for the first time. */
+    @Schema(name = "TenantAdmin")
+    public record FirstLogin(
+            String username,
+
+            @Schema(description = "good for one login, at which it must be replaced; told once")
+            String temporaryPassword,
+
+            @Schema(description = "where the admin can log in and set a password")
+            URI loginUrl) {
+
+        @Override
+        public String toString() {
+            return "first login of " + username;
+        }
+    }
+
+    /** With what a service account gets its tokens. */
+    @Schema(name = "ClientSecret")
+    public record ClientSecret(
+            String clientId,
+            @Schema(description = "told once") String clientSecret,
+            URI tokenUrl) {
+
+        @Override
+        public String toString() {
+            return "secret of " + clientId;
+        }
+    }
+
+    record Admin(String username, String email) {}
+
+    private final TenantStore tenants;
+    private final KeycloakAdmin admin;
+    private final IdentityConfig identity;
+    private final AuditLog audit;
+    private final SecureRandom random = new SecureRandom();
+
+    TenantCredentials(TenantStore tenants, KeycloakAdmin admin, IdentityConfig identity, AuditLog audit) {
+        this.tenants = tenants;
+        this.admin = admin;
+        this.identity = identity;
+        this.audit = audit;
+    }
+
+    static NewAdmin checked(@Nullable NewAdmin wanted) {
+        if (wanted == null) {
+            throw ProblemException.invalid("body", "there is none", "an admin: username, email");
+        }
+        String username = wanted.username() == null ? "" : wanted.username();
+        String email = wanted.email() == null ? "" : wanted.email();
+        new ProblemException.Invalid()
+                .check(
+                        USERNAME.matcher(username).matches(),
+                        "username",
+                        "not a name to log in with",
+                        "3 to 254 lower-case letters, digits, dots, dashes, underlines and @, a letter or digit first")
+                .check(
+                        email.length() <= MAX_LENGTH && EMAIL.matcher(email).matches(),
+                        "email",
+                        "not an address",
+                        "an address such as jo@example.com")
+                .check(
+                        isName(wanted.firstName()),
+                        "firstName",
+                        "no name",
+                        "at most " + MAX_LENGTH + " printable characters")
+                .check(
+                        isName(wanted.lastName()),
+                        "lastName",
+                        "no name",
+                        "at most " + MAX_LENGTH + " printable characters")
+                .throwIfAny();
+        return wanted;
+    }
+
+    private static boolean isName(@Nullable String name) {
+        return name == null
+                || !name.isBlank()
+                        && name.length() <= MAX_LENGTH
+                        && name.chars().noneMatch(Character::isISOControl);
+    }
+
+    /** Fails (409) when somebody has that name who has logged in before: nobody's own password is replaced here. */
+    Uni<FirstLogin> admin(SqlConnection connection, Caller caller, TenantId tenant, NewAdmin wanted, WriteMode mode) {
+        String username = String.valueOf(wanted.username());
+        String password = newPassword();
+        return usable(connection, tenant)
+                .chain(() -> record(
+                        connection,
+                        tenant,
+                        caller,
+                        "users/" + username,
+                        new Admin(username, String.valueOf(wanted.email()))))
+                .chain(() -> admin.call(keycloak -> Realms.firstLogin(
+                        keycloak.realm(tenant.value()), wanted, Role.TENANT_ADMIN.word(), password, mode)))
+                .invoke(done -> {
+                    if (!done) {
+                        throw ProblemException.conflict(
+                                "user-exists", "there is a user " + username + " who has a password of their own");
+                    }
+                })
+                .map(done ->
+                        new FirstLogin(username, password, URI.create(identity.issuerOf(tenant.value()) + "/account")));
+    }
+
+    /** The old secret gets no tokens from then on; those that are out run out within minutes. */
+    Uni<ClientSecret> automation(SqlConnection connection, Caller caller, TenantId tenant, WriteMode mode) {
+        return usable(connection, tenant)
+                .chain(() -> record(connection, tenant, caller, "clients/" + AUTOMATION_CLIENT, null))
+                .chain(() -> admin.call(
+                        keycloak -> Realms.newSecret(keycloak.realm(tenant.value()), AUTOMATION_CLIENT, mode)))
+                .map(secret -> new ClientSecret(
+                        AUTOMATION_CLIENT,
+                        secret.orElseThrow(() -> ProblemException.conflict(
+                                "no-such-client", "the tenant's realm has no client " + AUTOMATION_CLIENT)),
+                        URI.create(identity.issuerOf(tenant.value()) + "/protocol/openid-connect/token")));
+    }
+
+    private Uni<Void> usable(SqlConnection connection, TenantId tenant) {
+        return tenants.lock(connection, tenant)
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .invoke(known -> {
+                    switch (known.state()) {
+                        case ACTIVE, SUSPENDED -> {}
+                        case PROVISIONING, FAILED, OFFBOARDING, DELETED ->
+                            throw ProblemException.conflict(
+                                    "wrong-state",
+                                    "the tenant is " + Words.of(known.state()) + "; it must be active or suspended");
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    private Uni<Void> record(
+            SqlConnection connection, TenantId tenant, Caller caller, String resource, @Nullable Object after) {
+        return audit.record(
+                connection, tenant, caller, new AuditLog.Change("tenants:credential", resource, null, after));
+    }
+
+    private String newPassword() {
+        byte[] bytes = new byte[PASSWORD_BYTES];
+        random.nextBytes(bytes);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+}
