@@ -473,6 +473,13 @@ create table segment (
     foreign key (tenant_id, hour_ms) references closed_hour
 );
 create index segment_hour on segment (tenant_id, hour_ms);
+create table books_audit (
+    id     uuid primary key references operation,
+    found  jsonb not null,
+    at     timestamptz not null default clock_timestamp()
+);
+comment on table books_audit is 'what audits of the books found, by the operation that did them; the operator''s, so no tenant reads it';
+
 comment on table segment is 'closed usage: append-only, hash-chained per tenant by seq';
 comment on column segment.hour_ms is 'end of its hour, as in closed_hour';
 

@@ -1,11 +1,12 @@
 package io.quartermaster.access;
 
+import io.quartermaster.platform.OutsideFailure;
 import jakarta.ws.rs.ProcessingException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
 
 /** Keycloak was not reached, or did not do what it was asked. */
-public final class KeycloakFailure extends RuntimeException {
+public final class KeycloakFailure extends RuntimeException implements OutsideFailure {
 
     private static final long serialVersionUID = 1L;
     private static final int MAX_BODY = 500;
@@ -17,7 +18,7 @@ public final class KeycloakFailure extends RuntimeException {
         this.away = away;
     }
 
-    /** Whether Keycloak was not there to be asked, so that asking later may do. */
+    @Override
     public boolean isAway() {
         return away;
     }

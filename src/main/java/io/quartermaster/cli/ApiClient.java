@@ -113,6 +113,29 @@ final class ApiClient {
         return answer.body();
     }
 
+    /** Waits for what was answered with 202, however long it takes; ends the command when that fails. */
+    JsonNode follow(JsonNode operation) {
+        String path = "/v1/operator/operations/" + operation.path("id").asText();
+        while (true) {
+            JsonNode now = require(get(path));
+            switch (now.path("state").asText()) {
+                case "succeeded" -> {
+                    return now;
+                }
+                case "failed" ->
+                    throw new ApiFailure(now.path("kind").asText() + " failed: "
+                            + now.path("error").path("message").asText());
+                default -> pause();
+            }
+        }
+    }
+
+    /** Checks the stored books, and returns what was found. */
+    JsonNode audit(Map<String, String> request) {
+        JsonNode done = follow(require(post("/v1/operator/audits", request)));
+        return require(get("/v1/operator/audits/" + done.path("id").asText()));
+    }
+
     private Answer send(String method, String path, @Nullable Object body) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(PATIENCE)

@@ -70,7 +70,7 @@ final class AuditCommand implements Callable<Integer> {
                 DemoWorld.CLI_CLIENT,
                 Secrets.in(folder).password(DemoWorld.CLI_SECRET));
         try {
-            JsonNode audit = operator.require(operator.post("/v1/operator/audits", request()));
+            JsonNode audit = operator.audit(request());
             print(audit, spec.commandLine().getOut());
             return audit.path("holds").asBoolean(false) ? ExitCodes.OK : ExitCodes.INTERNAL;
         } catch (ApiFailure e) {

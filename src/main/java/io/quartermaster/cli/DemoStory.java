@@ -159,7 +159,7 @@ final class DemoStory {
                         seconds(row.path("totals").path("overQuota")));
             }
         }
-        JsonNode audit = operator.require(operator.post("/v1/operator/audits", Map.of()));
+        JsonNode audit = operator.audit(Map.of());
         boolean holds =
                 audit.path("violations").isEmpty() && !audit.path("violations").isMissingNode();
         out.printf("          the equations of the ledger hold: %s%n", holds ? "yes, exactly" : "NO: " + audit);

@@ -1,14 +1,26 @@
 package io.quartermaster.metering;
 
+import io.quartermaster.access.Callers;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.smallrye.common.annotation.Blocking;
+import io.quartermaster.platform.OperatorWrites;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.WriteParams;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
@@ -18,25 +30,45 @@ import org.jspecify.annotations.Nullable;
 public class AuditResource {
 
     private final AuditService audits;
+    private final AuditWork work;
+    private final OperatorWrites writes;
+    private final Callers callers;
 
-    AuditResource(AuditService audits) {
+    AuditResource(AuditService audits, AuditWork work, OperatorWrites writes, Callers callers) {
         this.audits = audits;
+        this.work = work;
+        this.writes = writes;
+        this.callers = callers;
     }
 
     @POST
-    @Blocking
     @Needs(Permission.LEDGER_AUDIT)
     @Operation(
             operationId = "auditBooks",
-            summary = "Checks the stored books and says what does not hold",
+            summary = "Checks the stored books",
             description =
-                    "Reads usage events and segments independently of each other: the equations of usage, no gap and no overlap, the hash "
-                            + "chain, closed hours counted anew, and allocations against the events that meter them. Changes nothing.")
+                    "Answers with the operation that does it; what was found is read under the operation's id. Reads usage events and segments "
+                            + "independently of each other: the equations of usage, no gap and no overlap, the hash chain, closed hours counted "
+                            + "anew, and allocations against the events that meter them. Changes nothing in the books.")
     @RequestBody(
             description = "absent: all tenants, from the beginning up to now",
             required = false,
             content = @Content(schema = @Schema(implementation = AuditApi.Request.class)))
-    public AuditApi.View audit(AuditApi.@Nullable Request request) {
-        return audits.audit(request);
+    @APIResponseSchema(value = io.quartermaster.platform.Operation.class, responseCode = "202")
+    public Uni<Response> audit(
+            @BeanParam WriteParams params, @Context UriInfo uri, AuditApi.@Nullable Request request) {
+        return writes.run(
+                callers.current().subject(), uri, params, request, connection -> audits.begin(connection, request));
+    }
+
+    @GET
+    @Path("{audit}")
+    @Needs(Permission.LEDGER_AUDIT)
+    @Operation(
+            operationId = "getAudit",
+            summary = "Says what an audit found, and what does not hold",
+            description = "404 until the operation has succeeded.")
+    public Uni<AuditApi.View> get(@PathParam("audit") UUID audit) {
+        return work.found(audit).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 }

@@ -1,30 +1,58 @@
 package io.quartermaster.metering;
 
+import io.quartermaster.platform.OperationStore;
+import io.quartermaster.platform.OperatorWrites;
 import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the stored books against what must hold of them. Reads only; blocks for as long as that takes. */
+/** Checks the stored books against what must hold of them. An audit reads only. */
 @ApplicationScoped
 class AuditService {
 
     private static final int VIOLATIONS_LIMIT = 1_000;
+    /** They read for long, and take turns with other operations. */
+    private static final int MOST_AT_ONCE = 2;
 
     private final SystemDatabase database;
+    private final OperationStore operations;
     private final MeteringConfig config;
 
-    AuditService(SystemDatabase database, MeteringConfig config) {
+    AuditService(SystemDatabase database, OperationStore operations, MeteringConfig config) {
         this.database = database;
+        this.operations = operations;
         this.config = config;
     }
 
-    AuditApi.View audit(AuditApi.@Nullable Request request) {
+    /** Begins an audit, for whoever works on operations to do. */
+    Uni<Reply> begin(SqlConnection connection, AuditApi.@Nullable Request request) {
         AuditApi.Request asked = request == null ? new AuditApi.Request(null, null, null) : request;
+        window(asked);
+        return requireTenant(connection, asked)
+                .chain(() -> operations.open(connection, AuditWork.KIND))
+                .invoke(open -> {
+                    if (open >= MOST_AT_ONCE) {
+                        throw ProblemException.conflict(
+                                "audits-running", open + " audits are not done yet; wait for one of them");
+                    }
+                })
+                .chain(() -> operations.insert(
+                        connection, new TenantId(OperatorWrites.OPERATOR), AuditWork.KIND, asked, AuditWork.STEPS))
+                .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
+    }
+
+    /** Blocks for as long as it takes. */
+    AuditApi.View audit(AuditApi.Request asked) {
         Window window = window(asked);
         List<AuditApi.Books> books = new ArrayList<>();
         List<AuditApi.Violation> violations =
@@ -54,18 +82,30 @@ class AuditService {
         return new Window(from, to);
     }
 
+    private static Uni<Void> requireTenant(SqlConnection connection, AuditApi.Request asked) {
+        TenantId only = asked.tenant();
+        return only == null
+                ? Uni.createFrom().voidItem()
+                : connection
+                        .preparedQuery("select 1 from tenant where id = $1")
+                        .execute(Tuple.of(only.value()))
+                        .invoke(rows -> {
+                            if (rows.size() == 0) {
+                                throw ProblemException.invalid(
+                                        "tenant", "there is no such tenant", "the id of a tenant");
+                            }
+                        })
+                        .replaceWithVoid();
+    }
+
     private List<String> tenants(AuditApi.Request asked) {
         String only = asked.tenant() == null ? "" : asked.tenant().value();
-        List<String> found = database.run(config.statementTimeout(), tx -> {
+        return database.run(config.statementTimeout(), tx -> {
             List<String> ids = new ArrayList<>();
             for (Row row : tx.run("select id from tenant where $1 = '' or id = $1 order by id", only)) {
                 ids.add(row.getString("id"));
             }
             return ids;
         });
-        if (!only.isEmpty() && found.isEmpty()) {
-            throw ProblemException.invalid("tenant", "there is no such tenant", "the id of a tenant");
-        }
-        return found;
     }
 }

@@ -1,7 +1,7 @@
 /**
  * Usage as it is stored and served: closes the hours of every tenant, answers what was used, exports it, and audits the books.
  *
- * <p>Owns: the tables {@code closed_hour} and {@code segment}; when an hour closes; how usage events, segments and a book's state are
+ * <p>Owns: the tables {@code closed_hour}, {@code segment} and {@code books_audit}; when an hour closes; how usage events, segments and a book's state are
  * written as rows and read back; the export and its mapping file in {@code billing/}.
  *
  * <p>Does not own: how usage is counted ({@code ledger}); who writes {@code usage_event} (the leader, in a plan's commit); what usage

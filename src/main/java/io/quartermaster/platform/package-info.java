@@ -1,13 +1,15 @@
 /**
- * What every capability stands on: problems, ids, quantities, pages, transactions, idempotent writes, the inbox and wake-ups.
+ * What every capability stands on: problems, ids, quantities, pages, transactions, idempotent writes, long work, the inbox
+ * and wake-ups.
  *
  * <p>Owns: the two doors to PostgreSQL ({@link io.quartermaster.platform.TenantTransactions} for the request role,
- * {@link io.quartermaster.platform.SystemDatabase} for the system role), the tables {@code inbox} and {@code idempotency}.
+ * {@link io.quartermaster.platform.SystemDatabase} for the system role), the tables {@code inbox}, {@code idempotency} and {@code operation}.
  *
  * <p>Does not own: any table of a capability; who is calling (that is {@code access}).
  *
  * <p>Invariants: a request touches tenant rows only inside {@code TenantTransactions}, which sets {@code app.tenant} for exactly one
- * transaction; an inbox row commits together with the change it names; every error leaves as an RFC 9457 problem.
+ * transaction; an inbox row commits together with the change it names; every error leaves as an RFC 9457 problem; an
+ * operation is worked on by one process at a time and outlives any of them.
  */
 @NullMarked
 package io.quartermaster.platform;

@@ -2,6 +2,8 @@ package io.quartermaster.tenancy;
 
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Operation;
+import io.quartermaster.platform.OperationStore;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.SystemDatabase;
 import io.smallrye.mutiny.Uni;

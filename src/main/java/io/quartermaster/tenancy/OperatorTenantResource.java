@@ -67,7 +67,7 @@ public class OperatorTenantResource {
             summary = "Makes a tenant",
             description =
                     "Answers with the operation that makes it. The same request again gives the same operation; a failed one begins again.")
-    @APIResponseSchema(value = io.quartermaster.tenancy.Operation.class, responseCode = "202")
+    @APIResponseSchema(value = io.quartermaster.platform.Operation.class, responseCode = "202")
     public Uni<Response> create(
             @BeanParam WriteParams params, @Context UriInfo uri, TenantService.@Nullable NewTenant body) {
         TenantSpec spec = service.check(body);

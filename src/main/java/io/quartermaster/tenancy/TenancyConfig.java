@@ -4,7 +4,6 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -37,24 +36,4 @@ public interface TenancyConfig {
 
     /** Secret of the operator's client {@code quartermaster-cli}; without it Keycloak makes one up and keeps it. */
     Optional<String> cliSecret();
-
-    /** How often unfinished operations are looked for. */
-    @WithDefault("1S")
-    Duration operationPoll();
-
-    /** A process that died loses its operations to others after this long; while it lives it renews. */
-    @WithDefault("15S")
-    Duration operationLease();
-
-    /** The wait after a failed step; it doubles with every failure. */
-    @WithDefault("1S")
-    Duration retryFirst();
-
-    /** The longest wait after a failed step. */
-    @WithDefault("1M")
-    Duration retryMost();
-
-    /** After so many failures an operation has failed and waits for somebody to ask for it again. Keycloak being away does not count. */
-    @WithDefault("20")
-    int retries();
 }

@@ -7,6 +7,8 @@ import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Issuers;
 import io.quartermaster.access.Realm;
 import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.Operation;
+import io.quartermaster.platform.OperationStore;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -55,7 +57,7 @@ class TenantService {
 
     private final TenantStore tenants;
     private final OperationStore operations;
-    private final OperationRunner runner;
+    private final ProvisionTenant provisioning;
     private final Blueprints blueprints;
     private final TenancyConfig config;
     private final IdentityConfig identity;
@@ -65,7 +67,7 @@ class TenantService {
     TenantService(
             TenantStore tenants,
             OperationStore operations,
-            OperationRunner runner,
+            ProvisionTenant provisioning,
             Blueprints blueprints,
             TenancyConfig config,
             IdentityConfig identity,
@@ -73,7 +75,7 @@ class TenantService {
             AuditLog audit) {
         this.tenants = tenants;
         this.operations = operations;
-        this.runner = runner;
+        this.provisioning = provisioning;
         this.blueprints = blueprints;
         this.config = config;
         this.identity = identity;
@@ -134,13 +136,14 @@ class TenantService {
                         spec.id(),
                         caller,
                         new AuditLog.Change("tenants:create", "tenants/" + spec.id(), null, spec))
-                .chain(() -> operations.insert(connection, spec, runner.pendingSteps()));
+                .chain(() ->
+                        operations.insert(connection, spec.id(), ProvisionTenant.KIND, spec, provisioning.steps()));
     }
 
     private Uni<Operation> again(SqlConnection connection, TenantSpec spec) {
-        return operations.provisioning(connection, spec.id()).chain(found -> {
+        return operations.last(connection, spec.id(), ProvisionTenant.KIND).chain(found -> {
             OperationStore.Claim before = found.orElseThrow();
-            requireSame(before.spec(), spec);
+            requireSame(provisioning.spec(before), spec);
             return before.operation().state() == Operation.State.FAILED
                     ? tenants.move(connection, spec.id(), TenantState.FAILED, TenantState.PROVISIONING)
                             .chain(() -> operations.restart(

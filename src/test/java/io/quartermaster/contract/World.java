@@ -85,6 +85,14 @@ record World(String tenant, Map<String, String> ids) {
                 .post("/v1/operator/nodes"));
     }
 
+    /** The operator's, and done. */
+    private static String audit(String tenant) {
+        String id = ensure(operator().body(Map.of("tenant", tenant)).post("/v1/operator/audits"))
+                .path("id");
+        TestTenants.awaitState(id, "succeeded");
+        return id;
+    }
+
     private static World make(String tenant) {
         TestTenants.provision(tenant);
         String own = "/v1/tenants/" + tenant;
@@ -144,7 +152,8 @@ record World(String tenant, Map<String, String> ids) {
                         Map.entry("policy", policy),
                         Map.entry("queue", queue),
                         Map.entry("rule", rule),
-                        Map.entry("workload", workload)));
+                        Map.entry("workload", workload),
+                        Map.entry("audit", audit(tenant))));
     }
 
     private static RequestSpecification operator() {

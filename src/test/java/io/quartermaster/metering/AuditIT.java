@@ -2,13 +2,18 @@ package io.quartermaster.metering;
 
 import static io.quartermaster.metering.BookRows.HOUR;
 import static io.quartermaster.metering.BookRows.MINUTE;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
+import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hamcrest.Matchers.contains;
+import static org.hamcrest.Matchers.equalTo;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.tenancy.TestTenants;
 import jakarta.inject.Inject;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -21,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.eclipse.microprofile.config.ConfigProvider;
@@ -58,6 +64,38 @@ class AuditIT {
             return rows.number("select count(*) from closed_hour where tenant_id = $1", tenant) >= 3;
         });
         return rows;
+    }
+
+    @Test
+    void auditThatIsAskedForIsAnOperationWithAReport() {
+        BookRows rows = closedBooks("audit-asked");
+        String id = request(operatorToken())
+                .body(Map.of("tenant", rows.tenant))
+                .post("/v1/operator/audits")
+                .then()
+                .statusCode(202)
+                .body("kind", equalTo("audit-books"))
+                .extract()
+                .path("id");
+
+        TestTenants.awaitState(id, "succeeded");
+
+        request(operatorToken())
+                .get("/v1/operator/audits/" + id)
+                .then()
+                .statusCode(200)
+                .body("holds", equalTo(true))
+                .body("tenants.tenant", contains(rows.tenant));
+        request(operatorToken())
+                .body(Map.of("tenant", "no-such-tenant"))
+                .post("/v1/operator/audits")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("tenant"));
+        request(operatorToken())
+                .get("/v1/operator/audits/" + UUID.randomUUID())
+                .then()
+                .statusCode(404);
     }
 
     private List<AuditApi.Violation> violations(BookRows rows) {

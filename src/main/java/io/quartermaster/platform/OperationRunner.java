@@ -1,20 +1,21 @@
-package io.quartermaster.tenancy;
+package io.quartermaster.platform;
 
 import io.quarkus.arc.All;
 import io.quarkus.scheduler.Scheduled;
-import io.quartermaster.access.KeycloakFailure;
-import io.quartermaster.platform.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Works on operations: step after step, each state stored before the next begins, so that a crash at any line costs at most one step done
@@ -29,38 +30,25 @@ public class OperationRunner {
 
     private final SystemDatabase database;
     private final OperationStore operations;
-    private final TenantStore tenants;
-    private final TenancyConfig config;
-    private final List<ProvisioningStep> steps;
+    private final OperationsConfig config;
+    private final Map<String, LongWork> works = new TreeMap<>();
     private final Clock clock = Clock.systemUTC();
     private final String me = UUID.randomUUID().toString();
     private final Set<UUID> mine = ConcurrentHashMap.newKeySet();
 
     OperationRunner(
-            SystemDatabase database,
-            OperationStore operations,
-            TenantStore tenants,
-            TenancyConfig config,
-            @All List<ProvisioningStep> steps) {
+            SystemDatabase database, OperationStore operations, OperationsConfig config, @All List<LongWork> works) {
         this.database = database;
         this.operations = operations;
-        this.tenants = tenants;
         this.config = config;
-        this.steps = steps.stream()
-                .sorted(Comparator.comparingInt(ProvisioningStep::order).thenComparing(ProvisioningStep::name))
-                .toList();
-        if (this.steps.stream().map(ProvisioningStep::name).distinct().count() != steps.size()) {
-            throw new IllegalStateException("two provisioning steps have one name");
+        for (LongWork work : works) {
+            if (this.works.put(work.kind(), work) != null) {
+                throw new IllegalStateException("two kinds of long work have the name " + work.kind());
+            }
         }
     }
 
-    List<Operation.Step> pendingSteps() {
-        return steps.stream().map(step -> Operation.Step.pending(step.name())).toList();
-    }
-
-    @Scheduled(
-            every = "${quartermaster.tenancy.operation-poll:1S}",
-            concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    @Scheduled(every = "${quartermaster.operations.poll:1S}", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> poll() {
         return renew().chain(this::takeMore)
                 .onFailure()
@@ -72,14 +60,14 @@ public class OperationRunner {
     private Uni<Void> renew() {
         return mine.isEmpty()
                 ? Uni.createFrom().voidItem()
-                : database.on(connection -> operations.renew(connection, me, mine, config.operationLease()));
+                : database.on(connection -> operations.renew(connection, me, mine, config.lease()));
     }
 
     private Uni<Void> takeMore() {
         if (mine.size() >= SIDE_BY_SIDE) {
             return Uni.createFrom().voidItem();
         }
-        return database.on(connection -> operations.claim(connection, me, config.operationLease()))
+        return database.on(connection -> operations.claim(connection, me, config.lease()))
                 .chain(found -> {
                     if (found.isEmpty()) {
                         return Uni.createFrom().voidItem();
@@ -101,30 +89,36 @@ public class OperationRunner {
     }
 
     private Uni<Void> work(OperationStore.Claim claim) {
+        LongWork work = works.get(claim.operation().kind());
+        if (work == null) {
+            return Uni.createFrom()
+                    .failure(new IllegalStateException("this program knows no work of kind "
+                            + claim.operation().kind()));
+        }
         Uni<Operation> progress = Uni.createFrom().item(claim.operation());
-        for (ProvisioningStep step : steps) {
+        for (String step : work.steps()) {
             progress = progress.chain(operation ->
-                    operation.isDone(step.name()) ? Uni.createFrom().item(operation) : run(step, operation, claim));
+                    operation.isDone(step) ? Uni.createFrom().item(operation) : run(work, step, operation, claim));
         }
         return progress.chain(operation -> finish(operation, Operation.State.SUCCEEDED, null, 0, Duration.ZERO))
                 .onFailure(StepFailed.class)
-                .recoverWithUni(failure -> tryLater((StepFailed) failure, claim));
+                .recoverWithUni(failure -> tryLater((StepFailed) failure));
     }
 
-    private Uni<Operation> run(ProvisioningStep step, Operation operation, OperationStore.Claim claim) {
-        Operation started = operation.started(step.name(), clock.instant());
+    private Uni<Operation> run(LongWork work, String step, Operation operation, OperationStore.Claim claim) {
+        Operation started = operation.started(step, clock.instant());
         return save(started)
-                .chain(() -> step.apply(claim.spec()))
+                .chain(() -> work.run(step, new OperationStore.Claim(started, claim.request())))
                 .onFailure(failure -> !(failure instanceof Lost))
-                .transform(failure -> new StepFailed(step.name(), started, failure))
+                .transform(failure -> new StepFailed(step, started, failure))
                 .chain(() -> {
-                    Operation done = started.succeeded(step.name(), clock.instant());
+                    Operation done = started.succeeded(step, clock.instant());
                     return save(done).replaceWith(done);
                 });
     }
 
-    private Uni<Void> tryLater(StepFailed failed, OperationStore.Claim claim) {
-        boolean away = failed.reason() instanceof KeycloakFailure failure && failure.isAway();
+    private Uni<Void> tryLater(StepFailed failed) {
+        boolean away = failed.reason() instanceof OutsideFailure failure && failure.isAway();
         int attempts = failed.operation().attempts() + (away ? 0 : 1);
         boolean giveUp = attempts > config.retries();
         Duration wait = away ? config.retryFirst().multipliedBy(2) : backOff(attempts);
@@ -133,8 +127,13 @@ public class OperationRunner {
         Operation operation = failed.operation()
                 .failed(failed.step(), giveUp ? Operation.StepState.FAILED : Operation.StepState.WAITING, now, message);
         LOG.warnf(
-                "operation %s of tenant %s: step %s failed (%s)%s",
-                operation.id(), operation.tenant(), failed.step(), message, giveUp ? "; giving up" : "");
+                "operation %s (%s of %s): step %s failed (%s)%s",
+                operation.id(),
+                operation.kind(),
+                operation.tenant(),
+                failed.step(),
+                message,
+                giveUp ? "; giving up" : "");
         Operation.Failure error = new Operation.Failure(failed.step(), message, giveUp ? null : now.plus(wait));
         return finish(operation, giveUp ? Operation.State.FAILED : Operation.State.PENDING, error, attempts, wait);
     }
@@ -142,16 +141,18 @@ public class OperationRunner {
     private Uni<Void> finish(
             Operation operation,
             Operation.State state,
-            Operation.@org.jspecify.annotations.Nullable Failure error,
+            Operation.@Nullable Failure error,
             int attempts,
             Duration wait) {
         return database.in(connection -> operations
-                        .release(connection, me, operation, state, error, attempts, wait)
-                        .chain(kept -> state == Operation.State.FAILED && kept
-                                ? tenants.move(
-                                        connection, operation.tenant(), TenantState.PROVISIONING, TenantState.FAILED)
-                                : Uni.createFrom().item(kept)))
-                .replaceWithVoid();
+                .release(connection, me, operation, state, error, attempts, wait)
+                .chain(kept -> state == Operation.State.FAILED && kept
+                        ? work(operation).gaveUp(connection, operation)
+                        : Uni.createFrom().voidItem()));
+    }
+
+    private LongWork work(Operation operation) {
+        return Optional.ofNullable(works.get(operation.kind())).orElseThrow();
     }
 
     private Uni<Void> save(Operation operation) {

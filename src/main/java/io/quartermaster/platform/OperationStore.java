@@ -1,11 +1,8 @@
-package io.quartermaster.tenancy;
+package io.quartermaster.platform;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -27,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  * owner can write to it.
  */
 @ApplicationScoped
-class OperationStore {
+public class OperationStore {
 
-    /** An operation that is now this process's to work on. */
-    record Claim(Operation operation, TenantSpec spec) {}
+    /** An operation with what was asked for, as JSON. */
+    public record Claim(Operation operation, String request) {}
 
     private static final String COLUMNS =
             "id, tenant_id, kind, state, request, steps, error, attempts, created_at, updated_at";
@@ -42,31 +39,35 @@ class OperationStore {
         this.json = json;
     }
 
-    Uni<Operation> insert(SqlConnection connection, TenantSpec spec, List<Operation.Step> steps) {
+    /** Begins an operation, for the runner to find. */
+    public Uni<Operation> insert(
+            SqlConnection connection, TenantId tenant, String kind, Object request, List<String> steps) {
+        List<Operation.Step> pending =
+                steps.stream().map(Operation.Step::pending).toList();
         return connection
                 .preparedQuery(
                         "insert into operation (id, tenant_id, kind, state, request, steps) values ($1, $2, $3, 'pending', $4, $5) returning "
                                 + COLUMNS)
                 .execute(Tuple.tuple()
                         .addUUID(Ids.next())
-                        .addString(spec.id().value())
-                        .addString(Operation.PROVISION)
-                        .addValue(new JsonObject(write(spec)))
-                        .addValue(new JsonArray(write(steps))))
+                        .addString(tenant.value())
+                        .addString(kind)
+                        .addValue(new JsonObject(write(request)))
+                        .addValue(new JsonArray(write(pending))))
                 .map(rows -> read(rows.iterator().next()));
     }
 
-    /** The tenant's provisioning, with what was asked for. */
-    Uni<Optional<Claim>> provisioning(SqlConnection connection, TenantId tenant) {
+    /** The tenant's last operation of a kind. */
+    public Uni<Optional<Claim>> last(SqlConnection connection, TenantId tenant, String kind) {
         return connection
                 .preparedQuery("select " + COLUMNS
                         + " from operation where tenant_id = $1 and kind = $2 order by id desc limit 1")
-                .execute(Tuple.of(tenant.value(), Operation.PROVISION))
+                .execute(Tuple.of(tenant.value(), kind))
                 .map(this::firstClaim);
     }
 
     /** Begins a failed operation again; what is done stays done. */
-    Uni<Operation> restart(SqlConnection connection, UUID id) {
+    public Uni<Operation> restart(SqlConnection connection, UUID id) {
         return connection
                 .preparedQuery(
                         "update operation set state = 'pending', attempts = 0, not_before = clock_timestamp(), updated_at = clock_timestamp() where id = $1 returning "
@@ -75,7 +76,16 @@ class OperationStore {
                 .map(rows -> read(rows.iterator().next()));
     }
 
-    Uni<Optional<Operation>> find(SqlConnection connection, UUID id) {
+    /** How many operations of a kind are not over. */
+    public Uni<Long> open(SqlConnection connection, String kind) {
+        return connection
+                .preparedQuery(
+                        "select count(*) as open from operation where kind = $1 and state in ('pending', 'running')")
+                .execute(Tuple.of(kind))
+                .map(rows -> rows.iterator().next().getLong("open"));
+    }
+
+    public Uni<Optional<Operation>> find(SqlConnection connection, UUID id) {
         return connection
                 .preparedQuery("select " + COLUMNS + " from operation where id = $1")
                 .execute(Tuple.of(id))
@@ -134,8 +144,7 @@ class OperationStore {
 
     private Optional<Claim> firstClaim(RowSet<Row> rows) {
         for (Row row : rows) {
-            return Optional.of(
-                    new Claim(read(row), parse(row.getJsonObject("request").encode(), TenantSpec.class)));
+            return Optional.of(new Claim(read(row), row.getJsonObject("request").encode()));
         }
         return Optional.empty();
     }

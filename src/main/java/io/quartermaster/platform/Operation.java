@@ -1,6 +1,5 @@
-package io.quartermaster.tenancy;
+package io.quartermaster.platform;
 
-import io.quartermaster.platform.TenantId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,10 +8,13 @@ import java.util.function.UnaryOperator;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Long work on a tenant, and how far it has come. {@code error} is that of the last failed try, also while it is tried again. */
+/** Long work, and how far it has come. {@code error} is that of the last failed try, also while it is tried again. */
 public record Operation(
         UUID id,
+
+        @Schema(description = "whose it is; operator for what is no tenant's")
         TenantId tenant,
+
         String kind,
         State state,
         List<Step> steps,
@@ -20,9 +22,6 @@ public record Operation(
         int attempts,
         Instant createdAt,
         Instant updatedAt) {
-
-    /** The kind of the only work there is as yet. */
-    public static final String PROVISION = "provision-tenant";
 
     /** Where an operation is. */
     @Schema(name = "OperationState")

@@ -1,0 +1,30 @@
+package io.quartermaster.platform;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** How long work is done. */
+@ConfigMapping(prefix = "quartermaster.operations")
+public interface OperationsConfig {
+
+    /** How often unfinished operations are looked for. */
+    @WithDefault("1S")
+    Duration poll();
+
+    /** A process that died loses its operations to others after this long; while it lives it renews. */
+    @WithDefault("15S")
+    Duration lease();
+
+    /** The wait after a failed step; it doubles with every failure. */
+    @WithDefault("1S")
+    Duration retryFirst();
+
+    /** The longest wait after a failed step. */
+    @WithDefault("1M")
+    Duration retryMost();
+
+    /** After so many failures an operation has failed and waits for somebody to ask for it again. Keycloak being away does not count. */
+    @WithDefault("20")
+    int retries();
+}
