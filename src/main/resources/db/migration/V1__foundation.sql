@@ -212,11 +212,13 @@ create table policy (
     on_preemption  text not null default 'requeue' check (on_preemption in ('requeue', 'end', 'pause')),
     grace_ms       bigint not null default 30000 check (grace_ms between 0 and 3600000),
     user_limit_milli bigint check (user_limit_milli >= 0),
+    drift_since    timestamptz,
     created_at     timestamptz not null default clock_timestamp(),
     version        bigint not null default 0,
     retired_at     timestamptz,
     primary key (tenant_id, id)
 );
+comment on column policy.drift_since is 'since when the realm lacks its group: nothing of it starts meanwhile; null: the group is there';
 create unique index policy_name on policy (tenant_id, name) where retired_at is null;
 create unique index policy_group on policy (tenant_id, group_path) where retired_at is null;
 

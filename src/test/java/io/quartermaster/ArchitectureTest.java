@@ -83,6 +83,7 @@ class ArchitectureTest {
             "dispatch.Dispatcher",
             "dispatch.SetAside",
             "execution.agents.AgentStore",
+            "governance.GroupDrift",
             "metering.AuditService",
             "metering.AuditWork",
             "metering.BooksAudit",

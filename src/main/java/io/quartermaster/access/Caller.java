@@ -1,5 +1,6 @@
 package io.quartermaster.access;
 
+import io.quartermaster.platform.Ids;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
@@ -25,6 +26,9 @@ public record Caller(
         Optional<String> node,
         String requestId) {
 
+    /** No user of Keycloak can have parentheses in the name. */
+    private static final String SERVICE = "(service)";
+
     public Caller {
         for (Role role : roles) {
             if (!role.belongsTo(realm)) {
@@ -36,6 +40,19 @@ public record Caller(
         }
         roles = roles.isEmpty() ? Set.of() : Set.copyOf(EnumSet.copyOf(roles));
         groups = Set.copyOf(groups);
+    }
+
+    /** The service itself, where it acts and nobody asked: for audit entries. It has no roles, so it passes no gate. */
+    public static Caller service() {
+        return new Caller(
+                new Realm.Operator(),
+                SERVICE,
+                SERVICE,
+                Set.of(),
+                Set.of(),
+                Optional.empty(),
+                Optional.empty(),
+                Ids.next().toString());
     }
 
     public boolean isServiceAccount() {

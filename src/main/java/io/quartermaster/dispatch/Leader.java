@@ -48,6 +48,7 @@ final class Leader {
     private final Map<PoolId, UUID> poolIds = new HashMap<>();
     private final Map<UUID, QuotaPath> paths = new HashMap<>();
     private final Map<TenantId, Set<QuotaKey>> quotas = new HashMap<>();
+    private final Map<TenantId, Set<QuotaPath>> suspendedPaths = new HashMap<>();
     private final Map<UUID, String> clusters = new HashMap<>();
     private final Map<UUID, Binding> told = new HashMap<>();
     private final ReservedLevels levels = new ReservedLevels();
@@ -360,6 +361,11 @@ final class Leader {
         changes.add(new Change.StandingSet(
                 QuotaPath.of(fact.tenant().value()),
                 fact.suspended() ? Change.Standing.SUSPENDED : Change.Standing.GOOD));
+        Set<QuotaPath> resumed = new TreeSet<>(suspendedPaths.getOrDefault(fact.tenant(), Set.of()));
+        resumed.removeAll(fact.suspendedPaths());
+        resumed.forEach(path -> changes.add(new Change.StandingSet(path, Change.Standing.GOOD)));
+        fact.suspendedPaths().forEach(path -> changes.add(new Change.StandingSet(path, Change.Standing.SUSPENDED)));
+        suspendedPaths.put(fact.tenant(), fact.suspendedPaths());
     }
 
     private PoolId poolId(UUID id) {

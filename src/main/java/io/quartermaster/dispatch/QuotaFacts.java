@@ -21,7 +21,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -30,10 +32,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param paths by policy, retired ones included: their work may still run
  * @param groups likewise
+ * @param suspendedPaths those of policies whose group is gone from the realm
  */
 record QuotaFacts(
         TenantId tenant,
         boolean suspended,
+        Set<QuotaPath> suspendedPaths,
         Map<UUID, QuotaPath> paths,
         Map<UUID, String> groups,
         List<Quota> quotas,
@@ -104,6 +108,7 @@ record QuotaFacts(
         private final List<Allotment> allotments = new ArrayList<>();
         private final List<Policy> policies = new ArrayList<>();
         private final Map<UUID, List<PolicyQuota>> granted = new HashMap<>();
+        private final Set<QuotaPath> suspendedPaths = new TreeSet<>();
         private final Map<UUID, QuotaPath> paths = new TreeMap<>();
         private final Map<UUID, String> groups = new TreeMap<>();
         private final List<Level> levels = new ArrayList<>();
@@ -135,6 +140,9 @@ record QuotaFacts(
             paths.put(id, QuotaTree.path(tenant, group));
             groups.put(id, group.value());
             if (row.getOffsetDateTime("retired_at") == null) {
+                if (row.getOffsetDateTime("drift_since") != null) {
+                    suspendedPaths.add(QuotaTree.path(tenant, group));
+                }
                 policies.add(new Policy(
                         id,
                         row.getString("name"),
@@ -160,7 +168,13 @@ record QuotaFacts(
                     // A retired policy reserves nothing: what still runs under it is over-quota.
                     .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
             return new QuotaFacts(
-                    tenant, suspended, Map.copyOf(paths), Map.copyOf(groups), List.copyOf(quotas), List.copyOf(levels));
+                    tenant,
+                    suspended,
+                    Set.copyOf(suspendedPaths),
+                    Map.copyOf(paths),
+                    Map.copyOf(groups),
+                    List.copyOf(quotas),
+                    List.copyOf(levels));
         }
 
         private static QuotaTerms terms(Row row) {

@@ -2,6 +2,7 @@ package io.quartermaster.governance;
 
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.engine.Scope;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -16,6 +17,7 @@ import java.util.UUID;
  * @param overQuota whether the group may run anything beyond what is reserved for it
  * @param graceMillis how long preempted work keeps its devices after it was told
  * @param userLimitGpuMilli what one user of the group may hold at once; absent = no bound of its own
+ * @param groupGoneSince since when the realm lacks the group; while it does, nothing of the policy starts, and what runs goes on
  * @param version grows with every change
  */
 public record Policy(
@@ -27,6 +29,7 @@ public record Policy(
         OnPreemption onPreemption,
         long graceMillis,
         OptionalLong userLimitGpuMilli,
+        Optional<Instant> groupGoneSince,
         long version) {
 
     public static final long DEFAULT_GRACE_MILLIS = 30_000;
@@ -43,6 +46,39 @@ public record Policy(
         if (graceMillis < 0 || graceMillis > MAX_GRACE_MILLIS) {
             throw new IllegalArgumentException("grace is 0 to " + MAX_GRACE_MILLIS + " ms: " + graceMillis);
         }
+    }
+
+    /** Of a group that is there. */
+    public Policy(
+            UUID id,
+            String name,
+            GroupPath group,
+            List<PolicyQuota> quotas,
+            boolean overQuota,
+            OnPreemption onPreemption,
+            long graceMillis,
+            OptionalLong userLimitGpuMilli,
+            long version) {
+        this(
+                id,
+                name,
+                group,
+                quotas,
+                overQuota,
+                onPreemption,
+                graceMillis,
+                userLimitGpuMilli,
+                Optional.empty(),
+                version);
+    }
+
+    public PolicyState state() {
+        return groupGoneSince.isPresent() ? PolicyState.SUSPENDED : PolicyState.ACTIVE;
+    }
+
+    Policy withGroupGoneSince(Optional<Instant> since) {
+        return new Policy(
+                id, name, group, quotas, overQuota, onPreemption, graceMillis, userLimitGpuMilli, since, version + 1);
     }
 
     public Optional<PolicyQuota> quotaFor(Scope scope) {

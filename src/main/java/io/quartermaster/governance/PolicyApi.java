@@ -3,6 +3,7 @@ package io.quartermaster.governance;
 import io.quartermaster.capacity.QuotaFields;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -92,6 +93,31 @@ final class PolicyApi {
         }
     }
 
+    /** What a policy and the realm do not agree about. */
+    @Schema(name = "PolicyDriftKind")
+    enum DriftKind {
+        GROUP_GONE
+    }
+
+    @Schema(name = "PolicyDrift", description = "What the policy and the realm do not agree about.")
+    record Drift(DriftKind kind, Instant since) {
+
+        static Drift groupGone(Instant since) {
+            return new Drift(DriftKind.GROUP_GONE, since);
+        }
+    }
+
+    @Schema(name = "DriftCheck", description = "What a comparison of policies with the realm's groups changed.")
+    record DriftChecked(
+            @Schema(description = "policies that were compared")
+            int policies,
+
+            @Schema(description = "names of policies suspended just now, because their group is gone")
+            List<String> suspended,
+
+            @Schema(description = "names of policies resumed just now, because their group is back")
+            List<String> resumed) {}
+
     @Schema(name = "Policy")
     record View(
             UUID id,
@@ -104,6 +130,8 @@ final class PolicyApi {
             OnPreemption onPreemption,
             Duration grace,
             @Nullable GpuAmount userLimit,
+            PolicyState state,
+            @Nullable Drift drift,
             long version,
 
             @Schema(description = "in answers to writes") @Nullable
@@ -129,6 +157,8 @@ final class PolicyApi {
                     policy.userLimitGpuMilli().isPresent()
                             ? new GpuAmount(policy.userLimitGpuMilli().getAsLong())
                             : null,
+                    policy.state(),
+                    policy.groupGoneSince().map(Drift::groupGone).orElse(null),
                     policy.version(),
                     effects);
         }

@@ -41,10 +41,11 @@ final class PolicyReader {
                 "name",
                 "a policy keeps its name",
                 name);
+        GroupPath group = group(request.group());
         return new Policy(
                 old.map(Policy::id).orElseGet(Ids::next),
                 name,
-                group(request.group()),
+                group,
                 quotas(request.quotas() == null ? List.of() : request.quotas()),
                 request.overQuota() == null || request.overQuota(),
                 request.onPreemption() == null ? OnPreemption.REQUEUE : request.onPreemption(),
@@ -52,6 +53,7 @@ final class PolicyReader {
                 request.userLimit() == null
                         ? OptionalLong.empty()
                         : OptionalLong.of(request.userLimit().milli()),
+                old.filter(policy -> policy.group().equals(group)).flatMap(Policy::groupGoneSince),
                 old.map(policy -> policy.version() + 1).orElse(0L));
     }
 

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,10 @@ class PolicyRow {
     @Nullable
     Long userLimitMilli;
 
+    @Column(name = "drift_since")
+    @Nullable
+    Instant driftSince;
+
     @Column(name = "version")
     long version;
 
@@ -87,6 +92,7 @@ class PolicyRow {
         userLimitMilli = policy.userLimitGpuMilli().isPresent()
                 ? policy.userLimitGpuMilli().getAsLong()
                 : null;
+        driftSince = policy.groupGoneSince().orElse(null);
         version = policy.version();
         quotas.clear();
         policy.quotas().forEach(quota -> quotas.add(new PolicyQuotaRow(quota)));
@@ -105,6 +111,7 @@ class PolicyRow {
                 Words.stored(OnPreemption.class, onPreemption),
                 graceMs,
                 userLimitMilli == null ? OptionalLong.empty() : OptionalLong.of(userLimitMilli),
+                Optional.ofNullable(driftSince),
                 version);
     }
 }

@@ -101,6 +101,11 @@ final class Realms {
         }
     }
 
+    static List<GroupPath> missing(RealmResource realm, List<GroupPath> asked) {
+        realm.toRepresentation();
+        return asked.stream().filter(path -> group(realm, path).isEmpty()).toList();
+    }
+
     /** All groups of the realm, at most so many, each before its subgroups. */
     static List<GroupPath> groups(RealmResource realm, int most) {
         List<GroupPath> paths = new ArrayList<>();

@@ -5,13 +5,17 @@ import io.quartermaster.access.KeycloakAdmin;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** What groups a tenant's realm has, asked of the realm each time. */
 @ApplicationScoped
 public class TenantGroups {
 
     static final int MOST = 10_000;
+    /** Far fewer than fit into the time that a call to Keycloak may take. */
+    private static final int ASKED_AT_ONCE = 50;
 
     private final KeycloakAdmin admin;
 
@@ -23,8 +27,16 @@ public class TenantGroups {
         return admin.call(keycloak -> Realms.groups(keycloak.realm(tenant.value()), MOST));
     }
 
-    public Uni<Boolean> exists(TenantId tenant, GroupPath path) {
-        return admin.call(
-                keycloak -> Realms.group(keycloak.realm(tenant.value()), path).isPresent());
+    /** Which of these groups the realm lacks. Fails where there is no such realm, which must not look like one without groups. */
+    public Uni<Set<GroupPath>> missing(TenantId tenant, Set<GroupPath> asked) {
+        List<GroupPath> all = asked.stream().sorted().toList();
+        Set<GroupPath> missing = new HashSet<>();
+        Uni<Boolean> chain = Uni.createFrom().item(true);
+        for (int first = 0; first < all.size(); first += ASKED_AT_ONCE) {
+            List<GroupPath> some = all.subList(first, Math.min(all.size(), first + ASKED_AT_ONCE));
+            chain = chain.chain(() -> admin.call(keycloak -> Realms.missing(keycloak.realm(tenant.value()), some)))
+                    .map(missing::addAll);
+        }
+        return chain.replaceWith(missing);
     }
 }

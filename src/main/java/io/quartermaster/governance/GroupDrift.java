@@ -1,0 +1,171 @@
+package io.quartermaster.governance;
+
+import io.quarkus.scheduler.Scheduled;
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.Wakeups;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.tenancy.TenantGroups;
+import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jboss.logging.Logger;
+
+/**
+ * Compares policies with the groups of their tenant's realm, which the tenant's people may change behind our back. A policy whose group is
+ * gone is suspended, and resumed when the group is back. The realm is asked before the transaction, and only what was asked for is
+ * judged in it, so that no lock is held for Keycloak. Replicas may do the same side by side: who comes second finds nothing to change.
+ */
+@ApplicationScoped
+class GroupDrift {
+
+    private static final Logger LOG = Logger.getLogger(GroupDrift.class);
+
+    private final SystemDatabase database;
+    private final TenantTransactions transactions;
+    private final RulesStore store;
+    private final RuleWrites writes;
+    private final TenantGroups groups;
+    private final Wakeups wakeups;
+
+    GroupDrift(
+            SystemDatabase database,
+            TenantTransactions transactions,
+            RulesStore store,
+            RuleWrites writes,
+            TenantGroups groups,
+            Wakeups wakeups) {
+        this.database = database;
+        this.transactions = transactions;
+        this.store = store;
+        this.writes = writes;
+        this.groups = groups;
+        this.wakeups = wakeups;
+    }
+
+    /** What the realm said: of the groups that were asked for, those it lacks. */
+    private record Seen(Set<GroupPath> asked, Set<GroupPath> missing) {
+
+        boolean differsFrom(Policy policy) {
+            return asked.contains(policy.group())
+                    && missing.contains(policy.group())
+                            != policy.groupGoneSince().isPresent();
+        }
+
+        boolean differsFrom(TenantRules rules) {
+            return rules.policies().stream().anyMatch(this::differsFrom);
+        }
+    }
+
+    private record Compared(TenantRules rules, Seen seen) {}
+
+    @Scheduled(
+            every = "${quartermaster.governance.drift-every:5M}",
+            delayed = "${quartermaster.governance.drift-every:5M}",
+            concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    Uni<Void> checkRegularly() {
+        return tenants()
+                .onItem()
+                .transformToMulti(all -> Multi.createFrom().iterable(all))
+                .onItem()
+                .transformToUniAndConcatenate(tenant -> check(tenant)
+                        .onFailure()
+                        .invoke(e -> LOG.warnf(
+                                "the groups of tenant %s could not be compared with its policies: %s",
+                                tenant, e.getMessage()))
+                        .onFailure()
+                        .recoverWithNull())
+                .collect()
+                .last()
+                .replaceWithVoid()
+                .onFailure()
+                .invoke(e -> LOG.warnf("policies could not be compared with groups: %s", e.getMessage()))
+                .onFailure()
+                .recoverWithNull();
+    }
+
+    private Uni<List<TenantId>> tenants() {
+        return database.on(connection -> connection
+                        .query(
+                                "select distinct t.id from tenant t join policy p on p.tenant_id = t.id where t.state in ('active', 'suspended') and p.retired_at is null order by t.id")
+                        .execute())
+                .map(rows -> {
+                    List<TenantId> ids = new ArrayList<>();
+                    rows.forEach(row -> ids.add(new TenantId(row.getString("id"))));
+                    return ids;
+                });
+    }
+
+    private Uni<Void> check(TenantId tenant) {
+        return compare(tenant)
+                .chain(compared -> compared.seen().differsFrom(compared.rules())
+                        ? transactions
+                                .in(tenant, session -> store.lock(session, tenant)
+                                        .map(rules -> new RuleWrites.Work(
+                                                session, tenant, Caller.service(), new WriteParams(), rules))
+                                        .chain(work -> settle(work, compared.seen())))
+                                .invoke(wakeups::leader)
+                                .replaceWithVoid()
+                        : Uni.createFrom().voidItem());
+    }
+
+    /** At once, as somebody asks for it. */
+    Uni<Response> check(TenantId tenant, WriteParams params, UriInfo uri) {
+        return compare(tenant)
+                .chain(compared -> writes.run(tenant, uri, params, null, work -> settle(work, compared.seen())
+                        .map(Reply::ok)));
+    }
+
+    private Uni<Compared> compare(TenantId tenant) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).chain(rules -> {
+            Set<GroupPath> asked = rules.policies().stream().map(Policy::group).collect(Collectors.toSet());
+            return groups.missing(tenant, asked).map(missing -> new Compared(rules, new Seen(asked, missing)));
+        });
+    }
+
+    private Uni<PolicyApi.DriftChecked> settle(RuleWrites.Work work, Seen seen) {
+        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        List<String> suspended = new ArrayList<>();
+        List<String> resumed = new ArrayList<>();
+        Uni<TenantRules> chain = Uni.createFrom().item(work.before());
+        for (Policy policy : work.before().policies()) {
+            if (seen.differsFrom(policy)) {
+                boolean gone = seen.missing().contains(policy.group());
+                (gone ? suspended : resumed).add(policy.name());
+                chain = chain.chain(before ->
+                        change(work, before, policy.withGroupGoneSince(gone ? Optional.of(now) : Optional.empty())));
+            }
+        }
+        return chain.map(after -> new PolicyApi.DriftChecked(after.policies().size(), suspended, resumed));
+    }
+
+    private Uni<TenantRules> change(RuleWrites.Work work, TenantRules before, Policy changed) {
+        TenantRules after = before.with(changed);
+        Policy old = before.policy(changed.id()).orElseThrow();
+        AuditLog.Change entry = new AuditLog.Change(
+                changed.state() == PolicyState.SUSPENDED ? "policies:suspend" : "policies:resume",
+                "policies/" + changed.name(),
+                PolicyApi.View.of(before, old, null),
+                PolicyApi.View.of(after, changed, null));
+        return writes.apply(
+                        new RuleWrites.Work(work.session(), work.tenant(), work.caller(), work.params(), before),
+                        after,
+                        new OnWaiting.Refuse(),
+                        entry)
+                .replaceWith(after);
+    }
+}
