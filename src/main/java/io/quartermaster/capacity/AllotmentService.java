@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * shares a pool) is asked as the system role beside it, under the pool's lock.
  */
 @ApplicationScoped
-class AllotmentService {
+public class AllotmentService {
 
     private final TenantTransactions transactions;
     private final Writes writes;
@@ -99,6 +99,43 @@ class AllotmentService {
                 .chain(target -> writes.run(
                         tenant, caller.subject(), uri, params, body, session -> begin(session, tenant, target)
                                 .chain(all -> set(new Change(session, tenant, caller, target), all, terms, params))));
+    }
+
+    /**
+     * Grants a part of a pool in which the tenant has none yet; what it has stays as it is. Fails, with a message for operators, when there
+     * is no such pool or it may not serve the tenant.
+     */
+    public Uni<Void> grantIfAbsent(TenantId tenant, String pool, QuotaTerms terms, Caller caller) {
+        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+                .map(found -> found.orElseThrow(() -> new IllegalStateException("there is no pool " + pool)))
+                .chain(target -> transactions.in(tenant, session -> begin(session, tenant, target)
+                        .chain(all -> named(all, pool).isPresent()
+                                ? Uni.createFrom().voidItem()
+                                : set(new Change(session, tenant, caller, target), all, terms, new WriteParams())
+                                        .replaceWithVoid())));
+    }
+
+    /** Takes away all that the tenant was granted. Nothing of its rules may name a pool any more. */
+    public Uni<Void> takeAll(TenantId tenant, Caller caller) {
+        return transactions
+                .in(tenant, session -> allotments.of(session, tenant))
+                .chain(all -> {
+                    Uni<Void> chain = Uni.createFrom().voidItem();
+                    for (Allotments.Named one : all) {
+                        chain = chain.chain(() ->
+                                        database.on(connection -> pools.find(connection, one.poolName(), Lock.NONE)))
+                                .map(found -> found.orElseThrow(ProblemException::notFound))
+                                .chain(target -> transactions.in(tenant, session -> begin(session, tenant, target)
+                                        .chain(now -> named(now, one.poolName()).isEmpty()
+                                                ? Uni.createFrom().voidItem()
+                                                : remove(
+                                                                new Change(session, tenant, caller, target),
+                                                                now,
+                                                                new WriteParams())
+                                                        .replaceWithVoid())));
+                    }
+                    return chain;
+                });
     }
 
     /** One write in its transaction. */

@@ -161,11 +161,7 @@ class GroupDrift {
                 "policies/" + changed.name(),
                 PolicyApi.View.of(before, old, null),
                 PolicyApi.View.of(after, changed, null));
-        return writes.apply(
-                        new RuleWrites.Work(work.session(), work.tenant(), work.caller(), work.params(), before),
-                        after,
-                        new OnWaiting.Refuse(),
-                        entry)
+        return writes.apply(work.with(before), after, new OnWaiting.Refuse(), entry)
                 .replaceWith(after);
     }
 }

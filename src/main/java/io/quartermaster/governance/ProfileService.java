@@ -152,7 +152,7 @@ class ProfileService {
         problems.throwIfAny();
     }
 
-    private static Profile read(TenantRules rules, ProfileApi.Request request, Optional<Profile> old) {
+    static Profile read(TenantRules rules, ProfileApi.Request request, Optional<Profile> old) {
         var problems = new ProblemException.Invalid();
         String name = old.map(Profile::name).orElseGet(() -> Names.check(problems, "name", request.name()));
         problems.check(

@@ -50,7 +50,13 @@ class RuleWrites {
     }
 
     /** One write in its transaction, with the rules as they are. */
-    record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {}
+    record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
+
+        /** The same transaction, with the rules as they are by now. */
+        Work with(TenantRules rules) {
+            return new Work(session, tenant, caller, params, rules);
+        }
+    }
 
     Uni<Response> run(
             TenantId tenant, UriInfo uri, WriteParams params, @Nullable Object body, Function<Work, Uni<Reply>> work) {

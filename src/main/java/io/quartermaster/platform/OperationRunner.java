@@ -2,7 +2,11 @@ package io.quartermaster.platform;
 
 import io.quarkus.arc.All;
 import io.quarkus.scheduler.Scheduled;
+import io.quarkus.vertx.core.runtime.context.VertxContextSafetyToggle;
+import io.smallrye.common.vertx.VertxContext;
 import io.smallrye.mutiny.Uni;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Clock;
 import java.time.Duration;
@@ -31,16 +35,22 @@ public class OperationRunner {
     private final SystemDatabase database;
     private final OperationStore operations;
     private final OperationsConfig config;
+    private final Vertx vertx;
     private final Map<String, LongWork> works = new TreeMap<>();
     private final Clock clock = Clock.systemUTC();
     private final String me = UUID.randomUUID().toString();
     private final Set<UUID> mine = ConcurrentHashMap.newKeySet();
 
     OperationRunner(
-            SystemDatabase database, OperationStore operations, OperationsConfig config, @All List<LongWork> works) {
+            SystemDatabase database,
+            OperationStore operations,
+            OperationsConfig config,
+            Vertx vertx,
+            @All List<LongWork> works) {
         this.database = database;
         this.operations = operations;
         this.config = config;
+        this.vertx = vertx;
         for (LongWork work : works) {
             if (this.works.put(work.kind(), work) != null) {
                 throw new IllegalStateException("two kinds of long work have the name " + work.kind());
@@ -77,15 +87,20 @@ public class OperationRunner {
                 });
     }
 
-    /** Goes on beside the poll, which meanwhile renews the lease. */
+    /**
+     * Goes on beside the poll, which meanwhile renews the lease. Each operation has a context of its own: a database session belongs to the
+     * context that opened it, and two operations on one context would find themselves in one transaction.
+     */
     private void begin(OperationStore.Claim claim) {
         UUID id = claim.operation().id();
         mine.add(id);
-        work(claim)
+        Context own = VertxContext.createNewDuplicatedContext(vertx.getOrCreateContext());
+        VertxContextSafetyToggle.setContextSafe(own, true);
+        own.runOnContext(ignored -> work(claim)
                 .onTermination()
                 .invoke(() -> mine.remove(id))
                 .subscribe()
-                .with(done -> {}, failure -> LOG.warnf("operation %s stops here: %s", id, failure.getMessage()));
+                .with(done -> {}, failure -> LOG.warnf("operation %s stops here: %s", id, failure.getMessage())));
     }
 
     private Uni<Void> work(OperationStore.Claim claim) {

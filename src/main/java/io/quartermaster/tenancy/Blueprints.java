@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
+import io.quarkus.arc.All;
 import io.quarkus.runtime.Startup;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Realm;
@@ -16,6 +17,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -45,8 +47,12 @@ public class Blueprints {
     private final Map<String, String> common;
     private final Map<String, Blueprint> plans = new TreeMap<>();
     private final Map<String, JsonNode> templates = new TreeMap<>();
+    private final List<BlueprintSection> sections;
+    /** By plan and key. */
+    private final Map<String, Map<String, JsonNode>> sectionsOf = new TreeMap<>();
 
-    Blueprints(TenancyConfig config, IdentityConfig identity) {
+    Blueprints(TenancyConfig config, IdentityConfig identity, @All List<BlueprintSection> sections) {
+        this.sections = sections;
         this.folder = config.blueprints();
         this.common = Map.of(
                 "audience", identity.audience(), "portal", config.portalUrl().toString());
@@ -66,6 +72,12 @@ public class Blueprints {
                 .orElseThrow(() -> new IllegalStateException("there is no plan " + tenant.plan() + " any more"));
     }
 
+    /** What the tenant's plan says under the key of a {@link BlueprintSection}, if anything. */
+    public Optional<JsonNode> section(TenantSpec tenant, String key) {
+        return Optional.ofNullable(
+                sectionsOf.getOrDefault(of(tenant).plan(), Map.of()).get(key));
+    }
+
     Set<String> names() {
         return plans.keySet();
     }
@@ -82,7 +94,16 @@ public class Blueprints {
     private Blueprint read(String plan) {
         String file = plan + ".yaml";
         try {
-            Object yaml = new Yaml(new SafeConstructor(new LoaderOptions())).load(text(file));
+            Map<String, Object> yaml = new Yaml(new SafeConstructor(new LoaderOptions())).load(text(file));
+            Map<String, JsonNode> found = new TreeMap<>();
+            for (BlueprintSection section : sections) {
+                if (yaml.containsKey(section.key())) {
+                    JsonNode value = STRICT.valueToTree(yaml.remove(section.key()));
+                    section.check(value);
+                    found.put(section.key(), value);
+                }
+            }
+            sectionsOf.put(plan, found);
             Blueprint blueprint = STRICT.convertValue(yaml, Blueprint.class);
             if (!blueprint.plan().equals(plan)) {
                 throw new IllegalArgumentException("it is the plan " + blueprint.plan());

@@ -3,6 +3,7 @@ package io.quartermaster.tenancy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
@@ -12,6 +13,7 @@ import io.smallrye.config.SmallRyeConfigBuilder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -89,11 +91,24 @@ class BlueprintsTest {
         assertThatThrownBy(() -> blueprints(folder)).hasMessageContaining("no role operator");
     }
 
+    @Test
+    void sectionsOfPackagesAboveAreReadWithTheRest(@TempDir Path folder) throws IOException {
+        change(folder, "standard.yaml", text -> text + "\nrules: {profiles: []}\n");
+
+        assertThat(blueprints(folder).section(spec("standard"), "rules")).isPresent();
+        assertThat(blueprints(folder).section(spec("demo"), "rules")).isEmpty();
+
+        change(folder, "standard.yaml", text -> text + "\nrules: 3\n");
+        assertThatThrownBy(() -> blueprints(folder))
+                .hasMessageContaining("standard.yaml")
+                .hasMessageContaining("rules: not an object");
+    }
+
     private static void change(Path folder, String file, java.util.function.UnaryOperator<String> change)
             throws IOException {
         try (Stream<Path> files = Files.list(SHIPPED)) {
             for (Path shipped : files.toList()) {
-                Files.copy(shipped, folder.resolve(shipped.getFileName()));
+                Files.copy(shipped, folder.resolve(shipped.getFileName()), StandardCopyOption.REPLACE_EXISTING);
             }
         }
         Path changed = folder.resolve(file);
@@ -108,7 +123,24 @@ class BlueprintsTest {
                 .addDiscoveredConverters()
                 .build();
         return new Blueprints(
-                config.getConfigMapping(TenancyConfig.class), config.getConfigMapping(IdentityConfig.class));
+                config.getConfigMapping(TenancyConfig.class),
+                config.getConfigMapping(IdentityConfig.class),
+                List.of(new Rules()));
+    }
+
+    /** Stands for what a package above brings. */
+    private static final class Rules implements BlueprintSection {
+        @Override
+        public String key() {
+            return "rules";
+        }
+
+        @Override
+        public void check(JsonNode value) {
+            if (!value.isObject()) {
+                throw new IllegalArgumentException("rules: not an object");
+            }
+        }
     }
 
     private static TenantSpec spec(String plan) {
