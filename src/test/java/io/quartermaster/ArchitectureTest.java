@@ -96,6 +96,7 @@ class ArchitectureTest {
             "platform.SystemDatabase",
             "platform.Wakeups",
             "tenancy.IssuerStep",
+            "tenancy.OffboardTenant",
             "tenancy.OperationResource",
             "tenancy.OperatorTenantResource",
             "tenancy.QuotaRootStep",

@@ -16,6 +16,7 @@ import io.quartermaster.platform.WriteParams;
 import io.quartermaster.platform.Writes;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
@@ -126,6 +127,26 @@ public class OperatorTenantResource {
                         params,
                         body,
                         connection -> service.change(connection, callers.current(), tenant, params, body))
+                .call(() -> service.committed(params.mode()));
+    }
+
+    @DELETE
+    @Path("/{tenant}")
+    @Needs(Permission.TENANTS_WRITE)
+    @Operation(
+            operationId = "offboardTenant",
+            summary = "Offboards a suspended tenant: its rules, allotments and realm go, its books stay",
+            description =
+                    "Answers with the operation that does it, the same however often it is asked for. Refused while anything of the tenant holds a device. The users of the realm are gone for good; the id is never used again.")
+    @APIResponseSchema(value = io.quartermaster.platform.Operation.class, responseCode = "202")
+    public Uni<Response> offboard(
+            @PathParam("tenant") TenantId tenant, @BeanParam WriteParams params, @Context UriInfo uri) {
+        return writes.run(
+                        callers.current().subject(),
+                        uri,
+                        params,
+                        null,
+                        connection -> service.offboard(connection, callers.current(), tenant))
                 .call(() -> service.committed(params.mode()));
     }
 

@@ -12,6 +12,7 @@ import io.quartermaster.platform.OperationStore;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Words;
 import io.quartermaster.platform.WriteMode;
 import io.quartermaster.platform.WriteParams;
 import io.smallrye.mutiny.Uni;
@@ -58,6 +59,7 @@ class TenantService {
     private final TenantStore tenants;
     private final OperationStore operations;
     private final ProvisionTenant provisioning;
+    private final OffboardTenant offboarding;
     private final Blueprints blueprints;
     private final TenancyConfig config;
     private final IdentityConfig identity;
@@ -68,6 +70,7 @@ class TenantService {
             TenantStore tenants,
             OperationStore operations,
             ProvisionTenant provisioning,
+            OffboardTenant offboarding,
             Blueprints blueprints,
             TenancyConfig config,
             IdentityConfig identity,
@@ -76,6 +79,7 @@ class TenantService {
         this.tenants = tenants;
         this.operations = operations;
         this.provisioning = provisioning;
+        this.offboarding = offboarding;
         this.blueprints = blueprints;
         this.config = config;
         this.identity = identity;
@@ -141,6 +145,22 @@ class TenantService {
     }
 
     private Uni<Operation> again(SqlConnection connection, TenantSpec spec) {
+        return tenants.lock(connection, spec.id())
+                .invoke(found -> requireNotGone(found.orElseThrow()))
+                .chain(() -> beginAgain(connection, spec));
+    }
+
+    private static void requireNotGone(Tenant tenant) {
+        switch (tenant.state()) {
+            case OFFBOARDING, DELETED ->
+                throw ProblemException.conflict(
+                        "tenant-exists",
+                        "there was a tenant " + tenant.id() + "; its books stay, so its id is not used again");
+            case PROVISIONING, ACTIVE, SUSPENDED, FAILED -> {}
+        }
+    }
+
+    private Uni<Operation> beginAgain(SqlConnection connection, TenantSpec spec) {
         return operations.last(connection, spec.id(), ProvisionTenant.KIND).chain(found -> {
             OperationStore.Claim before = found.orElseThrow();
             requireSame(provisioning.spec(before), spec);
@@ -226,7 +246,7 @@ class TenantService {
             case PROVISIONING, FAILED, OFFBOARDING, DELETED ->
                 throw ProblemException.conflict(
                         "wrong-state",
-                        "the tenant is " + io.quartermaster.platform.Words.of(now)
+                        "the tenant is " + Words.of(now)
                                 + "; only an active or suspended one can be suspended or resumed");
         };
     }
@@ -236,6 +256,76 @@ class TenantService {
             return "tenants:update";
         }
         return after.state() == TenantState.SUSPENDED ? "tenants:suspend" : "tenants:resume";
+    }
+
+    /** 202 with the operation, the same however often it is asked for. */
+    Uni<Reply> offboard(SqlConnection connection, Caller caller, TenantId id) {
+        return tenants.lock(connection, id)
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(tenant -> switch (tenant.state()) {
+                    case SUSPENDED, FAILED -> beginOffboarding(connection, caller, tenant);
+                    case OFFBOARDING, DELETED -> offboardAgain(connection, id);
+                    case PROVISIONING, ACTIVE ->
+                        throw ProblemException.conflict(
+                                "wrong-state", "the tenant is " + Words.of(tenant.state()) + "; suspend it first");
+                })
+                .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
+    }
+
+    private Uni<Operation> beginOffboarding(SqlConnection connection, Caller caller, Tenant tenant) {
+        return operations
+                .last(connection, tenant.id(), ProvisionTenant.KIND)
+                .map(Optional::orElseThrow)
+                .call(made -> requireLeavable(connection, made))
+                .chain(made -> tenants.update(connection, in(tenant, TenantState.OFFBOARDING))
+                        .call(after -> audit.record(
+                                connection,
+                                tenant.id(),
+                                caller,
+                                new AuditLog.Change("tenants:offboard", "tenants/" + tenant.id(), tenant, after)))
+                        .chain(() -> operations.insert(
+                                connection,
+                                tenant.id(),
+                                OffboardTenant.KIND,
+                                provisioning.spec(made),
+                                offboarding.steps())));
+    }
+
+    private Uni<Void> requireLeavable(SqlConnection connection, OperationStore.Claim made) {
+        switch (made.operation().state()) {
+            case PENDING, RUNNING ->
+                throw ProblemException.conflict("in-use", "the operation that makes the tenant is not over");
+            case SUCCEEDED, FAILED -> {}
+        }
+        return OffboardTenant.held(connection, provisioning.spec(made))
+                .invoke(held -> {
+                    if (held > 0) {
+                        throw ProblemException.conflict(
+                                "in-use", held + " attempts of the tenant hold devices; cancel them or wait");
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    private Uni<Operation> offboardAgain(SqlConnection connection, TenantId id) {
+        return operations
+                .last(connection, id, OffboardTenant.KIND)
+                .map(found -> found.orElseThrow().operation())
+                .chain(operation -> operation.state() == Operation.State.FAILED
+                        ? operations.restart(connection, operation.id())
+                        : Uni.createFrom().item(operation));
+    }
+
+    private static Tenant in(Tenant tenant, TenantState state) {
+        return new Tenant(
+                tenant.id(),
+                tenant.displayName(),
+                tenant.plan(),
+                state,
+                tenant.issuer(),
+                tenant.createdAt(),
+                tenant.updatedAt(),
+                tenant.version());
     }
 
     /** After the commit: whose tokens count may have changed. */

@@ -1,5 +1,5 @@
 /**
- * Tenants: made from blueprints, step by step, and shut or opened again.
+ * Tenants: made from blueprints, step by step, shut and opened again, and offboarded.
  *
  * <p>Owns: the table {@code tenant}, the root folder {@code tenants/} (blueprints and realm templates), the realms in
  * Keycloak, the interface {@link io.quartermaster.tenancy.ProvisioningStep}.

@@ -1,0 +1,108 @@
+package io.quartermaster.tenancy;
+
+import io.quarkus.arc.All;
+import io.quartermaster.access.Issuers;
+import io.quartermaster.platform.LongWork;
+import io.quartermaster.platform.Operation;
+import io.quartermaster.platform.OperationStore;
+import io.quartermaster.platform.SystemDatabase;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The way of a tenant out: its {@link ProvisioningStep}s are undone, from high to low, once nothing of it holds a device. Its row, its
+ * books and its audit entries stay, and so its id is never used again.
+ */
+@ApplicationScoped
+class OffboardTenant implements LongWork {
+
+    static final String KIND = "offboard-tenant";
+    private static final String IDLE = "nothing-held";
+    private static final String CLOSE = "closed";
+
+    private final Map<String, ProvisioningStep> steps = new LinkedHashMap<>();
+    private final List<String> names = new ArrayList<>();
+    private final ProvisionTenant provisioning;
+    private final SystemDatabase database;
+    private final TenantStore tenants;
+    private final Issuers issuers;
+
+    OffboardTenant(
+            @All List<ProvisioningStep> steps,
+            ProvisionTenant provisioning,
+            SystemDatabase database,
+            TenantStore tenants,
+            Issuers issuers) {
+        this.provisioning = provisioning;
+        this.database = database;
+        this.tenants = tenants;
+        this.issuers = issuers;
+        steps.stream()
+                .sorted(Comparator.comparingInt(ProvisioningStep::order)
+                        .thenComparing(ProvisioningStep::name)
+                        .reversed())
+                .forEach(step -> this.steps.put(step.name(), step));
+        names.add(IDLE);
+        names.addAll(this.steps.keySet());
+        names.add(CLOSE);
+    }
+
+    @Override
+    public String kind() {
+        return KIND;
+    }
+
+    @Override
+    public List<String> steps() {
+        return List.copyOf(names);
+    }
+
+    @Override
+    public Uni<Void> run(String step, OperationStore.Claim claim) {
+        TenantSpec tenant = provisioning.spec(claim);
+        if (step.equals(IDLE)) {
+            return database.on(connection -> requireNothingHeld(connection, tenant));
+        }
+        if (step.equals(CLOSE)) {
+            return database.on(connection ->
+                            tenants.move(connection, tenant.id(), TenantState.OFFBOARDING, TenantState.DELETED))
+                    .chain(issuers::reload);
+        }
+        ProvisioningStep known = steps.get(step);
+        if (known == null) {
+            throw new IllegalArgumentException("no step " + step);
+        }
+        return known.undo(tenant);
+    }
+
+    /** A plan that was made before the tenant was suspended may still have bound something. */
+    private static Uni<Void> requireNothingHeld(SqlConnection connection, TenantSpec tenant) {
+        return held(connection, tenant)
+                .invoke(held -> {
+                    if (held > 0) {
+                        throw new IllegalStateException(held + " attempts of the tenant still hold devices");
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    static Uni<Long> held(SqlConnection connection, TenantSpec tenant) {
+        return connection
+                .preparedQuery("select count(*) as held from attempt where tenant_id = $1 and state <> 'ended'")
+                .execute(Tuple.of(tenant.id().value()))
+                .map(rows -> rows.iterator().next().getLong("held"));
+    }
+
+    /** It stays on its way out; asking again goes on. */
+    @Override
+    public Uni<Void> gaveUp(SqlConnection connection, Operation operation) {
+        return Uni.createFrom().voidItem();
+    }
+}
