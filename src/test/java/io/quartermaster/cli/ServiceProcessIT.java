@@ -7,6 +7,10 @@ import io.quartermaster.embedded.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,6 +50,10 @@ class ServiceProcessIT {
         Process first = startService();
         awaitService();
         String database = pidFile("postgres");
+        assertThat(statusOf("/openapi")).isEqualTo(200);
+        assertThat(statusOf("/swagger-ui/"))
+                .as("pages to try the API are for development")
+                .isEqualTo(404);
 
         Ended second = run("up");
         assertThat(second.exitCode()).isEqualTo(ExitCodes.ALREADY_RUNNING);
@@ -138,6 +146,16 @@ class ServiceProcessIT {
             Awaitility.await().atMost(PATIENCE).until(() -> probe.ready("http://127.0.0.1:" + httpPort)
                     .filter(Probe.Health::serves)
                     .isPresent());
+        }
+    }
+
+    private int statusOf(String path) throws Exception {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(
+                            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
+                                    .build(),
+                            HttpResponse.BodyHandlers.discarding())
+                    .statusCode();
         }
     }
 
