@@ -5,13 +5,17 @@ import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -26,6 +30,8 @@ final class Books {
     private final boolean backfills;
     private final Cluster cluster;
     private final Map<Line.Key, Line> lines = new LinkedHashMap<>();
+    private final Map<String, Set<Line>> ofTenant = new HashMap<>();
+    private final List<Line> emptied = new ArrayList<>();
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
 
     /** @param backfills whether it matters how long work will run */
@@ -43,6 +49,17 @@ final class Books {
     /** Lines with somebody in them. */
     Collection<Line> lines() {
         return Collections.unmodifiableCollection(lines.values());
+    }
+
+    Set<Line> linesOf(String tenant) {
+        return ofTenant.getOrDefault(tenant, new LinkedHashSet<>());
+    }
+
+    /** Lines that nobody is in any more since this was asked last. */
+    List<Line> takeEmptied() {
+        List<Line> taken = List.copyOf(emptied);
+        emptied.clear();
+        return taken;
     }
 
     Optional<Line> line(Workload workload) {
@@ -111,7 +128,14 @@ final class Books {
     }
 
     private void join(Line.Key key, Workload workload) {
-        lines.computeIfAbsent(key, Line::new).add(workload);
+        Line line = lines.get(key);
+        if (line == null) {
+            line = new Line(key);
+            lines.put(key, line);
+            ofTenant.computeIfAbsent(key.path().tenant(), tenant -> new LinkedHashSet<>())
+                    .add(line);
+        }
+        line.add(workload);
     }
 
     private void quit(Line.Key key, Workload workload) {
@@ -120,6 +144,8 @@ final class Books {
             line.remove(workload);
             if (line.isEmpty()) {
                 lines.remove(key);
+                linesOf(key.path().tenant()).remove(line);
+                emptied.add(line);
             }
         }
     }

@@ -127,6 +127,16 @@ public final class Engine {
         return new Plan(nowMillis, decisions, explain(open), nextPlanAtMillis);
     }
 
+    /** Opens the books, which the next plan would do otherwise; for measuring. */
+    void prepare() {
+        books();
+    }
+
+    /** Another engine in the same state, to try things in. */
+    public Engine fork() {
+        return restore(snapshot());
+    }
+
     private Books books() {
         Books open = books == null ? new Books(facts, settings.patienceMillis().isPresent()) : books;
         books = open;

@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -49,6 +50,10 @@ final class Facts {
 
     void put(Workload workload) {
         workloads.put(workload.id(), workload);
+    }
+
+    Collection<Profile> profiles() {
+        return profiles.values();
     }
 
     Optional<Profile> profile(Optional<ProfileId> id) {

@@ -20,6 +20,15 @@ record Offer(Line line, Workload head, Space space, Ask ask, boolean within, boo
             .thenComparing(Offer::head, Line.FIRST_SUBMITTED)
             .thenComparing(offer -> offer.space.pool().id());
 
+    /** Whether another offer of the same line would be tried at the same time in the same way. */
+    boolean goesLike(Offer other) {
+        return head == other.head
+                && space == other.space
+                && within == other.within
+                && free == other.free
+                && ask.gpuMilli() == other.ask.gpuMilli();
+    }
+
     /** Where it counts in the tree that the order goes by: the pool's, else that over all pools. */
     QuotaNode leaf() {
         return ask.leaves().getFirst();

@@ -1,10 +1,11 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.quota.QuotaNode;
-import io.quartermaster.engine.quota.Ratio;
+import io.quartermaster.engine.quota.QuotaTree;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -13,23 +14,70 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Who is tried next: reservations before borrowing, then the pool's, the profile's and the tree's order. */
+/**
+ * Who is tried next: reservations before borrowing, then the pool's, the profile's and the tree's order. The offers hang
+ * in the quota trees, so that after a start only the branches above it are compared again. Where a pool or a profile
+ * names an order of its own, which cuts across the trees, the offers that it leaves are hung up anew each time.
+ */
 final class Order {
     private final Facts facts;
+    private final boolean treesAlone;
+    private final Map<Line, Offer> offers = new LinkedHashMap<>();
+    private final Hanging hanging = new Hanging();
 
     Order(Facts facts) {
         this.facts = facts;
+        this.treesAlone = facts.pools().values().stream()
+                        .allMatch(pool -> pool.profileOrder().isEmpty())
+                && facts.profiles().stream()
+                        .allMatch(profile -> profile.pathOrder().isEmpty());
+    }
+
+    boolean isEmpty() {
+        return offers.isEmpty();
+    }
+
+    /** Puts a line's offer in the place of its last one. */
+    void put(Offer offer) {
+        Offer before = offers.put(offer.line(), offer);
+        if (before != null && before.goesLike(offer)) {
+            offers.put(offer.line(), before);
+            return;
+        }
+        if (before != null) {
+            hanging.remove(before);
+        }
+        hanging.add(offer);
+    }
+
+    void remove(Line line) {
+        Offer before = offers.remove(line);
+        if (before != null) {
+            hanging.remove(before);
+        }
+    }
+
+    /** What is used at a leaf is not what it was. */
+    void touch(QuotaNode leaf) {
+        hanging.touch(leaf);
     }
 
     /** The next offer among at least one. */
-    Offer next(Collection<Offer> offers) {
-        List<Offer> left = withinReservedFirst(offers);
+    Offer next() {
+        return treesAlone ? hanging.first() : next(offers.values());
+    }
+
+    /** The next offer among at least one; these need not be those put here. */
+    Offer next(Collection<Offer> among) {
+        List<Offer> left = withinReservedFirst(among);
         left = keepLowest(left, offer -> offer.space().pool().id().value(), this::indexInPool);
         left = keepLowest(
                 left,
                 offer -> offer.line().key().profile().map(ProfileId::value).orElse(""),
                 this::indexInProfile);
-        return downTheTrees(left);
+        Hanging ofTheseOnly = new Hanging();
+        left.forEach(ofTheseOnly::add);
+        return ofTheseOnly.first();
     }
 
     private static List<Offer> withinReservedFirst(Collection<Offer> offers) {
@@ -72,68 +120,64 @@ final class Order {
         return index < 0 ? order.size() : index;
     }
 
-    private static Offer downTheTrees(List<Offer> offers) {
-        SortedMap<Scope, QuotaNode> roots = new TreeMap<>();
-        SortedMap<Scope, Map<QuotaNode, Offer>> firstOfLeaf = new TreeMap<>();
-        for (Offer offer : offers) {
-            roots.put(offer.leaf().tree().scope(), offer.leaf().tree().root());
-            firstOfLeaf
-                    .computeIfAbsent(offer.leaf().tree().scope(), scope -> new HashMap<>())
-                    .merge(offer.leaf(), offer, (a, b) -> Offer.IN_GROUP.compare(a, b) <= 0 ? a : b);
+    /** Offers, each at its leaf of the tree that it goes by. */
+    private static final class Hanging {
+        private final SortedMap<Scope, Branch> roots = new TreeMap<>();
+        private final Map<QuotaNode, Branch> branches = new HashMap<>();
+
+        void add(Offer offer) {
+            branch(offer.leaf()).add(offer);
         }
-        Offer first = null;
-        for (Map.Entry<Scope, QuotaNode> root : roots.entrySet()) {
-            Offer offer = firstBelow(root.getValue(), firstOfLeaf.getOrDefault(root.getKey(), new HashMap<>()));
-            if (offer != null && (first == null || Line.FIRST_SUBMITTED.compare(offer.head(), first.head()) < 0)) {
-                first = offer;
+
+        void remove(Offer offer) {
+            branch(offer.leaf()).remove(offer);
+        }
+
+        private Branch branch(QuotaNode node) {
+            Branch known = branches.get(node);
+            if (known != null) {
+                return known;
+            }
+            QuotaNode above = node.parent();
+            Branch branch = new Branch(node, above == null ? null : branch(above));
+            branches.put(node, branch);
+            if (above == null) {
+                QuotaTree tree = node.tree();
+                roots.put(tree.scope(), branch);
+            }
+            return branch;
+        }
+
+        void touch(QuotaNode leaf) {
+            for (QuotaNode node = leaf; node != null; node = node.parent()) {
+                Branch branch = branches.get(node);
+                if (branch != null) {
+                    branch.touch();
+                    return;
+                }
             }
         }
-        return first == null ? offers.getFirst() : first;
-    }
 
-    private static @Nullable Offer firstBelow(QuotaNode node, Map<QuotaNode, Offer> firstOfLeaf) {
-        if (node.children().isEmpty()) {
-            return firstOfLeaf.get(node);
-        }
-        Offer first = null;
-        QuotaNode branch = node;
-        for (QuotaNode child : node.children()) {
-            Offer offer = firstBelow(child, firstOfLeaf);
-            if (offer != null && (first == null || compare(child, offer, branch, first) < 0)) {
-                first = offer;
-                branch = child;
+        /** Between trees: first submitted. */
+        Offer first() {
+            for (Branch.Standing standing : Branch.Standing.values()) {
+                Offer first = first(standing);
+                if (first != null) {
+                    return first;
+                }
             }
+            throw new IllegalStateException("no offer to choose from");
         }
-        return first;
-    }
 
-    private static int compare(QuotaNode a, Offer offerOfA, QuotaNode b, Offer offerOfB) {
-        int byRank = Integer.compare(a.rank(), b.rank());
-        if (byRank != 0) {
-            return byRank;
+        private @Nullable Offer first(Branch.Standing standing) {
+            Offer first = null;
+            for (Branch root : roots.values()) {
+                Offer offer = root.first(standing);
+                if (offer != null && (first == null || Line.FIRST_SUBMITTED.compare(offer.head(), first.head()) < 0)) {
+                    first = offer;
+                }
+            }
+            return first;
         }
-        long shareOfA = share(a, offerOfA);
-        long shareOfB = share(b, offerOfB);
-        long usedByA = a.used().next();
-        long usedByB = b.used().next();
-        int withRequest = Ratio.compare(
-                usedByA + offerOfA.ask().gpuMilli(),
-                shareOfA,
-                usedByB + offerOfB.ask().gpuMilli(),
-                shareOfB);
-        if (withRequest != 0) {
-            return withRequest;
-        }
-        int without = Ratio.compare(usedByA, shareOfA, usedByB, shareOfB);
-        if (without != 0) {
-            return without;
-        }
-        // Shares are whole GPUs; where the past counts, it also decides between equal ones, so that turns are taken.
-        int byPast = QuotaNode.comparePast(a, b);
-        return byPast != 0 ? byPast : Line.FIRST_SUBMITTED.compare(offerOfA.head(), offerOfB.head());
-    }
-
-    private static long share(QuotaNode node, Offer offer) {
-        return offer.within() ? node.reservedGpuMilli() : node.fairGpuMilli();
     }
 }

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -41,8 +41,7 @@ final class Planner {
     private final Optional<PastUse> past;
     private final long nowMillis;
     private final List<Decision> decisions = new ArrayList<>();
-    private final Map<Line, Offer> offers = new LinkedHashMap<>();
-    private final Set<String> staleTenants = new HashSet<>();
+    private final Set<String> staleTenants = new LinkedHashSet<>();
     private final List<Line> staleLines = new ArrayList<>();
     private final Set<Line> blocked = new HashSet<>();
     private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
@@ -68,8 +67,8 @@ final class Planner {
         for (Line line : books.lines()) {
             renew(line);
         }
-        while (!offers.isEmpty()) {
-            tryOffer(order.next(offers.values()));
+        while (!order.isEmpty()) {
+            tryOffer(order.next());
             renewStale();
         }
         claims.release();
@@ -197,9 +196,9 @@ final class Planner {
     private void renew(Line line) {
         Optional<Offer> offer = line.isEmpty() || blocked.contains(line) ? Optional.empty() : offer(line);
         if (offer.isPresent()) {
-            offers.put(line, offer.get());
+            order.put(offer.get());
         } else {
-            offers.remove(line);
+            order.remove(line);
             blocked.add(line);
         }
     }
@@ -208,16 +207,15 @@ final class Planner {
     private void renewStale() {
         staleLines.forEach(this::renew);
         staleLines.clear();
-        if (!staleTenants.isEmpty()) {
-            offers.keySet().removeIf(Line::isEmpty);
-            for (Line line : books.lines()) {
-                if (!blocked.contains(line)
-                        && staleTenants.contains(line.key().path().tenant())) {
+        books.takeEmptied().forEach(order::remove);
+        for (String tenant : staleTenants) {
+            for (Line line : books.linesOf(tenant)) {
+                if (!blocked.contains(line)) {
                     renew(line);
                 }
             }
-            staleTenants.clear();
         }
+        staleTenants.clear();
     }
 
     /** What the line's head would try next; empty when there is nothing left to try. */
@@ -368,6 +366,9 @@ final class Planner {
 
     private void update(Workload before, Workload after) {
         staleTenants.add(before.path().tenant());
+        for (QuotaTree tree : books.cluster().trees()) {
+            order.touch(tree.leaf(before.path()));
+        }
         books.leave(before);
         facts.put(after);
         books.enter(after);

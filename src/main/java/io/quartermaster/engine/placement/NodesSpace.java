@@ -32,7 +32,9 @@ public final class NodesSpace implements Space {
     private final SortedMap<NodeId, NodeSpace> nodes = new TreeMap<>();
     private final List<Node> known = new ArrayList<>();
     private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
+    private final List<NodeSpace> lost = new ArrayList<>();
     private @Nullable NodesSpace empty;
+    private long upGpuMilli;
 
     NodesSpace(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
         this.pool = pool;
@@ -44,6 +46,11 @@ public final class NodesSpace implements Space {
             NodeSpace space = new NodeSpace(node, pool.sharing());
             this.nodes.put(node.id(), space);
             this.known.add(node);
+            if (node.up()) {
+                upGpuMilli += node.devices().size() * 1000L;
+            } else {
+                lost.add(space);
+            }
             if (space.takesWork()) {
                 indexes.values().forEach(index -> index.add(space));
             }
@@ -57,20 +64,14 @@ public final class NodesSpace implements Space {
 
     @Override
     public long capacityGpuMilli() {
-        long up = 0;
-        for (NodeSpace node : nodes.values()) {
-            up += node.node().up() ? node.devices().size() * 1000L : 0;
-        }
-        return Math.min(up, maxGpuMilli.orElse(Long.MAX_VALUE));
+        return Math.min(upGpuMilli, maxGpuMilli.orElse(Long.MAX_VALUE));
     }
 
     @Override
     public long heldOnLostGpuMilli() {
         long held = 0;
-        for (NodeSpace node : nodes.values()) {
-            if (!node.node().up()) {
-                held += node.devices().size() * 1000L - node.freeGpuMilli(Horizon.LATER);
-            }
+        for (NodeSpace node : lost) {
+            held += node.devices().size() * 1000L - node.freeGpuMilli(Horizon.LATER);
         }
         return held;
     }

@@ -1,0 +1,104 @@
+package io.quartermaster.engine;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Random;
+
+/** Large cells for measuring, from a fixed seed. */
+final class BenchCell {
+    static final PoolId POOL = new PoolId("pool");
+
+    private BenchCell() {}
+
+    /** A pool of nodes with eight GPUs each. */
+    static List<Change> nodes(int count) {
+        List<Change> changes = new ArrayList<>();
+        changes.add(new Change.PoolSet(Pool.ofNodes(POOL)));
+        List<Node.Device> devices = new ArrayList<>();
+        for (int index = 0; index < 8; index++) {
+            devices.add(new Node.Device(index, "H100", 81_920, false));
+        }
+        for (int n = 0; n < count; n++) {
+            changes.add(new Change.NodeSet(new Node(
+                    new NodeId(String.format("n%05d", n)),
+                    POOL,
+                    true,
+                    true,
+                    devices,
+                    OptionalLong.empty(),
+                    OptionalLong.empty(),
+                    Collections.emptySortedMap(),
+                    List.of())));
+        }
+        return changes;
+    }
+
+    /** Ten tenants of ten groups each; all that there is reserved in equal parts, and borrowing allowed. */
+    static List<Change> quotas(int gpus) {
+        List<Change> changes = new ArrayList<>();
+        for (int t = 0; t < 10; t++) {
+            changes.add(new Change.QuotaSet(Quota.reserving(QuotaPath.of("t" + t), Scope.of(POOL), gpus * 1000L / 10)));
+            for (int g = 0; g < 10; g++) {
+                changes.add(new Change.QuotaSet(
+                        Quota.reserving(QuotaPath.of("t" + t, "g" + g), Scope.of(POOL), gpus * 1000L / 100)));
+            }
+        }
+        return changes;
+    }
+
+    /** Waiting single jobs over the hundred groups; of one GPU, or a mix of 1, 2, 4, 8 and halves. */
+    static List<Change> jobs(int count, boolean mix, long seed) {
+        Random random = new Random(seed);
+        List<Change> changes = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            int size = mix ? random.nextInt(100) : 0;
+            Shape shape = size < 60
+                    ? Shape.ofWholeGpus(1)
+                    : size < 70 ? half() : size < 85 ? Shape.ofWholeGpus(2) : Shape.ofWholeGpus(size < 95 ? 4 : 8);
+            QuotaPath path = QuotaPath.of("t" + random.nextInt(10), "g" + random.nextInt(10));
+            changes.add(new Change.WorkloadSet(job(i, path, shape)));
+        }
+        return changes;
+    }
+
+    static Workload job(int number, QuotaPath path, Shape shape) {
+        return Workload.waiting(
+                new WorkloadId(String.format("w%07d", number)), path, shape, List.of(POOL), number, number);
+    }
+
+    private static Shape half() {
+        return new Shape(
+                1,
+                1,
+                new GpuRequest.Fraction(1, 500),
+                0,
+                0,
+                Collections.emptySortedMap(),
+                Optional.empty(),
+                Optional.empty());
+    }
+
+    /** Every GPU held by a job of one GPU of a group without reservation; a gang of a tenth of the nodes waits. */
+    static List<Change> reclaim(int nodes) {
+        List<Change> changes = nodes(nodes);
+        QuotaPath rich = QuotaPath.of("rich");
+        QuotaPath poor = QuotaPath.of("poor");
+        changes.add(new Change.QuotaSet(Quota.reserving(rich, Scope.of(POOL), nodes * 8000L)));
+        changes.add(new Change.QuotaSet(Quota.reserving(poor, Scope.of(POOL), 0)));
+        int number = 0;
+        for (int n = 0; n < nodes; n++) {
+            for (int device = 0; device < 8; device++) {
+                Allocation.Place place = new Allocation.Place.OnNode(
+                        new NodeId(String.format("n%05d", n)), List.of(Allocation.Share.whole(device)));
+                Allocation allocation = new Allocation(POOL, List.of(new Allocation.Worker(0, place)));
+                changes.add(new Change.WorkloadSet(job(number, poor, Shape.ofWholeGpus(1))
+                        .withState(WorkloadState.running(allocation, number++))));
+            }
+        }
+        changes.add(new Change.WorkloadSet(job(number, rich, Shape.gang(nodes / 10, 8))));
+        return changes;
+    }
+}

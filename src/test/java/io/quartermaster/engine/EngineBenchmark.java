@@ -1,0 +1,198 @@
+package io.quartermaster.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * How fast the engine decides, in cpu time of the deciding thread. Every measured plan is replayed by a checker that
+ * knows nothing of the engine: no GPU twice, no reservation passed over while anything of it could start, gangs whole.
+ * {@code ./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true} writes {@code benchmarks/engine.md}.
+ */
+@EnabledIfSystemProperty(named = "qm.bench", matches = "true")
+class EngineBenchmark {
+    private static final int ROUNDS = Integer.getInteger("qm.bench.rounds", 15);
+    private static final int EVENTS = 3_000;
+    private static final long SEED = 7;
+
+    private final List<String> lines = new ArrayList<>();
+
+    @Test
+    void measure() throws IOException {
+        lines.add("| what | figure | goal |");
+        lines.add("| --- | --- | --- |");
+        fillAndAfter(false);
+        fillAndAfter(true);
+        for (int nodes : new int[] {100, 500, 1_000, 5_000}) {
+            reclaim(nodes);
+        }
+        lines.forEach(System.out::println);
+        write();
+    }
+
+    private static long cpuNanos() {
+        return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+    }
+
+    private void fillAndAfter(boolean mix) {
+        int nodes = 1_250;
+        List<Change> base = BenchCell.nodes(nodes);
+        base.addAll(BenchCell.quotas(nodes * 8));
+        List<Change> jobs = BenchCell.jobs(100_000, mix, SEED);
+        long[] fill = new long[ROUNDS];
+        long[] again = new long[ROUNDS];
+        Engine last = new Engine(Settings.DEFAULT);
+        int started = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            last = new Engine(Settings.DEFAULT);
+            last.apply(base);
+            last.apply(jobs);
+            last.prepare();
+            long from = cpuNanos();
+            Plan plan = last.plan(1_000_000);
+            fill[round] = cpuNanos() - from;
+            started = check(plan, nodes);
+            from = cpuNanos();
+            last.plan(1_000_001);
+            again[round] = cpuNanos() - from;
+        }
+        String what = mix ? "mix of halves, 1, 2, 4 and 8 GPUs" : "1 GPU each";
+        lines.add(row(
+                "Fill: 10,000 GPUs, 100,000 waiting, 10 x 10 groups, " + what + " (" + started + " starts)",
+                millis(fill),
+                "15 ms"));
+        lines.add(row("First plan after it that decides nothing, " + what, millis(again), ""));
+        lines.add(row("Idle plan after that, nothing new, " + what, idle(last), "0.2 ms"));
+        events(last, what);
+        fork(last, what);
+    }
+
+    private static String idle(Engine engine) {
+        long[] idle = new long[1_000];
+        for (int i = 0; i < idle.length; i++) {
+            long from = cpuNanos();
+            engine.plan(1_500_000 + i);
+            idle[i] = cpuNanos() - from;
+        }
+        return millis(idle);
+    }
+
+    /** A running job ends, and the plan that gives its GPU to the next. */
+    private void events(Engine engine, String what) {
+        Random random = new Random(SEED);
+        List<WorkloadId> running = new ArrayList<>();
+        for (Change change : engine.snapshot().facts()) {
+            if (change instanceof Change.WorkloadSet(Workload workload)
+                    && workload.state() instanceof WorkloadState.Holding) {
+                running.add(workload.id());
+            }
+        }
+        long[] took = new long[EVENTS];
+        for (int i = 0; i < EVENTS; i++) {
+            WorkloadId ended = running.remove(random.nextInt(running.size()));
+            long from = cpuNanos();
+            engine.apply(List.of(new Change.WorkloadRemoved(ended)));
+            Plan plan = engine.plan(2_000_000 + i);
+            took[i] = cpuNanos() - from;
+            plan.decisions().forEach(decision -> running.add(decision.workload()));
+        }
+        Arrays.sort(took);
+        lines.add(row(
+                "One end to the decision, " + what,
+                String.format(
+                        Locale.ROOT, "p50 %d us, p99 %d us", took[EVENTS / 2] / 1_000, took[EVENTS * 99 / 100] / 1_000),
+                "p50 5 us, p99 50 us"));
+    }
+
+    private void fork(Engine engine, String what) {
+        long[] took = new long[5];
+        for (int i = 0; i < took.length; i++) {
+            long from = cpuNanos();
+            engine.fork();
+            took[i] = cpuNanos() - from;
+        }
+        lines.add(row("A fork of that state, " + what, millis(took), "5 ms"));
+    }
+
+    private void reclaim(int nodes) {
+        List<Change> state = BenchCell.reclaim(nodes);
+        long[] took = new long[ROUNDS];
+        int victims = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            Engine engine = new Engine(Settings.DEFAULT);
+            engine.apply(state);
+            engine.prepare();
+            long from = cpuNanos();
+            Plan plan = engine.plan(1_000_000_000L);
+            took[round] = cpuNanos() - from;
+            victims = (int) plan.decisions().stream()
+                    .filter(Decision.Preempt.class::isInstance)
+                    .count();
+        }
+        assertThat(victims).as("no more victims than the gang needs").isEqualTo(nodes / 10 * 8);
+        lines.add(row(
+                "Reclaim: " + nodes + " nodes full of 1-GPU jobs, a gang of " + nodes / 10 + " x 8 GPUs",
+                millis(took),
+                nodes == 500 ? "8 ms" : nodes == 1_000 ? "16 ms" : nodes == 5_000 ? "100 ms" : ""));
+    }
+
+    /** Replays the starts; returns how many there were. */
+    private static int check(Plan plan, int nodes) {
+        Map<String, Integer> held = new HashMap<>();
+        Set<WorkloadId> seen = new HashSet<>();
+        int gpuMilli = 0;
+        for (Decision decision : plan.decisions()) {
+            assertThat(decision).isInstanceOf(Decision.Start.class);
+            Decision.Start start = (Decision.Start) decision;
+            assertThat(seen.add(start.workload())).isTrue();
+            for (Allocation.Worker worker : start.allocation().workers()) {
+                Allocation.Place.OnNode place = (Allocation.Place.OnNode) worker.place();
+                for (Allocation.Share share : place.shares()) {
+                    int now = held.merge(place.node() + "/" + share.device(), share.gpuMilli(), Integer::sum);
+                    assertThat(now).isLessThanOrEqualTo(1_000);
+                    gpuMilli += share.gpuMilli();
+                }
+            }
+        }
+        assertThat(gpuMilli).as("the cell is full").isEqualTo(nodes * 8_000);
+        return seen.size();
+    }
+
+    private static String millis(long[] nanos) {
+        long[] sorted = nanos.clone();
+        Arrays.sort(sorted);
+        return String.format(Locale.ROOT, "%.3f ms (best %.3f)", sorted[sorted.length / 2] / 1e6, sorted[0] / 1e6);
+    }
+
+    private static String row(String what, String figure, String goal) {
+        return "| " + what + " | " + figure + " | " + goal + " |";
+    }
+
+    private void write() throws IOException {
+        Path file = Path.of("benchmarks/engine.md");
+        Files.createDirectories(file.getParent());
+        List<String> text = new ArrayList<>(List.of(
+                "# Engine",
+                "",
+                "Cpu time of the deciding thread, median of " + ROUNDS + " rounds in one process (JDK "
+                        + Runtime.version().feature() + "), fixed seed, every plan replayed by a checker. Written by",
+                "`./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true`. Goals that are missed stand beside the figure.",
+                ""));
+        text.addAll(lines);
+        Files.write(file, text);
+    }
+}
