@@ -9,9 +9,11 @@ import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
 import io.vertx.pgclient.PgException;
+import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
+import java.net.ConnectException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -34,6 +36,9 @@ public final class ProblemMappers {
 
     /** PostgreSQL has no NUL in texts. */
     private static final String NOT_A_TEXT = "22021";
+
+    /** PostgreSQL ends, was ended, or starts: it closed the connection, or takes none yet. */
+    private static final Set<String> RESTARTING = Set.of("57P01", "57P02", "57P03");
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
@@ -98,6 +103,11 @@ public final class ProblemMappers {
                 return response(Problem.of(
                         409, "changed-meanwhile", "another request changed the same thing; try again", List.of()));
             }
+            if (isDatabaseAway(cause)) {
+                LOG.warnf("a request failed: %s", cause.getMessage());
+                return response(Problem.of(
+                        503, "database-unavailable", "the database does not answer just now; try again", List.of()));
+            }
         }
         LOG.error("a request failed", e);
         return response(Problem.of(
@@ -105,6 +115,13 @@ public final class ProblemMappers {
                 "internal-error",
                 "the service failed; nothing of this request was kept unless it says so",
                 List.of()));
+    }
+
+    private static boolean isDatabaseAway(Throwable cause) {
+        String state = sqlState(cause);
+        return cause instanceof ConnectException
+                || cause instanceof ClosedConnectionException
+                || state != null && RESTARTING.contains(state);
     }
 
     /** The two clients of PostgreSQL say it each in its own way. */
