@@ -314,6 +314,7 @@ create table attempt (
     id           uuid not null,
     workload_id  uuid not null,
     number       int not null check (number > 0),
+    worker       int check (worker > 0),
     state        text not null check (state in ('bound', 'starting', 'running', 'stopping', 'ended')),
     outcome      text check (outcome in ('succeeded', 'failed', 'out-of-memory', 'preempted', 'paused', 'cancelled', 'timed-out', 'lost')),
     pool_id      uuid not null references pool,
@@ -328,12 +329,15 @@ create table attempt (
     exit_code    int,
     message      text,
     primary key (tenant_id, id),
-    unique (tenant_id, workload_id, number),
     foreign key (tenant_id, workload_id) references workload,
     check ((state = 'ended') = (outcome is not null)),
     check ((state = 'ended') = (ended_at is not null))
 );
 create index attempt_live on attempt (tenant_id, workload_id) where state <> 'ended';
+create unique index attempt_number on attempt (tenant_id, workload_id, number) where worker is null;
+create unique index attempt_worker on attempt (tenant_id, workload_id, worker) where worker is not null and state <> 'ended';
+create index attempt_surplus on attempt (tenant_id, workload_id, number) where worker is not null;
+comment on column attempt.worker is 'a surplus worker of an elastic workload, beyond those that its attempt of this number started with; null: that attempt itself';
 comment on table attempt is 'an attempt holds one allocation from bound_at to ended_at; its devices are in allocation_device';
 
 create table allocation_device (

@@ -3,11 +3,16 @@ package io.quartermaster.dispatch;
 import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.Surplus;
+import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.OffsetDateTime;
@@ -31,7 +36,7 @@ final class CellReader {
             select w.tenant_id, w.id, w.seq, w.submitted_by, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since is not null as at_head,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.over_quota,
-                   f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.cpu_milli, f.memory_mib, f.node_labels, f.pool_ids,
+                   f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination
@@ -39,7 +44,7 @@ final class CellReader {
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
-              left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
+              left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended' and a.worker is null
               left join nomination n on n.tenant_id = w.tenant_id and n.workload_id = w.id
             """;
 
@@ -78,7 +83,9 @@ final class CellReader {
     /** Those that hold devices of one of these nodes. */
     List<WorkloadRecord> on(Collection<UUID> nodes) {
         return nodes.isEmpty() ? List.of() : complete(transaction.run(WORKLOADS + """
-                                 where a.id in (select d.attempt_id from allocation_device d where d.node_id = any($1) and d.freed_at is null)
+                                 where w.id in (select x.workload_id from allocation_device d
+                                                  join attempt x on x.tenant_id = d.tenant_id and x.id = d.attempt_id
+                                                 where d.node_id = any($1) and d.freed_at is null)
                                  order by w.seq
                                 """, (Object) array(nodes)));
     }
@@ -86,20 +93,92 @@ final class CellReader {
     private List<WorkloadRecord> complete(Iterable<Row> rows) {
         List<Row> found = new ArrayList<>();
         List<UUID> attempts = new ArrayList<>();
+        List<UUID> elastic = new ArrayList<>();
         for (Row row : rows) {
             found.add(row);
             UUID attempt = row.getUUID("attempt_id");
             if (attempt != null) {
                 attempts.add(attempt);
+                if (row.getInteger("min_workers") < row.getInteger("workers")) {
+                    elastic.add(attempt);
+                }
             }
         }
-        Map<UUID, List<Device>> devices = devices(attempts);
-        Map<UUID, List<Report>> reports = reports(attempts);
+        List<Row> surplus = surplus(elastic);
+        surplus.stream()
+                .filter(row -> !row.getString("state").equals("ended"))
+                .forEach(row -> attempts.add(row.getUUID("id")));
+        Held held = new Held(devices(attempts), reports(attempts));
+        Map<UUID, Surplus> bySurplus = held.surplus(surplus);
         List<WorkloadRecord> records = new ArrayList<>(found.size());
         for (Row row : found) {
-            records.add(record(row, devices, reports));
+            UUID attempt = row.getUUID("attempt_id");
+            records.add(record(
+                    row,
+                    attempt == null
+                            ? Optional.empty()
+                            : Optional.of(held.core(row, attempt, bySurplus.getOrDefault(attempt, Surplus.NONE)))));
         }
         return records;
+    }
+
+    /** The attempts of surplus workers, over or not, that belong to these attempts. */
+    private List<Row> surplus(List<UUID> cores) {
+        List<Row> rows = new ArrayList<>();
+        if (!cores.isEmpty()) {
+            transaction.run("""
+                    select c.id as core_id, s.id, s.number, s.worker, s.state, s.outcome, s.pool_id, s.gpu_milli, s.bound_at, s.started_at,
+                           s.stop_reason, s.deadline_at
+                      from attempt c join attempt s on s.tenant_id = c.tenant_id and s.workload_id = c.workload_id and s.number = c.number
+                     where c.id = any($1) and s.worker is not null order by c.id, s.worker, s.id
+                    """, (Object) array(cores)).forEach(rows::add);
+        }
+        return rows;
+    }
+
+    /** What live attempts hold, and what was said of them. */
+    private record Held(Map<UUID, List<Device>> devices, Map<UUID, List<Report>> reports) {
+
+        LiveAttempt core(Row row, UUID id, Surplus surplus) {
+            return attempt(row, id, row.getString("attempt_state"), row.getLong("attempt_gpu_milli"), surplus);
+        }
+
+        Map<UUID, Surplus> surplus(List<Row> rows) {
+            Map<UUID, Surplus> byCore = new HashMap<>();
+            for (Row row : rows) {
+                Surplus before = byCore.getOrDefault(row.getUUID("core_id"), Surplus.NONE);
+                byCore.put(row.getUUID("core_id"), with(before, row));
+            }
+            return byCore;
+        }
+
+        private Surplus with(Surplus before, Row row) {
+            if (row.getString("state").equals("ended")) {
+                AttemptOutcome outcome = AttemptOutcome.of(row.getString("outcome"));
+                return new Surplus(before.workers(), before.done() + (Transitions.isForGood(outcome) ? 1 : 0));
+            }
+            List<SurplusWorker> workers = new ArrayList<>(before.workers());
+            workers.add(new SurplusWorker(
+                    row.getInteger("worker"),
+                    attempt(row, row.getUUID("id"), row.getString("state"), row.getLong("gpu_milli"), Surplus.NONE)));
+            return new Surplus(workers, before.done());
+        }
+
+        private LiveAttempt attempt(Row row, UUID id, String state, long gpuMilli, Surplus surplus) {
+            return new LiveAttempt(
+                    id,
+                    row.getInteger("number"),
+                    live(state),
+                    row.getUUID("pool_id"),
+                    gpuMilli,
+                    millis(row.getOffsetDateTime("bound_at")),
+                    optionalMillis(row.getOffsetDateTime("started_at")),
+                    Optional.ofNullable(row.getString("stop_reason")).map(StopReason::of),
+                    optionalMillis(row.getOffsetDateTime("deadline_at")),
+                    List.copyOf(devices.getOrDefault(id, List.of())),
+                    List.copyOf(reports.getOrDefault(id, List.of())),
+                    surplus);
+        }
     }
 
     private Map<UUID, List<Device>> devices(List<UUID> attempts) {
@@ -134,30 +213,30 @@ final class CellReader {
                     .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
                     .add(new Report(
                             row.getUUID("node_id"),
-                            row.getString("state"),
-                            Optional.ofNullable(row.getString("outcome")),
+                            reported(row),
                             Optional.ofNullable(row.getInteger("exit_code")),
                             row.getString("message") == null ? "" : row.getString("message")));
         }
         return byAttempt;
     }
 
-    private static WorkloadRecord record(Row row, Map<UUID, List<Device>> devices, Map<UUID, List<Report>> reports) {
-        UUID attempt = row.getUUID("attempt_id");
-        Optional<LiveAttempt> live = attempt == null
-                ? Optional.empty()
-                : Optional.of(new LiveAttempt(
-                        attempt,
-                        row.getInteger("number"),
-                        row.getString("attempt_state"),
-                        row.getUUID("pool_id"),
-                        row.getLong("attempt_gpu_milli"),
-                        millis(row.getOffsetDateTime("bound_at")),
-                        optionalMillis(row.getOffsetDateTime("started_at")),
-                        Optional.ofNullable(row.getString("stop_reason")),
-                        optionalMillis(row.getOffsetDateTime("deadline_at")),
-                        List.copyOf(devices.getOrDefault(attempt, List.of())),
-                        List.copyOf(reports.getOrDefault(attempt, List.of()))));
+    /** Whoever ended without saying how was not seen to end. */
+    private static AttemptState reported(Row row) {
+        String state = row.getString("state");
+        String outcome = row.getString("outcome");
+        return state.equals("ended")
+                ? new AttemptState.Ended(outcome == null ? AttemptOutcome.LOST : AttemptOutcome.of(outcome))
+                : AttemptState.of(state, Optional.empty());
+    }
+
+    private static AttemptState.Live live(String state) {
+        if (AttemptState.of(state, Optional.empty()) instanceof AttemptState.Live live) {
+            return live;
+        }
+        throw new IllegalStateException("an attempt that is over was read as a live one");
+    }
+
+    private static WorkloadRecord record(Row row, Optional<LiveAttempt> live) {
         JsonObject nomination = row.getJsonObject("nomination");
         return new WorkloadRecord(
                 new TenantId(row.getString("tenant_id")),
@@ -171,7 +250,7 @@ final class CellReader {
                 shorter(row.getLong("max_runtime_ms"), row.getLong("profile_max_runtime_ms")),
                 millis(row.getOffsetDateTime("submitted_at")),
                 Wish.of(row.getString("wish")),
-                row.getString("state"),
+                WorkloadState.of(row.getString("state")),
                 row.getInteger("attempts"),
                 row.getBoolean("at_head"),
                 live,
@@ -193,6 +272,7 @@ final class CellReader {
                 row.getString("queue_name"),
                 row.getLong("gpu_milli"),
                 row.getInteger("workers"),
+                row.getInteger("min_workers"),
                 row.getLong("cpu_milli"),
                 row.getLong("memory_mib"),
                 labels,

@@ -46,7 +46,7 @@ final class Counting {
     }
 
     private static Place holding(LiveAttempt attempt) {
-        return new Place.Holding(attempt.pool(), attempt.gpuMilli());
+        return new Place.Holding(attempt.pool(), attempt.heldGpuMilli());
     }
 
     private static Counted counted(WorkloadRecord record, Place place) {
@@ -57,7 +57,7 @@ final class Counting {
                 terms.queue(),
                 terms.policy(),
                 terms.pools(),
-                terms.startGpuMilli(),
+                terms.wholeGpuMilli(),
                 place);
     }
 }

@@ -2,6 +2,7 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Allocation.Place;
@@ -23,7 +24,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -49,7 +52,7 @@ final class EngineFacts {
                 paths.apply(terms.policy()),
                 Optional.of(record.submittedBy()),
                 Optional.of(new ProfileId(terms.profile().toString())),
-                shape(terms),
+                shape(record),
                 terms.pools().stream().map(pools).toList(),
                 record.priority(),
                 record.preemptible(),
@@ -65,30 +68,49 @@ final class EngineFacts {
     /** As the tables have it, no step taken. */
     Workload asStored(WorkloadRecord record) {
         WorkloadState state = record.attempt()
-                .map(attempt -> (WorkloadState) holding(record, attempt))
+                .map(attempt -> (WorkloadState) holding(attempt))
                 .orElseGet(() -> new WorkloadState.Waiting(record.atHead()));
-        return workload(record, state, record.state().equals("held"));
+        return workload(record, state, record.state() instanceof io.quartermaster.workloads.WorkloadState.Held);
     }
 
-    WorkloadState stopping(LiveAttempt attempt, long deadlineMillis) {
-        return new WorkloadState.Holding(
-                allocation(attempt),
-                attempt.boundMillis(),
-                new WorkloadState.Phase.Stopping(Cause.ASKED, deadlineMillis));
+    private WorkloadState.Holding holding(LiveAttempt attempt) {
+        return new WorkloadState.Holding(allocation(attempt), attempt.boundMillis(), phase(attempt));
     }
 
-    private WorkloadState.Holding holding(WorkloadRecord record, LiveAttempt attempt) {
-        WorkloadState.Phase phase = attempt.state().equals("stopping")
-                ? new WorkloadState.Phase.Stopping(
-                        attempt.stopReason().equals(Optional.of("preempted")) ? Cause.RECLAIM : Cause.ASKED,
-                        attempt.deadlineMillis().orElse(attempt.boundMillis()))
-                : new WorkloadState.Phase.Running();
-        return new WorkloadState.Holding(allocation(attempt), attempt.boundMillis(), phase);
+    private static WorkloadState.Phase phase(LiveAttempt attempt) {
+        if (attempt.stopping()) {
+            return new WorkloadState.Phase.Stopping(cause(attempt), deadline(attempt));
+        }
+        SortedSet<Integer> leaving = new TreeSet<>();
+        long deadline = 0;
+        Cause cause = Cause.ASKED;
+        for (SurplusWorker worker : attempt.surplus().workers()) {
+            if (worker.attempt().stopping()) {
+                leaving.add(worker.number());
+                deadline = Math.max(deadline, deadline(worker.attempt()));
+                cause = cause(worker.attempt());
+            }
+        }
+        return leaving.isEmpty()
+                ? new WorkloadState.Phase.Running()
+                : new WorkloadState.Phase.Shrinking(cause, leaving, deadline);
+    }
+
+    private static Cause cause(LiveAttempt attempt) {
+        return attempt.stopReason().equals(Optional.of(StopReason.PREEMPTED)) ? Cause.RECLAIM : Cause.ASKED;
+    }
+
+    private static long deadline(LiveAttempt attempt) {
+        return attempt.deadlineMillis().orElse(attempt.boundMillis());
     }
 
     private Allocation allocation(LiveAttempt attempt) {
         Map<Integer, List<Device>> byWorker = new TreeMap<>();
-        attempt.devices().forEach(device -> byWorker.computeIfAbsent(device.worker(), worker -> new ArrayList<>())
+        List<Device> all = new ArrayList<>(attempt.devices());
+        attempt.surplus()
+                .workers()
+                .forEach(worker -> all.addAll(worker.attempt().devices()));
+        all.forEach(device -> byWorker.computeIfAbsent(device.worker(), worker -> new ArrayList<>())
                 .add(device));
         List<Worker> workers = new ArrayList<>();
         byWorker.forEach((number, devices) -> workers.add(new Worker(number, place(devices))));
@@ -154,11 +176,13 @@ final class EngineFacts {
         return new Allocation(new PoolId(json.getString("pool")), workers);
     }
 
-    private static Shape shape(Terms terms) {
-        // Elastic workloads need executors that add workers to what runs; until then a gang is whole.
+    /** Surplus workers that ended by themselves are not asked for again. */
+    private static Shape shape(WorkloadRecord record) {
+        Terms terms = record.terms();
+        int done = record.attempt().map(attempt -> attempt.surplus().done()).orElse(0);
         return new Shape(
-                terms.workers(),
-                terms.workers(),
+                Math.max(terms.minWorkers(), terms.workers() - done),
+                terms.minWorkers(),
                 gpus(terms.gpuMilli()),
                 terms.cpuMilli(),
                 terms.memoryMiB(),

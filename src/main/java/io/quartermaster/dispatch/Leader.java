@@ -3,6 +3,7 @@ package io.quartermaster.dispatch;
 import io.quartermaster.dispatch.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.CapacityFacts.PoolFact;
 import io.quartermaster.dispatch.WorkloadRecord.Binding;
+import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Decision;
@@ -11,7 +12,6 @@ import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.platform.Inbox;
@@ -47,8 +47,7 @@ final class Leader {
     private final Map<UUID, PoolId> pools = new HashMap<>();
     private final Map<PoolId, UUID> poolIds = new HashMap<>();
     private final Map<UUID, QuotaPath> paths = new HashMap<>();
-    private final Map<TenantId, Set<QuotaKey>> quotas = new HashMap<>();
-    private final Map<TenantId, Set<QuotaPath>> suspendedPaths = new HashMap<>();
+    private final ToldQuotas toldQuotas = new ToldQuotas();
     private final Map<UUID, String> clusters = new HashMap<>();
     private final Map<UUID, Binding> told = new HashMap<>();
     private final ReservedLevels levels = new ReservedLevels();
@@ -61,14 +60,6 @@ final class Leader {
     private List<QuotaFacts> unstated = List.of();
     private final Set<UUID> heardAgain = new TreeSet<>();
     private final Deque<UUID> leftovers = new ArrayDeque<>();
-
-    private record QuotaKey(QuotaPath path, Scope scope) implements Comparable<QuotaKey> {
-        @Override
-        public int compareTo(QuotaKey other) {
-            int byPath = path.compareTo(other.path);
-            return byPath != 0 ? byPath : scope.compareTo(other.scope);
-        }
-    }
 
     /**
      * What a cycle did, for those who are to be told after the commit.
@@ -215,13 +206,29 @@ final class Leader {
             counting.workload(now);
             unmet.workload(now);
         });
+        Map<UUID, Long> held = new HashMap<>();
         for (Decision decision : plan.decisions()) {
-            if (decision instanceof Decision.Start(WorkloadId id, Allocation allocation, Decision.Rule rule)) {
-                WorkloadRecord record = known(records.get(UUID.fromString(id.value())), "workload", id);
-                counting.holds(record, pool(allocation.pool()), allocation.gpuMilli());
-                unmet.holds(record, pool(allocation.pool()), allocation.gpuMilli());
+            switch (decision) {
+                case Decision.Start(WorkloadId id, Allocation bound, Decision.Rule rule) ->
+                    holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
+                case Decision.Grow(WorkloadId id, Allocation bound, Decision.Rule rule) ->
+                    holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
+                case Decision.Preempt preempt -> {}
+                case Decision.Shrink shrink -> {}
+                case Decision.Nominate nominate -> {}
+                case Decision.Denominate denominate -> {}
             }
         }
+    }
+
+    /** @param held what each holds by what the plan decided so far */
+    private void holds(WorkloadRecord record, Allocation bound, Map<UUID, Long> held) {
+        long before = held.getOrDefault(
+                record.id(), record.attempt().map(LiveAttempt::heldGpuMilli).orElse(0L));
+        long now = before + bound.gpuMilli();
+        held.put(record.id(), now);
+        counting.holds(record, pool(bound.pool()), now);
+        unmet.holds(record, pool(bound.pool()), now);
     }
 
     private void capacity(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
@@ -347,25 +354,7 @@ final class Leader {
         counting.quota(fact);
         unmet.reserved(fact.tenant(), fact.reserved());
         paths.putAll(fact.paths());
-        Set<QuotaKey> now = new TreeSet<>();
-        fact.quotas().forEach(quota -> {
-            now.add(new QuotaKey(quota.path(), quota.scope()));
-            changes.add(new Change.QuotaSet(quota));
-        });
-        Set<QuotaKey> before = quotas.put(fact.tenant(), now);
-        if (before != null) {
-            before.stream()
-                    .filter(key -> !now.contains(key))
-                    .forEach(key -> changes.add(new Change.QuotaRemoved(key.path(), key.scope())));
-        }
-        changes.add(new Change.StandingSet(
-                QuotaPath.of(fact.tenant().value()),
-                fact.suspended() ? Change.Standing.SUSPENDED : Change.Standing.GOOD));
-        Set<QuotaPath> resumed = new TreeSet<>(suspendedPaths.getOrDefault(fact.tenant(), Set.of()));
-        resumed.removeAll(fact.suspendedPaths());
-        resumed.forEach(path -> changes.add(new Change.StandingSet(path, Change.Standing.GOOD)));
-        fact.suspendedPaths().forEach(path -> changes.add(new Change.StandingSet(path, Change.Standing.SUSPENDED)));
-        suspendedPaths.put(fact.tenant(), fact.suspendedPaths());
+        toldQuotas.tell(fact, changes);
     }
 
     private PoolId poolId(UUID id) {

@@ -2,6 +2,9 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.OffsetDateTime;
@@ -10,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -42,37 +46,50 @@ final class PlanRows {
         this.fence = fence;
     }
 
-    void attemptEnded(TenantId tenant, UUID attempt, Step.End end) {
+    void attemptEnded(
+            TenantId tenant, UUID attempt, AttemptOutcome outcome, Optional<Integer> exitCode, String message) {
         endedAttempts.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())
-                .put("outcome", end.outcome())
-                .put("exit_code", end.exitCode().orElse(null))
-                .put("message", end.message()));
+                .put("outcome", outcome.word())
+                .put("exit_code", exitCode.orElse(null))
+                .put("message", message));
     }
 
-    void attemptProgress(TenantId tenant, UUID attempt, String state) {
+    void attemptProgress(TenantId tenant, UUID attempt, AttemptState.Wanted state) {
         attemptProgress.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())
-                .put("state", state));
+                .put("state", state.word()));
     }
 
-    void attemptStopping(TenantId tenant, UUID attempt, String reason, long graceMillis) {
+    void attemptStopping(TenantId tenant, UUID attempt, StopReason reason, long graceMillis) {
         attemptStops.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())
-                .put("stop_reason", reason)
+                .put("stop_reason", reason.word())
                 .put("grace_ms", graceMillis));
     }
 
-    /** @param rule by which right it is bound */
-    void newAttempt(WorkloadRecord workload, UUID attempt, UUID pool, long gpuMilli, String rule) {
+    /**
+     * @param number of the workload's attempt
+     * @param worker the surplus worker that it is of; empty for the workload as such
+     * @param rule by which right it is bound
+     */
+    void newAttempt(
+            WorkloadRecord workload,
+            UUID attempt,
+            int number,
+            OptionalInt worker,
+            UUID pool,
+            long gpuMilli,
+            String rule) {
         newAttempts.add(new JsonObject()
+                .put("worker", worker.isPresent() ? worker.getAsInt() : null)
                 .put("tenant_id", workload.tenant().value())
                 .put("id", attempt.toString())
                 .put("workload_id", workload.id().toString())
-                .put("number", workload.attempts() + 1)
+                .put("number", number)
                 .put("pool_id", pool.toString())
                 .put("gpu_milli", gpuMilli)
                 .put("rule", rule));
@@ -85,14 +102,14 @@ final class PlanRows {
     }
 
     /** Keys beside the state: {@code end_reason}, {@code at_head}, {@code attempts}; absent ones stay or are cleared as the SQL says. */
-    void workloadState(WorkloadRecord workload, String state, JsonObject more) {
+    void workloadState(WorkloadRecord workload, WorkloadState state, JsonObject more) {
         workloadStates.put(
                 workload.id(),
                 more.copy()
                         .put("tenant_id", workload.tenant().value())
                         .put("id", workload.id().toString())
-                        .put("state", state));
-        feed(workload.tenant(), workload.id(), more.copy().put("state", state));
+                        .put("state", state.word()));
+        feed(workload.tenant(), workload.id(), more.copy().put("state", state.word()));
     }
 
     /**
@@ -101,7 +118,7 @@ final class PlanRows {
      * @param planned by what it waited when the engine was told of it
      */
     void workloadStarts(WorkloadRecord workload, WorkloadRecord.Binding planned, JsonObject more) {
-        workloadState(workload, "starting", more);
+        workloadState(workload, new WorkloadState.Starting(), more);
         workloadStates.compute(workload.id(), (id, row) -> Objects.requireNonNull(row)
                 .put("policy_id", planned.policy().toString())
                 .put("queue_id", planned.queue().toString())
@@ -148,6 +165,20 @@ final class PlanRows {
                 .put("pool_id", pool.toString()));
     }
 
+    /** A mark of the usage of an allocation that holds GPUs. */
+    void phase(TenantId tenant, WorkloadRecord.LiveAttempt attempt, String phase, long sinceMillis) {
+        if (attempt.gpuMilli() > 0) {
+            usage(
+                    tenant,
+                    "phase",
+                    attempt.pool(),
+                    new JsonObject()
+                            .put("allocation_id", attempt.id().toString())
+                            .put("phase", phase)
+                            .put("since_ms", sinceMillis));
+        }
+    }
+
     void touch(UUID node) {
         touchedNodes.add(node);
     }
@@ -183,9 +214,10 @@ final class PlanRows {
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
         set(transaction, newAttempts, """
-                insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, rule, bound_at)
-                select tenant_id, id, workload_id, number, 'bound', pool_id, gpu_milli, rule, $2::timestamptz
-                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, pool_id uuid, gpu_milli bigint, rule text)
+                insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, rule, bound_at)
+                select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, rule, $2::timestamptz
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, worker int, pool_id uuid,
+                       gpu_milli bigint, rule text)
                 """, stamp);
         set(transaction, newDevices, """
                 insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli)

@@ -1,9 +1,11 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Allocation.Place;
 import io.quartermaster.engine.Allocation.Worker;
+import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.PoolId;
@@ -12,11 +14,17 @@ import io.quartermaster.engine.Receipt;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
 
@@ -28,6 +36,8 @@ final class PlanTranslation {
     private final Function<PoolId, UUID> pools;
     private final Map<UUID, String> clusters;
     private final Function<UUID, WorkloadRecord.Binding> told;
+    /** Numbers of the attempts that start in this plan, by workload. */
+    private final Map<UUID, Integer> started = new HashMap<>();
 
     /**
      * @param clusters names, by node
@@ -61,8 +71,8 @@ final class PlanTranslation {
                             pools.apply(nominate.place().pool()),
                             EngineFacts.nominationBody(nominate.place()));
                 case Decision.Denominate denominate -> rows.denomination(workload.tenant(), workload.id());
-                case Decision.Grow grow -> throw elastic(workload);
-                case Decision.Shrink shrink -> throw elastic(workload);
+                case Decision.Grow grow -> grow(workload, grow);
+                case Decision.Shrink shrink -> shrink(workload, shrink, records);
             }
         }
     }
@@ -82,10 +92,54 @@ final class PlanTranslation {
     }
 
     private void start(WorkloadRecord workload, Decision.Start start) {
-        Allocation allocation = start.allocation();
+        int number = workload.attempts() + 1;
+        started.put(workload.id(), number);
+        bind(workload, number, OptionalInt.empty(), start.allocation(), start.rule());
+        rows.workloadStarts(
+                workload,
+                told.apply(workload.id()),
+                new JsonObject()
+                        .put("attempts", number)
+                        .put("attempt", number)
+                        .put("pool", start.allocation().pool().value())
+                        .put("rule", word(start.rule())));
+        if (workload.nomination().isPresent()) {
+            rows.denomination(workload.tenant(), workload.id());
+        }
+    }
+
+    /** Each surplus worker is an attempt of its own: with its own devices, orders, reports and usage. */
+    private void grow(WorkloadRecord workload, Decision.Grow grow) {
+        // It may have started in this very plan.
+        Integer startedNow = started.get(workload.id());
+        int number = startedNow == null ? attempt(workload).number() : startedNow;
+        for (Worker worker : grow.added().workers()) {
+            bind(
+                    workload,
+                    number,
+                    OptionalInt.of(worker.number()),
+                    new Allocation(grow.added().pool(), List.of(worker)),
+                    grow.rule());
+        }
+        WorkloadState state = startedNow == null ? workload.state() : new WorkloadState.Starting();
+        rows.feed(
+                workload.tenant(),
+                workload.id(),
+                new JsonObject()
+                        .put("state", state.word())
+                        .put("attempt", number)
+                        .put("pool", grow.added().pool().value())
+                        .put("rule", word(grow.rule())));
+        if (workload.nomination().isPresent()) {
+            rows.denomination(workload.tenant(), workload.id());
+        }
+    }
+
+    private void bind(
+            WorkloadRecord workload, int number, OptionalInt surplus, Allocation allocation, Decision.Rule rule) {
         UUID pool = pools.apply(allocation.pool());
         UUID attempt = Ids.next();
-        rows.newAttempt(workload, attempt, pool, allocation.gpuMilli(), word(start.rule()));
+        rows.newAttempt(workload, attempt, number, surplus, pool, allocation.gpuMilli(), word(rule));
         String cluster = allocation.pool().value();
         for (Worker worker : allocation.workers()) {
             EngineFacts.devices(worker.place())
@@ -95,17 +149,6 @@ final class PlanTranslation {
                 rows.touch(node);
                 cluster = clusters.getOrDefault(node, cluster);
             }
-        }
-        rows.workloadStarts(
-                workload,
-                told.apply(workload.id()),
-                new JsonObject()
-                        .put("attempts", workload.attempts() + 1)
-                        .put("attempt", workload.attempts() + 1)
-                        .put("pool", allocation.pool().value())
-                        .put("rule", word(start.rule())));
-        if (workload.nomination().isPresent()) {
-            rows.denomination(workload.tenant(), workload.id());
         }
         if (allocation.gpuMilli() > 0) {
             rows.usage(
@@ -134,38 +177,72 @@ final class PlanTranslation {
     }
 
     private void preempt(WorkloadRecord victim, Decision.Preempt preempt, Map<UUID, WorkloadRecord> records) {
-        LiveAttempt attempt = victim.attempt()
-                .orElseThrow(() -> new IllegalStateException(victim.id() + " is to stop but has no live attempt"));
-        rows.attemptStopping(
-                victim.tenant(), attempt.id(), "preempted", victim.terms().graceMillis());
+        LiveAttempt attempt = attempt(victim);
         WorkloadRecord successor =
                 record(records, UUID.fromString(preempt.successor().value()));
-        boolean sameTenant = successor.tenant().equals(victim.tenant());
-        JsonObject told = new JsonObject().put("attempt", attempt.number()).put("cause", word(preempt.cause()));
+        rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, preempt.cause(), successor));
+        stop(victim, attempt, preempt.cause(), preempt.receipt(), successor, records);
+        for (SurplusWorker worker : attempt.surplus().workers()) {
+            if (!worker.attempt().stopping()) {
+                stop(victim, worker.attempt());
+            }
+        }
+    }
+
+    private void shrink(WorkloadRecord victim, Decision.Shrink shrink, Map<UUID, WorkloadRecord> records) {
+        LiveAttempt core = attempt(victim);
+        WorkloadRecord successor =
+                record(records, UUID.fromString(shrink.successor().value()));
+        JsonObject told = told(victim, core, shrink.cause(), successor);
+        rows.feed(victim.tenant(), victim.id(), told.put("state", victim.state().word()));
+        Set<Integer> leaving = new TreeSet<>(shrink.workers());
+        for (SurplusWorker worker : core.surplus().workers()) {
+            if (leaving.remove(worker.number())) {
+                stop(victim, worker.attempt(), shrink.cause(), shrink.receipt(), successor, records);
+            }
+        }
+        if (!leaving.isEmpty()) {
+            throw new IllegalStateException(victim.id() + " is to lose workers that are no surplus of it: " + leaving);
+        }
+    }
+
+    private static JsonObject told(WorkloadRecord victim, LiveAttempt attempt, Cause cause, WorkloadRecord successor) {
+        JsonObject told = new JsonObject().put("attempt", attempt.number()).put("cause", word(cause));
+        return successor.tenant().equals(victim.tenant())
+                ? told.put("for", successor.id().toString())
+                : told;
+    }
+
+    /** Tells the attempt to stop, and notes for whom. */
+    private void stop(
+            WorkloadRecord victim,
+            LiveAttempt attempt,
+            Cause cause,
+            Receipt receipt,
+            WorkloadRecord successor,
+            Map<UUID, WorkloadRecord> records) {
+        stop(victim, attempt);
         JsonObject row = new JsonObject()
                 .put("tenant_id", victim.tenant().value())
                 .put("id", Ids.next().toString())
                 .put("workload_id", victim.id().toString())
                 .put("attempt_id", attempt.id().toString())
-                .put("cause", word(preempt.cause()))
-                .put("receipt", receipt(preempt.receipt(), victim.tenant(), records));
-        if (sameTenant) {
-            told.put("for", successor.id().toString());
+                .put("cause", word(cause))
+                .put("receipt", receipt(receipt, victim.tenant(), records));
+        if (successor.tenant().equals(victim.tenant())) {
             row.put("for_workload", successor.id().toString());
         }
-        rows.workloadState(victim, "stopping", told);
         rows.preemption(row);
-        if (attempt.gpuMilli() > 0) {
-            rows.usage(
-                    victim.tenant(),
-                    "phase",
-                    attempt.pool(),
-                    new JsonObject()
-                            .put("allocation_id", attempt.id().toString())
-                            .put("phase", "stopping")
-                            .put("since_ms", fence.stampMillis()));
-        }
-        attempt.devices().forEach(device -> device.node().ifPresent(rows::touch));
+    }
+
+    private void stop(WorkloadRecord victim, LiveAttempt attempt) {
+        rows.attemptStopping(
+                victim.tenant(),
+                attempt.id(),
+                StopReason.PREEMPTED,
+                victim.terms().graceMillis());
+        rows.phase(victim.tenant(), attempt, "stopping", fence.stampMillis());
+        attempt.nodes().forEach(rows::touch);
     }
 
     /** As the victim's tenant may see it: others' pressure in numbers, without their names. */
@@ -207,8 +284,9 @@ final class PlanTranslation {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    private static IllegalStateException elastic(WorkloadRecord workload) {
-        return new IllegalStateException("no elastic workload was stated, yet its workers change: " + workload.id());
+    private static LiveAttempt attempt(WorkloadRecord workload) {
+        return workload.attempt()
+                .orElseThrow(() -> new IllegalStateException(workload.id() + " is to change but has no live attempt"));
     }
 
     private static WorkloadRecord record(Map<UUID, WorkloadRecord> records, UUID id) {

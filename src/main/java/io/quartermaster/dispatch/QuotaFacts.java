@@ -3,6 +3,7 @@ package io.quartermaster.dispatch;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.Allotment;
 import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.Caps;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
@@ -41,6 +42,7 @@ record QuotaFacts(
         Map<UUID, QuotaPath> paths,
         Map<UUID, String> groups,
         List<Quota> quotas,
+        List<Caps> caps,
         List<Level> levels) {
 
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
@@ -174,7 +176,16 @@ record QuotaFacts(
                     Map.copyOf(paths),
                     Map.copyOf(groups),
                     List.copyOf(quotas),
+                    caps(),
                     List.copyOf(levels));
+        }
+
+        private List<Caps> caps() {
+            return policies.stream()
+                    .filter(policy -> policy.userLimitGpuMilli().isPresent())
+                    .map(policy -> new Caps(
+                            QuotaTree.path(tenant, policy.group()), policy.userLimitGpuMilli(), OptionalInt.empty()))
+                    .toList();
         }
 
         private static QuotaTerms terms(Row row) {

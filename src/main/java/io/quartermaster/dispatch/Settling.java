@@ -1,12 +1,14 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.engine.Change;
-import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
 
@@ -28,80 +30,26 @@ final class Settling {
         this.lost = lost;
     }
 
-    /** The records of those that took a step, as they are after it. */
+    /** The records of those that were settled, as they are after it. */
     Map<UUID, WorkloadRecord> settled() {
         return settled;
     }
 
-    void settle(WorkloadRecord record) {
-        switch (Transitions.next(record, lost.keySet())) {
-            case Step.Stay() -> stay(record);
-            case Step.Become become -> become(record, become);
-            case Step.Progress progress -> progress(record, attempt(record), progress);
-            case Step.AskToStop ask -> askToStop(record, attempt(record), ask);
-            case Step.End end -> end(record, attempt(record), end);
-        }
+    /** First the surplus workers that are over, then the workload as such, then the surplus workers that go on or have to stop with it. */
+    void settle(WorkloadRecord stored) {
+        WorkloadRecord record = surplus(stored);
+        WorkloadRecord after =
+                switch (Transitions.next(record, lost.keySet())) {
+                    case Step.Stay() -> record;
+                    case Step.Become become -> become(record, become);
+                    case Step.Progress progress -> progress(record, attempt(record), progress);
+                    case Step.AskToStop ask -> askToStop(record, attempt(record), ask.reason());
+                    case Step.End end -> end(record, attempt(record), end);
+                };
+        tell(surplus(after));
     }
 
-    private void stay(WorkloadRecord record) {
-        changes.add(
-                record.over()
-                        ? new Change.WorkloadRemoved(EngineFacts.id(record.id()))
-                        : new Change.WorkloadSet(facts.asStored(record)));
-    }
-
-    private void become(WorkloadRecord record, Step.Become become) {
-        JsonObject more = new JsonObject();
-        become.endReason().ifPresent(reason -> more.put("end_reason", reason));
-        rows.workloadState(record, become.state(), more);
-        leaveQueueOrStay(after(record, become.state(), record.atHead(), Optional.empty()));
-    }
-
-    private void progress(WorkloadRecord record, LiveAttempt attempt, Step.Progress progress) {
-        rows.attemptProgress(record.tenant(), attempt.id(), progress.state());
-        if (!record.state().equals(progress.state())) {
-            rows.workloadState(record, progress.state(), new JsonObject().put("attempt", attempt.number()));
-        }
-        if (progress.state().equals("running")) {
-            phase(record, attempt, "running");
-        }
-        changes.add(new Change.WorkloadSet(facts.asStored(record)));
-        settled.put(record.id(), record);
-    }
-
-    private void askToStop(WorkloadRecord record, LiveAttempt attempt, Step.AskToStop ask) {
-        long grace = record.terms().graceMillis();
-        rows.attemptStopping(record.tenant(), attempt.id(), ask.reason(), grace);
-        rows.workloadState(record, "stopping", new JsonObject().put("attempt", attempt.number()));
-        outOfContact(record, attempt);
-        phase(record, attempt, "stopping");
-        touch(attempt);
-        WorkloadState stopping = facts.stopping(attempt, fence.stampMillis() + grace);
-        changes.add(new Change.WorkloadSet(facts.workload(record, stopping, false)));
-        settled.put(record.id(), record);
-    }
-
-    private void end(WorkloadRecord record, LiveAttempt attempt, Step.End end) {
-        rows.attemptEnded(record.tenant(), attempt.id(), end);
-        JsonObject more = new JsonObject()
-                .put("attempt", attempt.number())
-                .put("outcome", end.outcome())
-                .put("at_head", end.atHead());
-        end.endReason().ifPresent(reason -> more.put("end_reason", reason));
-        rows.workloadState(record, end.state(), more);
-        outOfContact(record, attempt);
-        if (attempt.gpuMilli() > 0) {
-            rows.usage(
-                    record.tenant(),
-                    "freed",
-                    attempt.pool(),
-                    new JsonObject().put("allocation_id", attempt.id().toString()));
-        }
-        touch(attempt);
-        leaveQueueOrStay(after(record, end.state(), end.atHead(), Optional.empty()));
-    }
-
-    private void leaveQueueOrStay(WorkloadRecord after) {
+    private void tell(WorkloadRecord after) {
         if (after.over()) {
             changes.add(new Change.WorkloadRemoved(EngineFacts.id(after.id())));
             after.nomination().ifPresent(place -> rows.denomination(after.tenant(), after.id()));
@@ -111,60 +59,112 @@ final class Settling {
         settled.put(after.id(), after);
     }
 
+    private WorkloadRecord become(WorkloadRecord record, Step.Become become) {
+        JsonObject more = new JsonObject();
+        become.endReason().ifPresent(reason -> more.put("end_reason", reason));
+        rows.workloadState(record, become.state(), more);
+        return record.without(become.state(), record.atHead());
+    }
+
+    private WorkloadRecord progress(WorkloadRecord record, LiveAttempt attempt, Step.Progress progress) {
+        WorkloadRecord after = record.with(progress(record.tenant(), attempt, progress.state()));
+        if (!record.state().equals(after.state())) {
+            rows.workloadState(record, after.state(), new JsonObject().put("attempt", attempt.number()));
+        }
+        return after;
+    }
+
+    private WorkloadRecord askToStop(WorkloadRecord record, LiveAttempt attempt, StopReason reason) {
+        rows.workloadState(record, new WorkloadState.Stopping(), new JsonObject().put("attempt", attempt.number()));
+        return record.with(stop(record, attempt, reason));
+    }
+
+    private WorkloadRecord end(WorkloadRecord record, LiveAttempt attempt, Step.End end) {
+        JsonObject more = new JsonObject()
+                .put("attempt", attempt.number())
+                .put("outcome", end.outcome().word())
+                .put("at_head", end.atHead());
+        end.endReason().ifPresent(reason -> more.put("end_reason", reason));
+        rows.workloadState(record, end.state(), more);
+        rows.attemptEnded(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
+        free(record.tenant(), attempt);
+        return record.without(end.state(), end.atHead());
+    }
+
+    private WorkloadRecord surplus(WorkloadRecord record) {
+        WorkloadRecord after = record;
+        if (record.attempt().isPresent()) {
+            for (SurplusWorker worker : record.attempt().get().surplus().workers()) {
+                LiveAttempt core = attempt(after);
+                LiveAttempt attempt = worker.attempt();
+                core = switch (Transitions.next(core, worker, lost.keySet())) {
+                    case SurplusStep.Stay() -> core;
+                    case SurplusStep.Progress(AttemptState.Wanted state) ->
+                        core.with(core.surplus()
+                                .with(new SurplusWorker(worker.number(), progress(record.tenant(), attempt, state))));
+                    case SurplusStep.AskToStop(StopReason reason) ->
+                        core.with(
+                                core.surplus().with(new SurplusWorker(worker.number(), stop(record, attempt, reason))));
+                    case SurplusStep.End end -> {
+                        rows.attemptEnded(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
+                        free(record.tenant(), attempt);
+                        yield core.with(core.surplus().without(worker, end.forGood()));
+                    }
+                };
+                after = after.with(core);
+            }
+        }
+        return after;
+    }
+
+    private LiveAttempt progress(TenantId tenant, LiveAttempt attempt, AttemptState.Wanted state) {
+        rows.attemptProgress(tenant, attempt.id(), state);
+        if (state instanceof AttemptState.Running) {
+            phase(tenant, attempt, "running", fence.stampMillis());
+        }
+        return attempt.as(state);
+    }
+
+    private LiveAttempt stop(WorkloadRecord record, LiveAttempt attempt, StopReason reason) {
+        long grace = record.terms().graceMillis();
+        rows.attemptStopping(record.tenant(), attempt.id(), reason, grace);
+        outOfContact(record.tenant(), attempt);
+        phase(record.tenant(), attempt, "stopping", fence.stampMillis());
+        touch(attempt);
+        return attempt.told(reason, fence.stampMillis() + grace);
+    }
+
+    private void free(TenantId tenant, LiveAttempt attempt) {
+        outOfContact(tenant, attempt);
+        if (attempt.gpuMilli() > 0) {
+            rows.usage(
+                    tenant,
+                    "freed",
+                    attempt.pool(),
+                    new JsonObject().put("allocation_id", attempt.id().toString()));
+        }
+        touch(attempt);
+    }
+
     /** What was known of an allocation on a lost node is not known to be true since the node's last word. */
-    private void outOfContact(WorkloadRecord record, LiveAttempt attempt) {
-        attempt.devices().stream()
-                .flatMap(device -> device.node().stream())
+    private void outOfContact(TenantId tenant, LiveAttempt attempt) {
+        attempt.nodes().stream()
                 .filter(lost::containsKey)
                 .mapToLong(node -> lost.getOrDefault(node, fence.stampMillis()))
                 .min()
-                .ifPresent(
-                        since -> usagePhase(record, attempt, "out-of-contact", Math.max(attempt.boundMillis(), since)));
+                .ifPresent(since -> phase(tenant, attempt, "out-of-contact", Math.max(attempt.boundMillis(), since)));
     }
 
-    private void phase(WorkloadRecord record, LiveAttempt attempt, String phase) {
-        usagePhase(record, attempt, phase, fence.stampMillis());
-    }
-
-    private void usagePhase(WorkloadRecord record, LiveAttempt attempt, String phase, long sinceMillis) {
-        if (attempt.gpuMilli() > 0) {
-            rows.usage(
-                    record.tenant(),
-                    "phase",
-                    attempt.pool(),
-                    new JsonObject()
-                            .put("allocation_id", attempt.id().toString())
-                            .put("phase", phase)
-                            .put("since_ms", Math.min(sinceMillis, fence.stampMillis())));
-        }
+    private void phase(TenantId tenant, LiveAttempt attempt, String phase, long sinceMillis) {
+        rows.phase(tenant, attempt, phase, Math.min(sinceMillis, fence.stampMillis()));
     }
 
     private void touch(LiveAttempt attempt) {
-        attempt.devices().forEach(device -> device.node().ifPresent(rows::touch));
+        attempt.nodes().forEach(rows::touch);
     }
 
     private static LiveAttempt attempt(WorkloadRecord record) {
         return record.attempt()
                 .orElseThrow(() -> new IllegalStateException("no attempt of " + record.id() + " is live"));
-    }
-
-    private static WorkloadRecord after(WorkloadRecord r, String state, boolean atHead, Optional<LiveAttempt> attempt) {
-        return new WorkloadRecord(
-                r.tenant(),
-                r.id(),
-                r.sequence(),
-                r.terms(),
-                r.submittedBy(),
-                r.priority(),
-                r.preemptible(),
-                r.dedicatedOnly(),
-                r.maxRuntimeMillis(),
-                r.submittedMillis(),
-                r.wish(),
-                state,
-                r.attempts(),
-                atHead,
-                attempt,
-                r.nomination());
     }
 }

@@ -1,5 +1,8 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadState;
 import java.util.Optional;
 
 /** What follows for one workload from the wishes and reports about it. */
@@ -9,13 +12,13 @@ sealed interface Step {
     record Stay() implements Step {}
 
     /** It waits, is held, or is over without ever holding devices again. */
-    record Become(String state, Optional<String> endReason) implements Step {}
+    record Become(WorkloadState.WithoutAttempt state, Optional<String> endReason) implements Step {}
 
-    /** Its attempt got further: {@code starting} or {@code running}. */
-    record Progress(String state) implements Step {}
+    /** Its attempt got further. */
+    record Progress(AttemptState.Wanted state) implements Step {}
 
     /** Its attempt is told to stop and keeps its devices until it has. */
-    record AskToStop(String reason) implements Step {}
+    record AskToStop(StopReason reason) implements Step {}
 
     /**
      * Its attempt is over and its devices are free.
@@ -25,10 +28,10 @@ sealed interface Step {
      * @param atHead whether it goes before others of its group and priority
      */
     record End(
-            String outcome,
+            AttemptOutcome outcome,
             Optional<Integer> exitCode,
             String message,
-            String state,
+            WorkloadState.WithoutAttempt state,
             Optional<String> endReason,
             boolean atHead)
             implements Step {}

@@ -2,8 +2,14 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.WorkloadState;
+import io.quartermaster.workloads.WorkloadState.AfterPreemption;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -17,8 +23,15 @@ import java.util.UUID;
 final class Transitions {
 
     /** Of several nodes' outcomes the one that says most about the attempt: what went wrong before what was asked for. */
-    private static final List<String> TELLING =
-            List.of("out-of-memory", "failed", "timed-out", "lost", "cancelled", "paused", "preempted", "succeeded");
+    private static final List<AttemptOutcome> TELLING = List.of(
+            AttemptOutcome.OUT_OF_MEMORY,
+            AttemptOutcome.FAILED,
+            AttemptOutcome.TIMED_OUT,
+            AttemptOutcome.LOST,
+            AttemptOutcome.CANCELLED,
+            AttemptOutcome.PAUSED,
+            AttemptOutcome.PREEMPTED,
+            AttemptOutcome.SUCCEEDED);
 
     private Transitions() {}
 
@@ -33,11 +46,11 @@ final class Transitions {
     }
 
     private static Step withoutAttempt(WorkloadRecord workload) {
-        String wished =
+        WorkloadState.WithoutAttempt wished =
                 switch (workload.wish()) {
-                    case CANCEL -> "cancelled";
-                    case HOLD -> "held";
-                    case RUN -> "waiting";
+                    case CANCEL -> new WorkloadState.Cancelled();
+                    case HOLD -> new WorkloadState.Held();
+                    case RUN -> new WorkloadState.Waiting();
                 };
         if (wished.equals(workload.state())) {
             return new Step.Stay();
@@ -47,110 +60,145 @@ final class Transitions {
     }
 
     private static Step attempt(WorkloadRecord workload, LiveAttempt attempt, Set<UUID> lost) {
-        Set<UUID> nodes = new TreeSet<>();
-        attempt.devices().forEach(device -> device.node().ifPresent(nodes::add));
-        List<Report> ended = attempt.reports().stream()
-                .filter(r -> r.state().equals("ended"))
-                .toList();
+        Set<UUID> nodes = attempt.nodes();
+        List<Report> ended = attempt.reports().stream().filter(Report::ended).toList();
         Set<UUID> quiet = new TreeSet<>();
         ended.forEach(report -> quiet.add(report.node()));
         nodes.stream().filter(lost::contains).forEach(quiet::add);
 
-        boolean stopping = attempt.state().equals("stopping");
+        boolean stopping = attempt.state() instanceof AttemptState.Stopping;
         if (quiet.containsAll(nodes) && (!nodes.isEmpty() || stopping || workload.wish() == Wish.CANCEL)) {
-            return end(workload, attempt, ended, nodes);
+            return attempt.surplus().workers().isEmpty()
+                    ? end(workload, attempt, ended, nodes)
+                    : withoutCore(workload, stopping);
         }
         if (stopping) {
             return new Step.Stay();
         }
         if (workload.wish() == Wish.CANCEL) {
-            return new Step.AskToStop("cancelled");
+            return new Step.AskToStop(StopReason.CANCELLED);
         }
         // A worker that has done its part is no loss to the others; one that failed or is lost is.
-        boolean gone = nodes.stream().anyMatch(lost::contains) || ended.stream().anyMatch(Transitions::isLost);
-        if (gone) {
-            return new Step.AskToStop("lost");
+        if (nodes.stream().anyMatch(lost::contains) || ended.stream().anyMatch(r -> r.was(AttemptOutcome.LOST))) {
+            return new Step.AskToStop(StopReason.LOST);
         }
-        if (ended.stream().anyMatch(report -> !report.outcome().equals(Optional.of("succeeded")))) {
-            return new Step.AskToStop("incomplete");
+        if (ended.stream().anyMatch(report -> !report.was(AttemptOutcome.SUCCEEDED))) {
+            return new Step.AskToStop(StopReason.INCOMPLETE);
         }
         return progress(attempt, nodes.size());
     }
 
-    private static boolean isLost(Report report) {
-        return report.outcome().equals(Optional.of("lost"));
+    /** Surplus workers do not go on without those that the workload started with, nor is it over before they are. */
+    private static Step withoutCore(WorkloadRecord workload, boolean stopping) {
+        if (stopping) {
+            return new Step.Stay();
+        }
+        return new Step.AskToStop(workload.wish() == Wish.CANCEL ? StopReason.CANCELLED : StopReason.INCOMPLETE);
     }
 
+    /** Whether a surplus worker that ended so ended by itself: then none is started in its place. */
+    static boolean isForGood(AttemptOutcome outcome) {
+        return outcome != AttemptOutcome.PREEMPTED && outcome != AttemptOutcome.LOST;
+    }
+
+    /** Of a surplus worker of an attempt. */
+    static SurplusStep next(LiveAttempt core, SurplusWorker worker, Set<UUID> lost) {
+        LiveAttempt attempt = worker.attempt();
+        Set<UUID> nodes = attempt.nodes();
+        List<Report> ended = attempt.reports().stream().filter(Report::ended).toList();
+        boolean quiet = nodes.stream()
+                .allMatch(node -> lost.contains(node)
+                        || ended.stream().anyMatch(report -> report.node().equals(node)));
+        if (quiet && (!nodes.isEmpty() || attempt.stopping() || core.stopping())) {
+            AttemptOutcome outcome = outcome(attempt, ended, nodes);
+            Optional<Report> telling =
+                    ended.stream().filter(report -> report.was(outcome)).findFirst();
+            return new SurplusStep.End(
+                    outcome,
+                    telling.flatMap(Report::exitCode),
+                    telling.map(Report::message).orElse(""),
+                    isForGood(outcome));
+        }
+        if (attempt.stopping()) {
+            return new SurplusStep.Stay();
+        }
+        if (core.stopping()) {
+            return new SurplusStep.AskToStop(core.stopReason().orElse(StopReason.CANCELLED));
+        }
+        return progress(attempt, nodes.size()) instanceof Step.Progress(AttemptState.Wanted state)
+                ? new SurplusStep.Progress(state)
+                : new SurplusStep.Stay();
+    }
+
+    /** An attempt never goes back: a late report of an earlier state is old news. */
     private static Step progress(LiveAttempt attempt, int nodes) {
         long running = attempt.reports().stream()
-                .filter(r -> r.state().equals("running"))
+                .filter(report -> report.state() instanceof AttemptState.Running || report.ended())
                 .count();
-        String reached =
-                nodes > 0 && running == nodes ? "running" : attempt.reports().isEmpty() ? "bound" : "starting";
-        // An attempt never goes back: a late report of an earlier state is old news.
-        boolean further = !attempt.state().equals("running")
-                && !reached.equals(attempt.state())
-                && !(reached.equals("bound") && attempt.state().equals("starting"));
-        return further ? new Step.Progress(reached) : new Step.Stay();
+        boolean runs = nodes > 0 && running == nodes;
+        boolean heard = !attempt.reports().isEmpty();
+        return switch (attempt.state()) {
+            case AttemptState.Bound bound when runs -> new Step.Progress(bound.run());
+            case AttemptState.Bound bound when heard -> new Step.Progress(bound.start());
+            case AttemptState.Starting starting when runs -> new Step.Progress(starting.run());
+            case AttemptState.Bound bound -> new Step.Stay();
+            case AttemptState.Starting starting -> new Step.Stay();
+            case AttemptState.Running alreadyRunning -> new Step.Stay();
+            case AttemptState.Stopping stopping -> new Step.Stay();
+        };
     }
 
     private static Step end(WorkloadRecord workload, LiveAttempt attempt, List<Report> ended, Set<UUID> nodes) {
-        String outcome = outcome(attempt, ended, nodes);
-        Optional<Report> telling = ended.stream()
-                .filter(r -> r.outcome().equals(Optional.of(outcome)))
-                .findFirst();
+        AttemptOutcome outcome = outcome(attempt, ended, nodes);
+        Optional<Report> telling =
+                ended.stream().filter(report -> report.was(outcome)).findFirst();
         Optional<Integer> exitCode = telling.flatMap(Report::exitCode);
         String message = telling.map(Report::message)
                 .filter(text -> !text.isEmpty())
-                .orElse(outcome.equals("lost") ? "the node's lease ended before it was heard again" : "");
-        String state = after(workload, outcome);
-        boolean again = state.equals("waiting") || state.equals("held");
-        Optional<String> reason =
-                again || state.equals("succeeded") ? Optional.empty() : Optional.of(reason(outcome, exitCode));
+                .orElse(outcome == AttemptOutcome.LOST ? "the node's lease ended before it was heard again" : "");
+        WorkloadState.WithoutAttempt state = after(workload, attempt, outcome);
+        boolean again = state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Held;
+        Optional<String> reason = again || state instanceof WorkloadState.Succeeded
+                ? Optional.empty()
+                : Optional.of(reason(outcome, exitCode));
         return new Step.End(outcome, exitCode, message, state, reason, again);
     }
 
-    private static String outcome(LiveAttempt attempt, List<Report> ended, Set<UUID> nodes) {
+    private static AttemptOutcome outcome(LiveAttempt attempt, List<Report> ended, Set<UUID> nodes) {
         if (nodes.isEmpty()) {
             // A plain count: nobody runs it, so nobody has to report its end.
-            return attempt.stopReason().orElse("cancelled");
+            return attempt.stopReason().orElse(StopReason.CANCELLED) == StopReason.PREEMPTED
+                    ? AttemptOutcome.PREEMPTED
+                    : AttemptOutcome.CANCELLED;
         }
-        Set<String> outcomes = new TreeSet<>();
-        ended.forEach(report -> outcomes.add(report.outcome().orElse("lost")));
+        Set<AttemptOutcome> outcomes = EnumSet.noneOf(AttemptOutcome.class);
+        ended.forEach(report -> report.outcome().ifPresent(outcomes::add));
         if (ended.size() < nodes.size()) {
-            outcomes.add("lost");
+            outcomes.add(AttemptOutcome.LOST);
         }
-        return TELLING.stream().filter(outcomes::contains).findFirst().orElse("lost");
+        return TELLING.stream().filter(outcomes::contains).findFirst().orElse(AttemptOutcome.LOST);
     }
 
-    private static String after(WorkloadRecord workload, String outcome) {
+    private static WorkloadState.WithoutAttempt after(
+            WorkloadRecord workload, LiveAttempt attempt, AttemptOutcome outcome) {
+        // No executor can move GPU memory off a device yet, so what would be paused is queued again.
+        AttemptOutcome counts = outcome == AttemptOutcome.PAUSED ? AttemptOutcome.PREEMPTED : outcome;
+        return WorkloadState.with(attempt.state())
+                .ended(
+                        counts,
+                        workload.wish(),
+                        workload.terms().onPreemption() == OnPreemption.END
+                                ? AfterPreemption.END
+                                : AfterPreemption.REQUEUE);
+    }
+
+    private static String reason(AttemptOutcome outcome, Optional<Integer> exitCode) {
         return switch (outcome) {
-            case "succeeded" -> "succeeded";
-            case "failed", "out-of-memory", "timed-out" -> "failed";
-            case "cancelled" -> "cancelled";
-            case "preempted", "paused" ->
-                // No executor can move GPU memory off a device yet, so what would be paused is queued again.
-                workload.terms().onPreemption() == OnPreemption.END ? "cancelled" : again(workload);
-            case "lost" -> again(workload);
-            default -> throw new IllegalStateException("unknown outcome " + outcome);
-        };
-    }
-
-    private static String again(WorkloadRecord workload) {
-        return switch (workload.wish()) {
-            case RUN -> "waiting";
-            case HOLD -> "held";
-            case CANCEL -> "cancelled";
-        };
-    }
-
-    private static String reason(String outcome, Optional<Integer> exitCode) {
-        return switch (outcome) {
-            case "failed" -> exitCode.map(code -> "exit code " + code).orElse("failed");
-            case "out-of-memory" -> "out of memory";
-            case "timed-out" -> "ran for its maximum run time";
-            case "preempted" -> "preempted, and its policy ends what is preempted";
-            default -> "cancelled on request";
+            case FAILED -> exitCode.map(code -> "exit code " + code).orElse("failed");
+            case OUT_OF_MEMORY -> "out of memory";
+            case TIMED_OUT -> "ran for its maximum run time";
+            case PREEMPTED, PAUSED -> "preempted, and its policy ends what is preempted";
+            case SUCCEEDED, CANCELLED, LOST -> "cancelled on request";
         };
     }
 }

@@ -5,6 +5,7 @@ import io.quartermaster.engine.Reason;
 import io.quartermaster.engine.Wait;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadState;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -85,8 +86,8 @@ final class UnmetReservations {
     }
 
     void workload(WorkloadRecord record) {
-        Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.gpuMilli()));
-        boolean waits = held.isEmpty() && record.state().equals("waiting");
+        Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.heldGpuMilli()));
+        boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting;
         place(record, waits, held);
     }
 

@@ -2,11 +2,17 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.WorkloadState;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.UUID;
 
 /** A workload as the tables have it, with what its policy, profile and queue say, its live attempt and the reports on it. */
@@ -22,7 +28,7 @@ record WorkloadRecord(
         OptionalLong maxRuntimeMillis,
         long submittedMillis,
         Wish wish,
-        String state,
+        WorkloadState state,
         int attempts,
         boolean atHead,
         Optional<LiveAttempt> attempt,
@@ -32,6 +38,7 @@ record WorkloadRecord(
      * What policy, profile and queue say.
      *
      * @param overQuota false where the queue allows none; what the policy allows is in its quota
+     * @param minWorkers with how many it starts; the others are surplus, which comes and goes
      */
     record Terms(
             UUID policy,
@@ -45,6 +52,7 @@ record WorkloadRecord(
             String queueName,
             long gpuMilli,
             int workers,
+            int minWorkers,
             long cpuMilli,
             long memoryMiB,
             Map<String, String> labels,
@@ -56,6 +64,11 @@ record WorkloadRecord(
 
         /** What it must get to start. */
         long startGpuMilli() {
+            return gpuMilli * minWorkers;
+        }
+
+        /** What it would hold with all its workers. */
+        long wholeGpuMilli() {
             return gpuMilli * workers;
         }
     }
@@ -63,30 +76,155 @@ record WorkloadRecord(
     /** By what it waits. It may be moved to another queue while it does. */
     record Binding(UUID policy, UUID queue, UUID profile) {}
 
-    /** The attempt that holds devices now. */
+    /**
+     * An attempt that holds devices now: of the workload as such, which is all its workers or, where it is elastic, those it started with;
+     * or of one surplus worker.
+     */
     record LiveAttempt(
             UUID id,
             int number,
-            String state,
+            AttemptState.Live state,
             UUID pool,
             long gpuMilli,
             long boundMillis,
             OptionalLong startedMillis,
-            Optional<String> stopReason,
+            Optional<StopReason> stopReason,
             OptionalLong deadlineMillis,
             List<Device> devices,
-            List<Report> reports) {}
+            List<Report> reports,
+            Surplus surplus) {
+
+        /** Where it runs; none in a pool that is a plain count. */
+        SortedSet<UUID> nodes() {
+            SortedSet<UUID> nodes = new TreeSet<>();
+            devices.forEach(device -> device.node().ifPresent(nodes::add));
+            return nodes;
+        }
+
+        boolean stopping() {
+            return state instanceof AttemptState.Stopping;
+        }
+
+        /** What it and its surplus workers hold. */
+        long heldGpuMilli() {
+            return gpuMilli
+                    + surplus.workers().stream()
+                            .mapToLong(worker -> worker.attempt().gpuMilli())
+                            .sum();
+        }
+
+        LiveAttempt as(AttemptState.Wanted next) {
+            return with(next, stopReason, deadlineMillis, surplus);
+        }
+
+        LiveAttempt told(StopReason reason, long untilMillis) {
+            return with(new AttemptState.Stopping(), Optional.of(reason), OptionalLong.of(untilMillis), surplus);
+        }
+
+        LiveAttempt with(Surplus next) {
+            return with(state, stopReason, deadlineMillis, next);
+        }
+
+        private LiveAttempt with(
+                AttemptState.Live next, Optional<StopReason> reason, OptionalLong deadline, Surplus workers) {
+            return new LiveAttempt(
+                    id,
+                    number,
+                    next,
+                    pool,
+                    gpuMilli,
+                    boundMillis,
+                    startedMillis,
+                    reason,
+                    deadline,
+                    devices,
+                    reports,
+                    workers);
+        }
+    }
+
+    /**
+     * The workers beyond those an elastic workload started with.
+     *
+     * @param workers that hold devices now, by their number
+     * @param done how many of this attempt are over by themselves and do not come again
+     */
+    record Surplus(List<SurplusWorker> workers, int done) {
+
+        static final Surplus NONE = new Surplus(List.of(), 0);
+
+        Surplus {
+            workers = List.copyOf(workers);
+        }
+
+        Surplus with(SurplusWorker changed) {
+            List<SurplusWorker> all = new ArrayList<>(workers);
+            all.replaceAll(each -> each.number() == changed.number() ? changed : each);
+            return new Surplus(all, done);
+        }
+
+        Surplus without(SurplusWorker gone, boolean forGood) {
+            List<SurplusWorker> rest = new ArrayList<>(workers);
+            rest.removeIf(each -> each.number() == gone.number());
+            return new Surplus(rest, forGood ? done + 1 : done);
+        }
+    }
+
+    /** One of them; its attempt has no surplus of its own. */
+    record SurplusWorker(int number, LiveAttempt attempt) {}
 
     /** A part of the allocation; no node where the pool is a plain count. */
     record Device(int worker, Optional<UUID> node, OptionalLong index, long gpuMilli) {}
 
     /** What the executor of one node said last. */
-    record Report(UUID node, String state, Optional<String> outcome, Optional<Integer> exitCode, String message) {}
+    record Report(UUID node, AttemptState state, Optional<Integer> exitCode, String message) {
+
+        boolean ended() {
+            return state instanceof AttemptState.Ended;
+        }
+
+        Optional<AttemptOutcome> outcome() {
+            return state instanceof AttemptState.Ended(AttemptOutcome outcome)
+                    ? Optional.of(outcome)
+                    : Optional.empty();
+        }
+
+        boolean was(AttemptOutcome outcome) {
+            return outcome().equals(Optional.of(outcome));
+        }
+    }
 
     boolean over() {
-        return switch (state) {
-            case "succeeded", "failed", "cancelled" -> true;
-            default -> false;
-        };
+        return state instanceof WorkloadState.Over;
+    }
+
+    /** The same workload once it holds nothing any more. */
+    WorkloadRecord without(WorkloadState.WithoutAttempt next, boolean nextAtHead) {
+        return with(next, nextAtHead, Optional.empty());
+    }
+
+    /** The same workload while its attempt goes on. */
+    WorkloadRecord with(LiveAttempt next) {
+        return with(WorkloadState.with(next.state()), atHead, Optional.of(next));
+    }
+
+    private WorkloadRecord with(WorkloadState nextState, boolean nextAtHead, Optional<LiveAttempt> next) {
+        return new WorkloadRecord(
+                tenant,
+                id,
+                sequence,
+                terms,
+                submittedBy,
+                priority,
+                preemptible,
+                dedicatedOnly,
+                maxRuntimeMillis,
+                submittedMillis,
+                wish,
+                nextState,
+                attempts,
+                nextAtHead,
+                next,
+                nomination);
     }
 }

@@ -51,7 +51,8 @@ class LiveUsage {
                 'workloads', (select coalesce(json_agg(json_build_object('id', w.id, 'queue', w.queue_id, 'policy', w.policy_id,
                        'pools', f.pool_ids, 'gpuMilli', f.gpu_milli * f.workers, 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
                        from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
-                       left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
+                       left join lateral (select (array_agg(h.pool_id))[1] as pool_id, sum(h.gpu_milli) as gpu_milli from attempt h
+                                           where h.tenant_id = w.tenant_id and h.workload_id = w.id and h.state <> 'ended') a on true
                       where w.tenant_id = :tenant and w.state not in ('succeeded', 'failed', 'cancelled'))) as text)
             """;
 

@@ -85,14 +85,45 @@ public final class WorkloadApi {
             @Nullable Map<String, String> environment,
             @Nullable List<String> abortCallback,
             List<Attempt> attempts,
+
+            @Schema(description = "of an elastic workload: the newest of those that came beyond minWorkers")
+            List<SurplusWorker> surplusWorkers,
+
             List<Reason> reasons,
             @Nullable Nomination nomination,
             List<Preemption> preemptions) {
 
         Details withoutEnvironment() {
-            return new Details(workload, command, null, abortCallback, attempts, reasons, nomination, preemptions);
+            return new Details(
+                    workload, command, null, abortCallback, attempts, surplusWorkers, reasons, nomination, preemptions);
         }
     }
+
+    /**
+     * A worker that an elastic workload was given beyond those it started with. It comes and goes while the attempt goes on.
+     *
+     * @param attempt number of the attempt that it belongs to
+     * @param worker its number among the workers; those the attempt started with are numbered from 0
+     */
+    @Schema(name = "SurplusWorker")
+    public record SurplusWorker(
+            UUID id,
+            int attempt,
+            int worker,
+
+            @Schema(description = "bound, starting, running, stopping or ended")
+            String state,
+
+            @Nullable AttemptOutcome outcome,
+            String pool,
+            GpuAmount gpus,
+            Instant boundAt,
+            @Nullable Instant startedAt,
+            @Nullable Instant stoppingAt,
+            @Nullable String stopReason,
+            @Nullable Instant endedAt,
+            @Nullable Integer exitCode,
+            @Nullable String message) {}
 
     @Schema(name = "Attempt")
     public record Attempt(

@@ -42,7 +42,16 @@ class WorkloadStore {
                     select a.id, a.number, a.state, a.outcome, l.name as pool, cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus,
                            a.bound_at as "boundAt", a.started_at as "startedAt", a.stopping_at as "stoppingAt", a.stop_reason as "stopReason",
                            a.deadline_at as deadline, a.ended_at as "endedAt", a.exit_code as "exitCode", a.message
-                      from attempt a join pool l on l.id = a.pool_id where a.tenant_id = w.tenant_id and a.workload_id = w.id) a),
+                      from attempt a join pool l on l.id = a.pool_id
+                     where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.worker is null) a),
+                'surplusWorkers', (select coalesce(json_agg(s order by s."attempt", s.worker, s."boundAt"), '[]') from (
+                    select a.id, a.number as attempt, a.worker, a.state, a.outcome, l.name as pool,
+                           cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus, a.bound_at as "boundAt", a.started_at as "startedAt",
+                           a.stopping_at as "stoppingAt", a.stop_reason as "stopReason", a.ended_at as "endedAt", a.exit_code as "exitCode",
+                           a.message
+                      from attempt a join pool l on l.id = a.pool_id
+                     where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.worker is not null
+                     order by a.bound_at desc limit 1000) s),
                 'nomination', (select json_build_object('pool', l.name, 'since', n.nominated_at)
                       from nomination n join pool l on l.id = n.pool_id where n.tenant_id = w.tenant_id and n.workload_id = w.id),
                 'preemptions', (select coalesce(json_agg(x order by x.at), '[]') from (
@@ -146,7 +155,7 @@ class WorkloadStore {
     /** By which right the newest attempt was bound; null when it has none. */
     Uni<@Nullable String> rule(Mutiny.Session session, TenantId tenant, UUID id) {
         return session.createNativeQuery(
-                        "select rule from attempt where tenant_id = :tenant and workload_id = :id order by number desc limit 1",
+                        "select rule from attempt where tenant_id = :tenant and workload_id = :id and worker is null order by number desc limit 1",
                         String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)

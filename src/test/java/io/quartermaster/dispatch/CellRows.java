@@ -171,6 +171,27 @@ final class CellRows {
         inbox("report", workload.toString());
     }
 
+    /** What the executor of one attempt says: that of a surplus worker, or of the workload as such. */
+    void reportAttempt(UUID attempt, UUID workload, String state, String outcome) {
+        run("""
+                insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at)
+                select distinct d.tenant_id, d.attempt_id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp() from allocation_device d
+                 where d.attempt_id = $1
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
+                """, attempt, state, outcome);
+        inbox("report", workload.toString());
+    }
+
+    /** The live attempt of a surplus worker. */
+    UUID surplus(UUID workload, int worker) {
+        return run(
+                        "select id from attempt where workload_id = $1 and worker = $2 and state <> 'ended'",
+                        workload,
+                        worker)
+                .getFirst()
+                .getUUID("id");
+    }
+
     String state(UUID workload) {
         return run("select state from workload where id = $1", workload)
                 .getFirst()

@@ -12,6 +12,7 @@ import jakarta.inject.Inject;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -262,6 +263,158 @@ class RacesIT {
         UUID again = rows.submit(queue, policy, profile);
         cell.settle();
         assertThat(rows.state(again)).isEqualTo("starting");
+    }
+
+    @Test
+    void oneMemberHoldsNoMoreThanThePolicyAllowsAUser() {
+        CellRows rows = new CellRows(database, "races-user");
+        UUID pool = pool(rows, 4);
+        UUID policy = rows.policy("/all", pool, 4, 4);
+        UUID profile = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, profile);
+        rows.run("update policy set user_limit_milli = 1000 where id = $1", policy);
+        UUID first = rows.submit(queue, policy, profile);
+        UUID second = rows.submit(queue, policy, profile);
+        UUID others = rows.submit(queue, policy, profile);
+        rows.run("update workload set submitted_by = 'somebody-else' where id = $1", others);
+        cell.settle();
+        assertThat(rows.state(first)).isEqualTo("starting");
+        assertThat(rows.state(others)).isEqualTo("starting");
+        assertThat(rows.state(second)).isEqualTo("waiting");
+        assertThat(rows.reason(second)).isEqualTo("LIMIT");
+
+        rows.run("update policy set user_limit_milli = null where id = $1", policy);
+        rows.inbox("policy", policy.toString());
+        cell.settle();
+        assertThat(rows.state(second)).isEqualTo("starting");
+    }
+
+    @Test
+    void anElasticWorkloadGrowsShrinksAndIsMeteredWorkerByWorker() {
+        CellRows rows = new CellRows(database, "races-elastic");
+        UUID pool = pool(rows, 4);
+        UUID wide = rows.policy("/wide", pool, 1, 4);
+        UUID other = rows.policy("/other", pool, 3, 4);
+        UUID elastic = rows.profile(1, 4, 1, pool);
+        UUID two = rows.profile(2, pool);
+        UUID job = rows.submit(rows.queue(wide, elastic), wide, elastic);
+        cell.settle();
+        rows.report(job, "running", "");
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("running");
+        assertThat(liveWorkers(rows, job)).containsExactly(null, 1, 2, 3);
+        assertThat(usage(rows, "allocated")).containsExactly(1_000L, 1_000L, 1_000L, 1_000L);
+
+        UUID claimant = rows.submit(rows.queue(other, two), other, two);
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("running");
+        assertThat(rows.reason(claimant)).isEqualTo("NOMINATED");
+        assertThat(stoppingWorkers(rows, job)).containsExactly(2, 3);
+        assertThat(rows.run("select cause from preemption where workload_id = $1", job))
+                .extracting(row -> row.getString("cause"))
+                .containsExactly("reclaim", "reclaim");
+
+        // The engine is built anew in the middle: it must come to know the same.
+        cell.rebuild();
+        cell.settle();
+        for (int worker : List.of(2, 3)) {
+            rows.reportAttempt(rows.surplus(job, worker), job, "ended", "preempted");
+        }
+        cell.settle();
+        assertThat(rows.state(claimant)).isEqualTo("starting");
+        assertThat(rows.state(job)).isEqualTo("running");
+        assertThat(liveWorkers(rows, job)).containsExactly(null, 1);
+        assertThat(usage(rows, "freed")).hasSize(2);
+
+        rows.report(claimant, "ended", "succeeded");
+        cell.settle();
+        assertThat(liveWorkers(rows, job)).containsExactly(null, 1, 2, 3);
+
+        // A worker that is done by itself is not started again.
+        rows.reportAttempt(rows.surplus(job, 1), job, "ended", "succeeded");
+        cell.settle();
+        assertThat(liveWorkers(rows, job)).containsExactly(null, 2, 3);
+    }
+
+    @Test
+    void anElasticWorkloadIsOverWhenItsSurplusWorkersHaveStoppedToo() {
+        CellRows rows = new CellRows(database, "races-surplus");
+        UUID pool = pool(rows, 3);
+        UUID policy = rows.policy("/all", pool, 3, 3);
+        UUID elastic = rows.profile(1, 3, 1, pool);
+        UUID job = rows.submit(rows.queue(policy, elastic), policy, elastic);
+        cell.settle();
+        rows.report(job, "running", "");
+        cell.settle();
+
+        UUID core = rows.run("select id from attempt where workload_id = $1 and worker is null", job)
+                .getFirst()
+                .getUUID("id");
+        rows.reportAttempt(core, job, "ended", "succeeded");
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("stopping");
+        assertThat(stoppingWorkers(rows, job)).containsExactly(1, 2);
+
+        rows.reportAttempt(rows.surplus(job, 1), job, "ended", "cancelled");
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("stopping");
+        rows.reportAttempt(rows.surplus(job, 2), job, "ended", "cancelled");
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("succeeded");
+        assertThat(held(rows)).isZero();
+        assertThat(usage(rows, "freed")).hasSize(3);
+    }
+
+    @Test
+    void aWorkloadThatLosesASurplusWorkerGoesOnAndGrowsElsewhere() {
+        CellRows rows = new CellRows(database, "races-lost");
+        UUID pool = rows.pool("races-lost");
+        rows.node(pool, "races-lost-1", 1, LONG);
+        rows.node(pool, "races-lost-2", 1, LONG);
+        rows.allotment(pool, 3, 3);
+        UUID policy = rows.policy("/all", pool, 3, 3);
+        UUID elastic = rows.profile(1, 2, 1, pool);
+        UUID job = rows.submit(rows.queue(policy, elastic), policy, elastic);
+        cell.settle();
+        UUID on = rows.run(
+                        "select node_id from allocation_device d join attempt a on a.id = d.attempt_id where a.workload_id = $1 and a.worker = 1",
+                        job)
+                .getFirst()
+                .getUUID("node_id");
+        rows.contact(on, OVER);
+        rows.node(pool, "races-lost-3", 1, LONG);
+        cell.settle();
+
+        assertThat(rows.state(job)).isEqualTo("starting");
+        assertThat(liveWorkers(rows, job)).containsExactly(null, 1);
+        assertThat(rows.run("select outcome from attempt where workload_id = $1 and state = 'ended'", job))
+                .extracting(row -> row.getString("outcome"))
+                .containsExactly("lost");
+    }
+
+    private static List<Integer> liveWorkers(CellRows rows, UUID workload) {
+        return workers(rows, workload, "state <> 'ended'");
+    }
+
+    private static List<Integer> stoppingWorkers(CellRows rows, UUID workload) {
+        return workers(rows, workload, "state = 'stopping' and worker is not null");
+    }
+
+    private static List<Integer> workers(CellRows rows, UUID workload, String which) {
+        List<Integer> workers = new ArrayList<>();
+        rows.run(
+                        "select worker from attempt where workload_id = $1 and " + which
+                                + " order by worker nulls first",
+                        workload)
+                .forEach(row -> workers.add(row.getInteger("worker")));
+        return workers;
+    }
+
+    private static List<Long> usage(CellRows rows, String kind) {
+        List<Long> amounts = new ArrayList<>();
+        rows.run("select gpu_milli from usage_event where tenant_id = $1 and kind = $2 order by seq", rows.tenant, kind)
+                .forEach(row -> amounts.add(row.getLong("gpu_milli")));
+        return amounts;
     }
 
     private static UUID pool(CellRows rows, int gpus) {

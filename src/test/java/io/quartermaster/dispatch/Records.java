@@ -3,10 +3,13 @@ package io.quartermaster.dispatch;
 import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.WorkloadState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,15 +30,16 @@ final class Records {
         return new LiveAttempt(
                 new UUID(1, 1),
                 1,
-                state,
+                (AttemptState.Live) AttemptState.of(state, Optional.empty()),
                 POOL,
                 1000L * nodes.size(),
                 0,
                 OptionalLong.empty(),
-                state.equals("stopping") ? Optional.of("preempted") : Optional.empty(),
+                state.equals("stopping") ? Optional.of(StopReason.PREEMPTED) : Optional.empty(),
                 OptionalLong.empty(),
                 devices,
-                List.of(reports));
+                List.of(reports),
+                Surplus.NONE);
     }
 
     static WorkloadRecord workload(String state, Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
@@ -67,6 +71,7 @@ final class Records {
                 "rnd-1gpu",
                 gpuMilli,
                 1,
+                1,
                 0,
                 0,
                 Map.of(),
@@ -83,7 +88,7 @@ final class Records {
                 OptionalLong.empty(),
                 0,
                 wish,
-                state,
+                WorkloadState.of(state),
                 attempt.isPresent() ? 1 : 0,
                 false,
                 attempt,

@@ -5,8 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.Surplus;
+import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.WorkloadState;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -22,41 +27,45 @@ class TransitionsTest {
     @Test
     void aWishIsFollowedAtOnceByWorkThatHoldsNothing() {
         assertThat(Transitions.next(waiting(Wish.RUN), Set.of())).isEqualTo(new Step.Stay());
-        assertThat(Transitions.next(waiting(Wish.HOLD), Set.of())).isEqualTo(new Step.Become("held", Optional.empty()));
+        assertThat(Transitions.next(waiting(Wish.HOLD), Set.of()))
+                .isEqualTo(new Step.Become(new WorkloadState.Held(), Optional.empty()));
         assertThat(Transitions.next(waiting(Wish.CANCEL), Set.of()))
-                .isEqualTo(new Step.Become("cancelled", Optional.of("cancelled on request")));
+                .isEqualTo(new Step.Become(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
     }
 
     @Test
     void anAttemptNeverGoesBack() {
-        assertThat(next(Wish.RUN, "bound", report(N1, "starting"))).isEqualTo(new Step.Progress("starting"));
-        assertThat(next(Wish.RUN, "starting", report(N1, "running"))).isEqualTo(new Step.Progress("running"));
+        assertThat(next(Wish.RUN, "bound", report(N1, "starting")))
+                .isEqualTo(new Step.Progress(new AttemptState.Starting()));
+        assertThat(next(Wish.RUN, "starting", report(N1, "running")))
+                .isEqualTo(new Step.Progress(new AttemptState.Running()));
         assertThat(next(Wish.RUN, "running", report(N1, "starting"))).isEqualTo(new Step.Stay());
         assertThat(next(Wish.RUN, "starting")).isEqualTo(new Step.Stay());
     }
 
     @Test
     void runningWorkKeepsItsDevicesUntilItsExecutorSaysItIsOver() {
-        assertThat(next(Wish.CANCEL, "running", report(N1, "running"))).isEqualTo(new Step.AskToStop("cancelled"));
+        assertThat(next(Wish.CANCEL, "running", report(N1, "running")))
+                .isEqualTo(new Step.AskToStop(StopReason.CANCELLED));
         assertThat(next(Wish.CANCEL, "stopping", report(N1, "stopping"))).isEqualTo(new Step.Stay());
         assertThat(next(Wish.CANCEL, "stopping", ended(N1, "cancelled")))
                 .isInstanceOfSatisfying(
-                        Step.End.class, end -> assertThat(end.state()).isEqualTo("cancelled"));
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Cancelled()));
     }
 
     @Test
     void aVictimWaitsAgainAtTheHeadUnlessItsPolicyOrItsOwnerEndsIt() {
         Step again = next(Wish.RUN, "stopping", ended(N1, "preempted"));
         assertThat(again).isInstanceOfSatisfying(Step.End.class, end -> {
-            assertThat(end.state()).isEqualTo("waiting");
+            assertThat(end.state()).isEqualTo(new WorkloadState.Waiting());
             assertThat(end.atHead()).isTrue();
         });
         assertThat(next(Wish.HOLD, "stopping", ended(N1, "preempted")))
                 .isInstanceOfSatisfying(
-                        Step.End.class, end -> assertThat(end.state()).isEqualTo("held"));
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Held()));
         assertThat(next(Wish.CANCEL, "stopping", ended(N1, "preempted")))
                 .isInstanceOfSatisfying(
-                        Step.End.class, end -> assertThat(end.state()).isEqualTo("cancelled"));
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Cancelled()));
         Step ended = Transitions.next(
                 record(
                         Wish.RUN,
@@ -64,7 +73,7 @@ class TransitionsTest {
                         Optional.of(attempt("stopping", List.of(N1), ended(N1, "preempted")))),
                 Set.of());
         assertThat(ended).isInstanceOfSatisfying(Step.End.class, end -> assertThat(end.state())
-                .isEqualTo("cancelled"));
+                .isEqualTo(new WorkloadState.Cancelled()));
     }
 
     @Test
@@ -76,8 +85,8 @@ class TransitionsTest {
                         Optional.of(attempt("running", List.of(N1), report(N1, "running")))),
                 Set.of(N1));
         assertThat(step).isInstanceOfSatisfying(Step.End.class, end -> {
-            assertThat(end.outcome()).isEqualTo("lost");
-            assertThat(end.state()).isEqualTo("waiting");
+            assertThat(end.outcome()).isEqualTo(AttemptOutcome.LOST);
+            assertThat(end.state()).isEqualTo(new WorkloadState.Waiting());
         });
     }
 
@@ -85,14 +94,14 @@ class TransitionsTest {
     void aGangOfWhichAPartIsGoneIsStoppedBeforeAnythingOfItIsFree() {
         LiveAttempt gang = attempt("running", List.of(N1, N2), report(N1, "running"), ended(N2, "failed"));
         assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(gang)), Set.of()))
-                .isEqualTo(new Step.AskToStop("incomplete"));
+                .isEqualTo(new Step.AskToStop(StopReason.INCOMPLETE));
         LiveAttempt half = attempt("running", List.of(N1, N2), report(N1, "running"), report(N2, "running"));
         assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(half)), Set.of(N2)))
-                .isEqualTo(new Step.AskToStop("lost"));
+                .isEqualTo(new Step.AskToStop(StopReason.LOST));
         LiveAttempt over = attempt("stopping", List.of(N1, N2), ended(N1, "cancelled"), ended(N2, "failed"));
         assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(over)), Set.of()))
                 .isInstanceOfSatisfying(
-                        Step.End.class, end -> assertThat(end.outcome()).isEqualTo("failed"));
+                        Step.End.class, end -> assertThat(end.outcome()).isEqualTo(AttemptOutcome.FAILED));
     }
 
     @Test
@@ -103,7 +112,7 @@ class TransitionsTest {
         LiveAttempt over = attempt("running", List.of(N1, N2), ended(N1, "succeeded"), ended(N2, "succeeded"));
         assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(over)), Set.of()))
                 .isInstanceOfSatisfying(
-                        Step.End.class, end -> assertThat(end.state()).isEqualTo("succeeded"));
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Succeeded()));
     }
 
     @Test
@@ -111,7 +120,45 @@ class TransitionsTest {
         LiveAttempt over = attempt("stopping", List.of(N1, N2), ended(N1, "lost"), ended(N2, "cancelled"));
         assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(over)), Set.of()))
                 .isInstanceOfSatisfying(
-                        Step.End.class, end -> assertThat(end.state()).isEqualTo("waiting"));
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Waiting()));
+    }
+
+    @Test
+    void aSurplusWorkerComesAndGoesWhileTheWorkloadGoesOn() {
+        LiveAttempt core = attempt("running", List.of(N1), report(N1, "running"));
+        assertThat(surplus(core, attempt("bound", List.of(N2), report(N2, "running")), Set.of()))
+                .isEqualTo(new SurplusStep.Progress(new AttemptState.Running()));
+        assertThat(surplus(core, attempt("running", List.of(N2), ended(N2, "failed")), Set.of()))
+                .isInstanceOfSatisfying(
+                        SurplusStep.End.class, end -> assertThat(end.forGood()).isTrue());
+        assertThat(surplus(core, attempt("running", List.of(N2), report(N2, "running")), Set.of(N2)))
+                .isInstanceOfSatisfying(
+                        SurplusStep.End.class, end -> assertThat(end.forGood()).isFalse());
+        assertThat(surplus(core, attempt("stopping", List.of(N2), report(N2, "stopping")), Set.of()))
+                .isEqualTo(new SurplusStep.Stay());
+        LiveAttempt stopping = core.told(StopReason.CANCELLED, 1);
+        assertThat(surplus(stopping, attempt("running", List.of(N2), report(N2, "running")), Set.of()))
+                .isEqualTo(new SurplusStep.AskToStop(StopReason.CANCELLED));
+    }
+
+    @Test
+    void theWorkloadIsOverOnlyAfterItsSurplusWorkers() {
+        SurplusWorker worker = new SurplusWorker(1, attempt("running", List.of(N2), report(N2, "running")));
+        LiveAttempt core =
+                attempt("running", List.of(N1), ended(N1, "succeeded")).with(new Surplus(List.of(worker), 0));
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(core)), Set.of()))
+                .isEqualTo(new Step.AskToStop(StopReason.INCOMPLETE));
+        LiveAttempt stopping = core.told(StopReason.INCOMPLETE, 1);
+        assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(stopping)), Set.of()))
+                .isEqualTo(new Step.Stay());
+        assertThat(Transitions.next(
+                        record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(stopping.with(Surplus.NONE))), Set.of()))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Succeeded()));
+    }
+
+    private static SurplusStep surplus(LiveAttempt core, LiveAttempt worker, Set<UUID> lost) {
+        return Transitions.next(core, new SurplusWorker(1, worker), lost);
     }
 
     @Test
@@ -130,11 +177,11 @@ class TransitionsTest {
     }
 
     private static Report report(UUID node, String state) {
-        return new Report(node, state, Optional.empty(), Optional.empty(), "");
+        return new Report(node, AttemptState.of(state, Optional.empty()), Optional.empty(), "");
     }
 
     private static Report ended(UUID node, String outcome) {
-        return new Report(node, "ended", Optional.of(outcome), Optional.of(0), "");
+        return new Report(node, new AttemptState.Ended(AttemptOutcome.of(outcome)), Optional.of(0), "");
     }
 
     private static WorkloadRecord record(Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {

@@ -30,10 +30,10 @@ import org.jspecify.annotations.Nullable;
 class AgentStore {
 
     private static final String ORDERS = """
-            select a.id, a.tenant_id, a.workload_id, a.number, a.state, a.stop_reason,
+            select a.id, a.tenant_id, a.workload_id, a.number, a.worker, a.state, a.stop_reason,
                    greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
                    w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
-                   p.grace_ms, f.workers, c.isolation, d.devices, n.nodes
+                   p.grace_ms, f.workers, f.min_workers, c.isolation, d.devices, n.nodes
               from attempt a
               join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
@@ -291,6 +291,11 @@ class AgentStore {
         environment.put("QM_NODES", Integer.toString(nodes.size()));
         environment.put("QM_NODE_RANK", Integer.toString(nodes.indexOf(node)));
         environment.put("QM_WORKERS", Integer.toString(row.getInteger("workers")));
+        environment.put("QM_MIN_WORKERS", Integer.toString(row.getInteger("min_workers")));
+        Integer surplusWorker = row.getInteger("worker");
+        if (surplusWorker != null) {
+            environment.put("QM_SURPLUS_WORKER", surplusWorker.toString());
+        }
         UUID workload = row.getUUID("workload_id");
         return new AttemptOrder(
                 row.getUUID("id"),

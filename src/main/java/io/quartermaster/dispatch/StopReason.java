@@ -1,0 +1,28 @@
+package io.quartermaster.dispatch;
+
+import java.util.Locale;
+
+/** Why an attempt was told to stop. */
+enum StopReason {
+    /** To make room for other work. */
+    PREEMPTED,
+    CANCELLED,
+    /** A node that it ran on was given up. */
+    LOST,
+    /** A part of it ended otherwise than well, and the rest cannot do without. */
+    INCOMPLETE;
+
+    /** As the database writes it. */
+    String word() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    static StopReason of(String word) {
+        for (StopReason reason : values()) {
+            if (reason.word().equals(word)) {
+                return reason;
+            }
+        }
+        throw new IllegalArgumentException("no reason to stop: " + word);
+    }
+}
