@@ -14,6 +14,7 @@ import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
 import java.net.ConnectException;
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
@@ -37,8 +38,12 @@ public final class ProblemMappers {
     /** PostgreSQL has no NUL in texts. */
     private static final String NOT_A_TEXT = "22021";
 
-    /** PostgreSQL ends, was ended, or starts: it closed the connection, or takes none yet. */
-    private static final Set<String> RESTARTING = Set.of("57P01", "57P02", "57P03");
+    /** PostgreSQL ends, starts, was killed, or takes no more connections. */
+    private static final Set<String> AWAY = Set.of("57P01", "57P02", "57P03", "53300");
+    /** The class of connection failures. */
+    private static final String NO_CONNECTION = "08";
+
+    private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
@@ -103,10 +108,9 @@ public final class ProblemMappers {
                 return response(Problem.of(
                         409, "changed-meanwhile", "another request changed the same thing; try again", List.of()));
             }
-            if (isDatabaseAway(cause)) {
-                LOG.warnf("a request failed: %s", cause.getMessage());
-                return response(Problem.of(
-                        503, "database-unavailable", "the database does not answer just now; try again", List.of()));
+            if (isAway(cause)) {
+                LOG.warnf("a request was answered 503: %s", cause.getMessage());
+                return unavailable();
             }
         }
         LOG.error("a request failed", e);
@@ -117,11 +121,25 @@ public final class ProblemMappers {
                 List.of()));
     }
 
-    private static boolean isDatabaseAway(Throwable cause) {
+    /** Whether it says that something which the service stands on cannot be reached for now. */
+    private static boolean isAway(Throwable cause) {
         String state = sqlState(cause);
-        return cause instanceof ConnectException
-                || cause instanceof ClosedConnectionException
-                || state != null && RESTARTING.contains(state);
+        return cause instanceof ClosedConnectionException
+                || cause instanceof ConnectException
+                || cause instanceof ClosedChannelException
+                || state != null && (AWAY.contains(state) || state.startsWith(NO_CONNECTION));
+    }
+
+    /** A connection that broke while a transaction was being committed does not say how that ended. */
+    private static Response unavailable() {
+        Problem problem = Problem.of(
+                503,
+                "unavailable",
+                "the database cannot be reached for now; ask again. Whether a write was kept is not known: with the same Idempotency-Key it is not made twice",
+                List.of());
+        return Response.fromResponse(response(problem))
+                .header("Retry-After", ASK_AGAIN_AFTER.toSeconds())
+                .build();
     }
 
     /** The two clients of PostgreSQL say it each in its own way. */

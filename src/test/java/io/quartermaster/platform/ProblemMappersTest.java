@@ -3,34 +3,44 @@ package io.quartermaster.platform;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.pgclient.PgException;
+import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.ws.rs.core.Response;
 import java.net.ConnectException;
 import java.util.concurrent.CompletionException;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What callers hear of failures that are not theirs. */
 class ProblemMappersTest {
 
     private final ProblemMappers mappers = new ProblemMappers();
 
-    @Test
-    void databaseThatIsRestartedIsATimeToTryAgain() {
-        for (String state : new String[] {"57P01", "57P02", "57P03"}) {
-            assertThat(status(new PgException("ends", "FATAL", state, ""))).isEqualTo(503);
-        }
-        assertThat(status(new CompletionException(new ConnectException("refused"))))
-                .isEqualTo(503);
+    static Throwable[] outages() {
+        return new Throwable[] {
+            new PgException("the database system is shutting down", "FATAL", "57P03", ""),
+            new PgException("terminating connection due to administrator command", "FATAL", "57P01", ""),
+            new PgException("sorry, too many clients already", "FATAL", "53300", ""),
+            new PgException("connection failure", "FATAL", "08006", ""),
+            new CompletionException(new ConnectException("Connection refused")),
+            new IllegalStateException(ClosedConnectionException.INSTANCE),
+        };
     }
 
-    @Test
-    void otherFailuresOfTheDatabaseAreFailures() {
-        assertThat(status(new PgException("no such column", "ERROR", "42703", "")))
-                .isEqualTo(500);
+    @ParameterizedTest
+    @MethodSource("outages")
+    void anOutageOfTheDatabaseIsSaidToPassAndIsWorthAskingAgain(Throwable outage) {
+        Response response = mappers.anything(outage);
+
+        assertThat(response.getStatus()).isEqualTo(503);
+        assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
+        assertThat(((Problem) response.getEntity()).code()).isEqualTo("unavailable");
     }
 
-    private int status(Throwable failure) {
-        try (Response response = mappers.anything(failure)) {
-            return response.getStatus();
-        }
+    @ParameterizedTest
+    @ValueSource(strings = {"42601", "42501", "23502"})
+    void whatIsWrongInTheServiceIsNoOutage(String sqlState) {
+        Response response = mappers.anything(new PgException("no", "ERROR", sqlState, ""));
+
+        assertThat(response.getStatus()).isEqualTo(500);
     }
 }
