@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -36,6 +37,11 @@ class LiveUsage {
             select cast(json_build_object(
                 'pools', (select coalesce(json_object_agg(p.id, p.name), '{}') from pool p),
                 'queues', (select coalesce(json_object_agg(q.id, q.name), '{}') from queue q where q.tenant_id = :tenant),
+                'open', (select coalesce(json_agg(q.id), '[]') from queue q where q.tenant_id = :tenant and q.retired_at is null),
+                'quotas', (select coalesce(json_agg(json_build_object('policy', x.policy_id, 'pool', x.pool_id)), '[]') from (
+                       select null as policy_id, a.pool_id from allotment a where a.tenant_id = :tenant union all
+                       select c.policy_id, c.pool_id from policy_quota c join policy p on p.tenant_id = c.tenant_id and p.id = c.policy_id
+                        where c.tenant_id = :tenant and c.pool_id is not null and p.retired_at is null) x),
                 'policies', (select coalesce(json_object_agg(p.id, json_build_array(p.name, p.group_path)), '{}')
                                from policy p where p.tenant_id = :tenant)) as text)
             """;
@@ -69,7 +75,18 @@ class LiveUsage {
     /** Counters with the time they are of. */
     private record Figures(Instant asOf, LiveUsageApi.Source source, SortedMap<CounterField, Long> values) {}
 
-    private record Names(Map<UUID, String> pools, Map<UUID, String> queues, Map<UUID, String[]> policies) {}
+    /**
+     * What the ids in the figures are called.
+     *
+     * @param quotas what a row is shown of even when nothing is used or waits
+     * @param open queues that are shown even when nothing waits
+     */
+    private record Names(
+            Map<UUID, String> pools,
+            Map<UUID, String> queues,
+            Map<UUID, String[]> policies,
+            Set<Amount> quotas,
+            Set<UUID> open) {}
 
     Uni<LiveUsageApi.Live> now(TenantId tenant) {
         return redis.hgetall(Counters.key(tenant))
@@ -153,7 +170,15 @@ class LiveUsage {
                                 entry.getValue().get(0).asText(),
                                 entry.getValue().get(1).asText()
                             }));
-                    return new Names(texts(all.get("pools")), texts(all.get("queues")), policies);
+                    Set<Amount> quotas = new TreeSet<>();
+                    for (JsonNode quota : all.get("quotas")) {
+                        Optional<UUID> policy =
+                                quota.get("policy").isNull() ? Optional.empty() : Optional.of(id(quota.get("policy")));
+                        quotas.add(new Amount(Measure.USED, policy, id(quota.get("pool"))));
+                    }
+                    Set<UUID> open = new TreeSet<>();
+                    all.get("open").forEach(queue -> open.add(id(queue)));
+                    return new Names(texts(all.get("pools")), texts(all.get("queues")), policies, quotas, open);
                 });
     }
 
@@ -161,14 +186,17 @@ class LiveUsage {
         List<LiveUsageApi.OfPool> pools = new ArrayList<>();
         List<LiveUsageApi.OfPolicy> policies = new ArrayList<>();
         List<LiveUsageApi.OfQueue> queues = new ArrayList<>();
-        SortedSet<Amount> rows = new TreeSet<>();
+        SortedSet<Amount> rows = new TreeSet<>(names.quotas());
+        SortedMap<UUID, Long> waiting = new TreeMap<>();
+        names.open().forEach(queue -> waiting.put(queue, 0L));
         figures.values().forEach((field, value) -> {
             switch (field) {
-                case Waiting(UUID queue) ->
-                    queues.add(new LiveUsageApi.OfQueue(names.queues().getOrDefault(queue, queue.toString()), value));
+                case Waiting(UUID queue) -> waiting.put(queue, value);
                 case Amount amount -> rows.add(new Amount(Measure.USED, amount.policy(), amount.pool()));
             }
         });
+        waiting.forEach((queue, count) ->
+                queues.add(new LiveUsageApi.OfQueue(names.queues().getOrDefault(queue, queue.toString()), count)));
         for (Amount row : rows) {
             String pool = names.pools().getOrDefault(row.pool(), row.pool().toString());
             LiveUsageApi.Gpus gpus = gpus(figures.values(), row);

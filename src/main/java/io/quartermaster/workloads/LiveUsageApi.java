@@ -19,7 +19,7 @@ public final class LiveUsageApi {
     }
 
     /**
-     * The figures of one instant.
+     * The figures of one instant. Every pool with an allotment, every policy with a quota and every open queue has its row, used or not.
      *
      * @param asOf time of the plan that they are of
      * @param pools of the whole tenant
