@@ -119,7 +119,7 @@ class DemoIT {
     @Test
     @Order(3)
     void aRestartedDatabaseAndAnEmptiedRedisCostTimeAndNothingElse() throws Exception {
-        CompletableFuture<Played> play = play("--steps", "100");
+        CompletableFuture<Played> play = play("--steps", "40");
 
         TimeUnit.MILLISECONDS.sleep(2_000);
         emptyRedis();
