@@ -15,9 +15,11 @@ import java.nio.file.Path;
 import java.nio.file.PathMatcher;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -28,7 +30,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "simulate",
         mixinStandardHelpOptions = true,
-        description = "Runs scenario files against the scheduling engine in virtual time.",
+        description = "Runs scenario files against the scheduling engine in virtual time, or replays a trace.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:all scenarios passed", "1:a scenario failed", "2:a file is not a valid scenario"})
 public final class SimulateCommand implements Callable<Integer> {
@@ -39,7 +41,7 @@ public final class SimulateCommand implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    @Parameters(arity = "1..*", paramLabel = "FILE|FOLDER", description = "Scenario files, or folders of them.")
+    @Parameters(arity = "0..*", paramLabel = "FILE|FOLDER", description = "Scenario files, or folders of them.")
     private List<Path> paths = List.of();
 
     @Option(names = "--json", description = "Prints every decision and the state at each expectation as JSON.")
@@ -48,14 +50,29 @@ public final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--only", paramLabel = "GLOB", description = "Runs only scenarios whose name matches.")
     private String only = "*";
 
+    @ArgGroup(exclusive = false, heading = "Replay of a trace instead of scenarios:%n")
+    private @Nullable TraceRun trace;
+
+    @Option(names = "--chart", paramLabel = "FILE", description = "Writes a chart over time as one HTML file.")
+    private @Nullable Path chart;
+
     @Override
     public Integer call() {
         try {
+            if (trace != null) {
+                return trace.run(out(), Optional.ofNullable(chart));
+            }
+            if (paths.isEmpty()) {
+                throw new InvalidFile("scenario files or folders are expected, or --trace");
+            }
             List<Result> results = new ArrayList<>();
             for (Scenario scenario : scenarios()) {
                 results.add(Simulation.run(scenario));
             }
             print(results);
+            if (chart != null) {
+                write(chart, SimulationChart.of(results));
+            }
             return results.stream().allMatch(Result::passed) ? PASSED : FAILED;
         } catch (InvalidFile e) {
             error().println(e.getMessage());
@@ -63,8 +80,17 @@ public final class SimulateCommand implements Callable<Integer> {
         }
     }
 
+    /** Writes text to a file. */
+    static void write(Path file, String text) throws InvalidFile {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new InvalidFile(file + ": cannot be written: " + e.getMessage());
+        }
+    }
+
     /** A file that cannot be read as scenarios; the message says which, where and why. */
-    private static final class InvalidFile extends Exception {
+    static final class InvalidFile extends Exception {
         InvalidFile(String message) {
             super(message);
         }

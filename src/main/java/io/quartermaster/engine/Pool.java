@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
@@ -9,6 +10,7 @@ import java.util.OptionalLong;
  * @param profileOrder whose work goes first in this pool; profiles not named come after all that are
  * @param topologyLevels names of the levels of its nodes' topology paths, the widest first
  * @param open false outside the pool's hours: nothing starts, what runs goes on
+ * @param mix the work that it is meant for; absent = packing looks at what a node has left only
  */
 public record Pool(
         PoolId id,
@@ -17,11 +19,29 @@ public record Pool(
         Sharing sharing,
         List<ProfileId> profileOrder,
         List<String> topologyLevels,
-        boolean open) {
+        boolean open,
+        Optional<Mix> mix) {
 
     public Pool {
         profileOrder = List.copyOf(profileOrder);
         topologyLevels = List.copyOf(topologyLevels);
+    }
+
+    /** A pool that knows no mix. */
+    public Pool(
+            PoolId id,
+            Capacity capacity,
+            Placement placement,
+            Sharing sharing,
+            List<ProfileId> profileOrder,
+            List<String> topologyLevels,
+            boolean open) {
+        this(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.empty());
+    }
+
+    /** The same pool, meant for this work. */
+    public Pool withMix(Mix work) {
+        return new Pool(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.of(work));
     }
 
     /** A pool of nodes with the defaults: packed, GPUs shared within one tenant, open. */

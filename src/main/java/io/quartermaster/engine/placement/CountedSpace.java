@@ -2,6 +2,7 @@ package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Mix;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.quota.When;
@@ -83,6 +84,11 @@ public final class CountedSpace implements Space {
 
     @Override
     public long missingOnOneNode(Request request, Horizon horizon) {
+        return 0;
+    }
+
+    @Override
+    public long unusableGpuMilli(Mix mix) {
         return 0;
     }
 

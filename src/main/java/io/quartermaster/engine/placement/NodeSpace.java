@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedSet;
 
 /** The room of one node. */
 final class NodeSpace {
@@ -60,6 +61,45 @@ final class NodeSpace {
     /** How many of its GPUs nobody holds any part of. */
     int untouched(Horizon horizon) {
         return untouched[horizon.ordinal()];
+    }
+
+    /** What each GPU has left, in order of the devices. */
+    int[] left(Horizon horizon) {
+        int[] left = new int[devices.size()];
+        for (int i = 0; i < left.length; i++) {
+            left[i] = devices.get(i).freeGpuMilli(horizon);
+        }
+        return left;
+    }
+
+    /** Where a device is among the node's. */
+    int position(int index) {
+        for (int i = 0; i < devices.size(); i++) {
+            if (devices.get(i).index() == index) {
+                return i;
+            }
+        }
+        throw new IllegalArgumentException("no device " + index + " on " + node.id());
+    }
+
+    /** Whether any of its GPUs is one of these; of none in particular, all are. */
+    boolean hasModel(SortedSet<String> models) {
+        boolean has = models.isEmpty();
+        for (DeviceSpace device : devices) {
+            has = has || models.contains(device.device().model());
+        }
+        return has;
+    }
+
+    /** Thousandths of a core; without bound where the node states none. */
+    long freeCpuMilli(Horizon horizon) {
+        long taken =
+                switch (horizon) {
+                    case AT_ONCE -> Math.max(now.cpuMilli, next.cpuMilli);
+                    case LATER -> next.cpuMilli;
+                    case IGNORING_PROMISES -> now.cpuMilli;
+                };
+        return node.cpuMilli().isPresent() ? node.cpuMilli().getAsLong() - taken : Long.MAX_VALUE / 2;
     }
 
     private void sumUp() {

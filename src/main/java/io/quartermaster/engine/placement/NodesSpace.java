@@ -2,6 +2,7 @@ package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Mix;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
@@ -20,6 +21,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +35,7 @@ public final class NodesSpace implements Space {
     private final List<Node> known = new ArrayList<>();
     private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
     private final List<NodeSpace> lost = new ArrayList<>();
+    private final Optional<Fragmentation> fragmentation;
     private @Nullable NodesSpace empty;
     private long upGpuMilli;
 
@@ -55,6 +58,13 @@ public final class NodesSpace implements Space {
                 indexes.values().forEach(index -> index.add(space));
             }
         }
+        fragmentation = packsByMix(pool)
+                ? Optional.of(new Fragmentation(pool.mix().orElseThrow(), this.nodes.values()))
+                : Optional.empty();
+    }
+
+    private static boolean packsByMix(Pool pool) {
+        return pool.mix().isPresent() && pool.placement() == Pool.Placement.PACK;
     }
 
     @Override
@@ -209,6 +219,9 @@ public final class NodesSpace implements Space {
 
     /** The best offer of the pool. For whole GPUs the first in the index; parts are compared on every node. */
     private Optional<NodeOffer> bestInPool(Request request, Horizon horizon) {
+        if (fragmentation.isPresent()) {
+            return leastFragmenting(nodes.values(), request, horizon);
+        }
         if (!(request.gpus() instanceof GpuRequest.Whole whole)) {
             return bestOf(nodes.values(), request, horizon);
         }
@@ -223,7 +236,30 @@ public final class NodesSpace implements Space {
         return Optional.empty();
     }
 
+    /** The node on which the least is left that the pool's mix of work cannot use; ties go to the first. */
+    private Optional<NodeOffer> leastFragmenting(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
+        Function<NodeSpace, Optional<Fragmentation.Choice>> choices =
+                fragmentation.orElseThrow().choices(request, horizon);
+        NodeSpace best = null;
+        Fragmentation.Choice chosen = null;
+        for (NodeSpace node : candidates) {
+            if (suits(node, request)) {
+                Optional<Fragmentation.Choice> choice = choices.apply(node);
+                if (choice.isPresent() && (chosen == null || choice.get().cost() < chosen.cost())) {
+                    best = node;
+                    chosen = choice.get();
+                }
+            }
+        }
+        return best == null || chosen == null
+                ? Optional.empty()
+                : Optional.of(NodeOffer.of(best, chosen.shares(), horizon));
+    }
+
     private Optional<NodeOffer> bestOf(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
+        if (fragmentation.isPresent()) {
+            return leastFragmenting(candidates, request, horizon);
+        }
         NodeOffer best = null;
         for (NodeSpace node : candidates) {
             Optional<NodeOffer> offer = offer(node, request, horizon);
@@ -234,11 +270,14 @@ public final class NodesSpace implements Space {
         return Optional.ofNullable(best);
     }
 
-    private static Optional<NodeOffer> offer(NodeSpace node, Request request, Horizon horizon) {
-        boolean suits = node.takesWork()
+    private static boolean suits(NodeSpace node, Request request) {
+        return node.takesWork()
                 && node.suits(request.shape())
                 && request.within().test(node.node());
-        return suits
+    }
+
+    private static Optional<NodeOffer> offer(NodeSpace node, Request request, Horizon horizon) {
+        return suits(node, request)
                 ? node.offer(request.shape(), request.tenant(), horizon)
                         .map(shares -> NodeOffer.of(node, shares, horizon))
                 : Optional.empty();
@@ -280,6 +319,11 @@ public final class NodesSpace implements Space {
             least = suits && (least == 0 || missing < least) ? missing : least;
         }
         return least * 1000L;
+    }
+
+    @Override
+    public long unusableGpuMilli(Mix mix) {
+        return new Fragmentation(mix, nodes.values()).unusableGpuMilli(nodes.values());
     }
 
     @Override
@@ -367,6 +411,7 @@ public final class NodesSpace implements Space {
             indexes.values().forEach(index -> index.remove(node));
         }
         change.run();
+        fragmentation.ifPresent(known -> known.changed(node));
         if (indexed) {
             indexes.values().forEach(index -> index.add(node));
         }

@@ -2,6 +2,7 @@ package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Mix;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.quota.When;
@@ -37,6 +38,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
 
     /** The least that would have to come free on some node for one worker of the request; 0 where that is not known. */
     long missingOnOneNode(Request request, Horizon horizon);
+
+    /** What is free at once that a mix of work could not use, on average over its kinds; 0 where nodes do not matter. */
+    long unusableGpuMilli(Mix mix);
 
     /** Whether the request fits when every known node is up and empty. */
     boolean couldEver(Request request);

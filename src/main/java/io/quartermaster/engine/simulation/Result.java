@@ -3,24 +3,40 @@ package io.quartermaster.engine.simulation;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Wait;
 import io.quartermaster.engine.Workload;
+import java.util.Collections;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * What came of a scenario.
  *
  * @param failures a sentence for each expectation that did not hold, in order of time
+ * @param usage by tenant, the GPUs held in thousandths, each time that they changed
+ * @param waiting how many wait, in thousandths of a workload, each time that it changed
  */
-public record Result(String scenario, List<String> failures, List<Taken> decisions, List<Moment> moments) {
+public record Result(
+        String scenario,
+        List<String> failures,
+        List<Taken> decisions,
+        List<Moment> moments,
+        SortedMap<String, List<Sample>> usage,
+        List<Sample> waiting) {
 
     public Result {
         failures = List.copyOf(failures);
         decisions = List.copyOf(decisions);
         moments = List.copyOf(moments);
+        usage = Collections.unmodifiableSortedMap(new TreeMap<>(usage));
+        waiting = List.copyOf(waiting);
     }
 
     public boolean passed() {
         return failures.isEmpty();
     }
+
+    /** A value from a moment on. */
+    public record Sample(long atMillis, long value) {}
 
     /** A decision with its time. */
     public record Taken(long atMillis, Decision decision) {}

@@ -35,6 +35,8 @@ public final class Simulation {
     private final List<String> failures = new ArrayList<>();
     private final List<Result.Moment> moments = new ArrayList<>();
     private final List<Result.Taken> taken = new ArrayList<>();
+    private final SortedMap<String, List<Result.Sample>> usage = new TreeMap<>();
+    private final List<Result.Sample> waiting = new ArrayList<>();
     private OptionalLong nextPlanAt = OptionalLong.empty();
 
     private Simulation(Scenario scenario) {
@@ -61,9 +63,10 @@ public final class Simulation {
             happen(now);
             settles = settle(now);
             check(now);
+            sample(now);
             now = next(now, fixed).orElse(last + 1);
         }
-        return new Result(scenario.name(), failures, taken, moments);
+        return new Result(scenario.name(), failures, taken, moments, usage, waiting);
     }
 
     private void setUp() {
@@ -256,6 +259,28 @@ public final class Simulation {
     private void phase(Workload workload, WorkloadState.Phase phase) {
         WorkloadState.Holding holding = holding(workload);
         write(workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase)));
+    }
+
+    /** Notes what every tenant holds and how many wait, where it is not what it was. */
+    private void sample(long now) {
+        SortedMap<String, Long> held = new TreeMap<>();
+        usage.keySet().forEach(tenant -> held.put(tenant, 0L));
+        long waits = 0;
+        for (Workload workload : world.workloads.values()) {
+            long gpuMilli =
+                    world.allocation(workload.id()).map(Allocation::gpuMilli).orElse(0L);
+            held.merge(workload.path().tenant(), gpuMilli, Long::sum);
+            waits += world.waits(workload.id()) ? 1000 : 0;
+        }
+        held.forEach(
+                (tenant, gpuMilli) -> append(usage.computeIfAbsent(tenant, name -> new ArrayList<>()), now, gpuMilli));
+        append(waiting, now, waits);
+    }
+
+    private static void append(List<Result.Sample> samples, long now, long value) {
+        if (samples.isEmpty() || samples.getLast().value() != value) {
+            samples.add(new Result.Sample(now, value));
+        }
     }
 
     private void check(long now) {
