@@ -162,7 +162,7 @@ final class Claims {
                 earlier.release();
                 earlier.hold(Horizon.LATER);
             });
-            place = space.freeGpuMilli(Horizon.LATER) >= offer.ask().gpuMilli()
+            place = space.freeGpuMilli(Horizon.LATER) >= request.leastGpuMilli()
                     ? space.place(request, Horizon.LATER)
                     : Optional.empty();
         }

@@ -134,7 +134,12 @@ public final class Engine {
 
     /** Another engine in the same state, to try things in. */
     public Engine fork() {
-        return restore(snapshot());
+        Engine fork = new Engine(settings);
+        fork.facts.takeOver(facts);
+        fork.told.putAll(told);
+        fork.stops.restore(stops.counts());
+        past.ifPresent(kept -> kept.all().forEach(entry -> fork.past.ifPresent(copy -> copy.set(entry))));
+        return fork;
     }
 
     private Books books() {

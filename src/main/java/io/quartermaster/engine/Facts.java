@@ -126,6 +126,17 @@ final class Facts {
         return standing != (before == null ? Change.Standing.GOOD : before);
     }
 
+    /** Takes over all that another knows. */
+    void takeOver(Facts other) {
+        pools.putAll(other.pools);
+        nodes.putAll(other.nodes);
+        other.quotas.forEach((scope, ofScope) -> quotas.put(scope, new TreeMap<>(ofScope)));
+        profiles.putAll(other.profiles);
+        standings.putAll(other.standings);
+        caps.putAll(other.caps);
+        workloads.putAll(other.workloads);
+    }
+
     /** The changes that would state all of this again. */
     List<Change> asChanges() {
         List<Change> changes = new ArrayList<>();

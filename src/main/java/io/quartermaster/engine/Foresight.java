@@ -119,7 +119,6 @@ final class Foresight {
     /** When it fits at the latest, once those before it in time have ended. */
     private OptionalLong startsAt(Line line, Space space) {
         Request request = wishes.request(line);
-        long needed = wishes.ask(line, space).gpuMilli();
         Endings endings = Endings.of(facts, space.pool().id(), nowMillis);
         List<Endings.Ending> gone = new ArrayList<>();
         Optional<Allocation> place = space.place(request, Horizon.LATER);
@@ -131,7 +130,7 @@ final class Foresight {
             space.remove(ending.tenure(), When.NEXT);
             gone.add(ending);
             at = Math.max(at, ending.atMillis());
-            place = space.freeGpuMilli(Horizon.LATER) >= needed
+            place = space.freeGpuMilli(Horizon.LATER) >= request.leastGpuMilli()
                     ? space.place(request, Horizon.LATER)
                     : Optional.empty();
         }

@@ -16,21 +16,30 @@ final class NodeIndex {
     private final boolean pack;
     private final Comparator<NodeSpace> bestFirst;
     private final NavigableMap<Integer, NavigableSet<NodeSpace>> byUntouched = new TreeMap<>();
+    private final NavigableSet<NodeSpace> withGpusInParts =
+            new TreeSet<>(Comparator.comparing((NodeSpace node) -> node.node().id()));
     private long freeGpuMilli;
 
     /** @param pack whether the fullest fitting node is the best; else the emptiest */
     NodeIndex(Horizon horizon, boolean pack) {
         this.horizon = horizon;
         this.pack = pack;
-        Comparator<NodeSpace> byFree = Comparator.comparingLong(node -> node.freeGpuMilli(horizon));
-        this.bestFirst = (pack ? byFree : byFree.reversed())
-                .thenComparing(node -> node.node().id());
+        this.bestFirst = (a, b) -> {
+            int byFree = Long.compare(a.freeGpuMilli(horizon), b.freeGpuMilli(horizon));
+            if (byFree != 0) {
+                return pack ? byFree : -byFree;
+            }
+            return a == b ? 0 : a.node().id().compareTo(b.node().id());
+        };
     }
 
     void add(NodeSpace node) {
         byUntouched
                 .computeIfAbsent(node.untouched(horizon), count -> new TreeSet<>(bestFirst))
                 .add(node);
+        if (node.hasGpuInParts(horizon)) {
+            withGpusInParts.add(node);
+        }
         freeGpuMilli += node.freeGpuMilli(horizon);
     }
 
@@ -41,11 +50,17 @@ final class NodeIndex {
         if (alike != null && alike.remove(node) && alike.isEmpty()) {
             byUntouched.remove(count);
         }
+        withGpusInParts.remove(node);
         freeGpuMilli -= node.freeGpuMilli(horizon);
     }
 
     long freeGpuMilli() {
         return freeGpuMilli;
+    }
+
+    /** The nodes on which a part of a shared GPU is free, in order of their ids. */
+    Collection<NodeSpace> withGpusInParts() {
+        return withGpusInParts;
     }
 
     /** The nodes with at least so many untouched GPUs, group by group, the best first. */

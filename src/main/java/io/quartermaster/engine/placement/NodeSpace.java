@@ -20,6 +20,7 @@ final class NodeSpace {
     private final List<DeviceSpace> devices = new ArrayList<>();
     private final long[] free = new long[HORIZONS.length];
     private final int[] untouched = new int[HORIZONS.length];
+    private final boolean[] partly = new boolean[HORIZONS.length];
     private final Beside now = new Beside();
     private final Beside next = new Beside();
 
@@ -61,6 +62,11 @@ final class NodeSpace {
     /** How many of its GPUs nobody holds any part of. */
     int untouched(Horizon horizon) {
         return untouched[horizon.ordinal()];
+    }
+
+    /** Whether a part of one of its GPUs is free beside others who share it. */
+    boolean hasGpuInParts(Horizon horizon) {
+        return partly[horizon.ordinal()];
     }
 
     /** What each GPU has left, in order of the devices. */
@@ -106,13 +112,16 @@ final class NodeSpace {
         for (Horizon horizon : HORIZONS) {
             long freeGpuMilli = 0;
             int count = 0;
+            boolean someInParts = false;
             for (DeviceSpace device : devices) {
                 int ofDevice = device.freeGpuMilli(horizon);
                 freeGpuMilli += ofDevice;
                 count += ofDevice == DeviceSpace.WHOLE ? 1 : 0;
+                someInParts |= ofDevice > 0 && ofDevice < DeviceSpace.WHOLE;
             }
             free[horizon.ordinal()] = freeGpuMilli;
             untouched[horizon.ordinal()] = count;
+            partly[horizon.ordinal()] = someInParts;
         }
     }
 

@@ -34,6 +34,8 @@ public final class NodesSpace implements Space {
     private final SortedMap<NodeId, NodeSpace> nodes = new TreeMap<>();
     private final List<Node> known = new ArrayList<>();
     private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
+    private final List<NodeIndex> lookingAtNow = new ArrayList<>();
+    private final List<NodeIndex> lookingAtNext = new ArrayList<>();
     private final List<NodeSpace> lost = new ArrayList<>();
     private final Optional<Fragmentation> fragmentation;
     private @Nullable NodesSpace empty;
@@ -43,7 +45,14 @@ public final class NodesSpace implements Space {
         this.pool = pool;
         this.maxGpuMilli = capacity.maxGpuMilli();
         for (Horizon horizon : Horizon.values()) {
-            indexes.put(horizon, new NodeIndex(horizon, pool.placement() == Pool.Placement.PACK));
+            NodeIndex index = new NodeIndex(horizon, pool.placement() == Pool.Placement.PACK);
+            indexes.put(horizon, index);
+            if (horizon != Horizon.LATER) {
+                lookingAtNow.add(index);
+            }
+            if (horizon != Horizon.IGNORING_PROMISES) {
+                lookingAtNext.add(index);
+            }
         }
         for (Node node : nodes) {
             NodeSpace space = new NodeSpace(node, pool.sharing());
@@ -217,15 +226,28 @@ public final class NodesSpace implements Space {
         return workers.size() == request.workers() ? Optional.of(new Allocation(pool.id(), workers)) : Optional.empty();
     }
 
-    /** The best offer of the pool. For whole GPUs the first in the index; parts are compared on every node. */
+    /** The best offer of the pool: of the indexes where they know it, else of all nodes. */
     private Optional<NodeOffer> bestInPool(Request request, Horizon horizon) {
         if (fragmentation.isPresent()) {
             return leastFragmenting(nodes.values(), request, horizon);
         }
-        if (!(request.gpus() instanceof GpuRequest.Whole whole)) {
-            return bestOf(nodes.values(), request, horizon);
-        }
-        for (NavigableSet<NodeSpace> alike : index(horizon).withUntouched(whole.count())) {
+        return switch (request.gpus()) {
+            case GpuRequest.Whole whole -> firstWithUntouched(whole.count(), request, horizon);
+            case GpuRequest.Fraction fraction
+            when fraction.devices() == 1 -> {
+                // Who opens no untouched GPU is better than all who do; of those, the index knows the best.
+                Optional<NodeOffer> onShared = bestOf(index(horizon).withGpusInParts(), request, horizon);
+                yield onShared.filter(offer -> offer.opened() == 0).or(() -> firstWithUntouched(1, request, horizon));
+            }
+            case GpuRequest.Fraction several -> bestOf(nodes.values(), request, horizon);
+            case GpuRequest.Memory memory -> bestOf(nodes.values(), request, horizon);
+            case GpuRequest.Mig mig -> bestOf(nodes.values(), request, horizon);
+        };
+    }
+
+    /** The first in the index that makes an offer, of the nodes with so many untouched GPUs. */
+    private Optional<NodeOffer> firstWithUntouched(int count, Request request, Horizon horizon) {
+        for (NavigableSet<NodeSpace> alike : index(horizon).withUntouched(count)) {
             for (NodeSpace node : alike) {
                 Optional<NodeOffer> offer = offer(node, request, horizon);
                 if (offer.isPresent()) {
@@ -389,7 +411,7 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                change(node, () -> node.add((Allocation.Place.OnNode) worker.place(), tenure, when));
+                change(node, when, () -> node.add((Allocation.Place.OnNode) worker.place(), tenure, when));
             }
         }
     }
@@ -399,21 +421,26 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                change(node, () -> node.remove((Allocation.Place.OnNode) worker.place(), tenure, when));
+                change(node, when, () -> node.remove((Allocation.Place.OnNode) worker.place(), tenure, when));
             }
         }
     }
 
-    /** Changes a node and keeps the indexes right. */
-    private void change(NodeSpace node, Runnable change) {
+    /** Changes a node and keeps the indexes right, those that look at that state of the world. */
+    private void change(NodeSpace node, When when, Runnable change) {
+        List<NodeIndex> concerned =
+                switch (when) {
+                    case NOW -> lookingAtNow;
+                    case NEXT -> lookingAtNext;
+                };
         boolean indexed = node.takesWork();
         if (indexed) {
-            indexes.values().forEach(index -> index.remove(node));
+            concerned.forEach(index -> index.remove(node));
         }
         change.run();
         fragmentation.ifPresent(known -> known.changed(node));
         if (indexed) {
-            indexes.values().forEach(index -> index.add(node));
+            concerned.forEach(index -> index.add(node));
         }
     }
 

@@ -34,6 +34,18 @@ public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predic
         return numbers.size();
     }
 
+    /** What must be free at the least, wherever; a share of memory may count as little as one likes on large GPUs. */
+    public long leastGpuMilli() {
+        long each =
+                switch (shape.gpus()) {
+                    case GpuRequest.Whole whole -> whole.count() * 1000L;
+                    case GpuRequest.Fraction fraction -> (long) fraction.devices() * fraction.gpuMilliEach();
+                    case GpuRequest.Memory memory -> 0;
+                    case GpuRequest.Mig mig -> mig.computeSlices() * 1000L / 7;
+                };
+        return each * workers();
+    }
+
     Tenure tenure(Allocation allocation) {
         return new Tenure(path, Optional.empty(), shape, true, allocation, false);
     }

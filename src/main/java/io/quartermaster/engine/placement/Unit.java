@@ -57,10 +57,6 @@ public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core)
         return new Unit(holder, both, core || other.core);
     }
 
-    public boolean isCoreOf(Unit surplus) {
-        return core && !surplus.core && holder.id().equals(surplus.holder.id());
-    }
-
     /** Whether it, or the core that it belongs to, holds something in an area; without the core surplus cannot run. */
     public boolean concerns(SortedSet<NodeId> area) {
         List<Allocation.Worker> all = holder.allocation().workers();

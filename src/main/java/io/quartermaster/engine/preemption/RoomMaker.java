@@ -99,8 +99,8 @@ public final class RoomMaker {
     }
 
     private Optional<Room> byMoving(Claimant claimant, Outcome outcome) {
-        boolean enoughFree =
-                claimant.space().freeGpuMilli(Horizon.LATER) >= claimant.ask().gpuMilli();
+        boolean enoughFree = claimant.space().freeGpuMilli(Horizon.LATER)
+                >= claimant.request().leastGpuMilli();
         if (!settings.consolidate() || !enoughFree) {
             return Optional.empty();
         }

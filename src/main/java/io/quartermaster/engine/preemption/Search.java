@@ -2,6 +2,7 @@ package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Node;
+import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
@@ -10,8 +11,10 @@ import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -88,28 +91,35 @@ final class Search {
     }
 
     private Optional<Allocation> place() {
-        boolean admitted = Admission.later(claimant.ask()).isEmpty();
+        boolean enough = claimant.space().freeGpuMilli(Horizon.LATER) >= request.leastGpuMilli();
+        boolean admitted = enough && Admission.later(claimant.ask()).isEmpty();
         Optional<Allocation> place = admitted ? claimant.space().place(request, Horizon.LATER) : Optional.empty();
         return place.filter(found -> complete.test(new Found(found, List.copyOf(chosen), List.copyOf(spared))));
     }
 
     private Optional<Allocation> minimised(Allocation found) {
         Optional<Allocation> place = Optional.of(found);
-        for (Unit unit : List.copyOf(chosen).reversed()) {
-            boolean withoutItsCore = chosen.stream().anyMatch(other -> other.isCoreOf(unit));
+        Set<WorkloadId> whole = new HashSet<>();
+        chosen.stream()
+                .filter(Unit::core)
+                .forEach(unit -> whole.add(unit.holder().id()));
+        for (int i = chosen.size() - 1; i >= 0; i--) {
+            Unit unit = chosen.get(i);
+            boolean withoutItsCore =
+                    !unit.core() && whole.contains(unit.holder().id());
             if (withoutItsCore) {
                 continue;
             }
-            int index = chosen.indexOf(unit);
             putBack(unit);
-            chosen.remove(index);
+            chosen.remove(i);
             Optional<Allocation> without = place();
             if (without.isPresent()) {
                 place = without;
                 spared.add(unit);
+                whole.remove(unit.holder().id());
             } else {
                 stop(unit);
-                chosen.add(index, unit);
+                chosen.add(i, unit);
             }
         }
         return place;
