@@ -19,7 +19,8 @@ insert into cell (id) values ('main');
 
 create table inbox (
     id            bigint generated always as identity primary key,
-    cell_id       text not null default 'main' references cell,
+    -- No reference: every request would lock the one row that the leader writes in every turn.
+    cell_id       text not null default 'main',
     tenant_id     text,
     kind          text not null check (kind in ('tenant', 'pool', 'node', 'allotment', 'policy', 'queue', 'profile', 'workload', 'report')),
     ref           text not null,
@@ -270,7 +271,8 @@ create table access_rule (
 -- ---------------------------------------------------------------- workloads
 
 create table workload (
-    tenant_id       text not null references tenant,
+    -- The tenant is the queue's: a reference of its own would lock the tenant's row in every submission.
+    tenant_id       text not null,
     id              uuid not null,
     seq             bigint generated always as identity,
     name            text not null check (length(name) between 1 and 128),
@@ -307,7 +309,6 @@ create table workload (
 create unique index workload_seq on workload (seq);
 create unique index workload_by_id on workload (id);
 create index workload_live on workload (tenant_id, queue_id) where state not in ('succeeded', 'failed', 'cancelled');
-create index workload_list on workload (tenant_id, id desc);
 
 create table attempt (
     tenant_id    text not null,

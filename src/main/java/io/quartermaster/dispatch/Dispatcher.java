@@ -130,8 +130,13 @@ public class Dispatcher {
     }
 
     private void await(Duration pause) {
+        if (pause.isZero()) {
+            return;
+        }
         try {
-            if (!pause.isZero() && woken.tryAcquire(pause.toMillis(), TimeUnit.MILLISECONDS)) {
+            long rest = Math.min(config.rest().toMillis(), pause.toMillis());
+            TimeUnit.MILLISECONDS.sleep(rest);
+            if (woken.tryAcquire(pause.toMillis() - rest, TimeUnit.MILLISECONDS)) {
                 woken.drainPermits();
             }
         } catch (InterruptedException e) {
