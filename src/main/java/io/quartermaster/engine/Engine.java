@@ -136,7 +136,12 @@ public final class Engine {
     public Engine fork() {
         Engine fork = new Engine(settings);
         fork.facts.takeOver(facts);
-        fork.told.putAll(told);
+        for (WorkloadId id : facts.workloads().keySet()) {
+            List<Reason> last = told.get(id);
+            if (last != null) {
+                fork.told.put(id, last);
+            }
+        }
         fork.stops.restore(stops.counts());
         past.ifPresent(kept -> kept.all().forEach(entry -> fork.past.ifPresent(copy -> copy.set(entry))));
         return fork;
