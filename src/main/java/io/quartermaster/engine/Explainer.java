@@ -73,7 +73,8 @@ final class Explainer {
         Change.Standing standing = facts.standing(line.key().path());
         Pool pool = facts.pools().get(said.pool());
         return switch (standing) {
-            case SUSPENDED -> Optional.of(said.suspended(line.key().path()));
+            case SUSPENDED ->
+                Optional.of(said.suspended(facts.suspended(line.key().path())));
             case BUDGET_USED_UP ->
                 Optional.of(
                         pool != null && !pool.open()

@@ -73,6 +73,14 @@ final class Facts {
         return found;
     }
 
+    /** The topmost of a path and all above it that is suspended; the path itself when none is. */
+    QuotaPath suspended(QuotaPath path) {
+        return path.fromTenant().stream()
+                .filter(prefix -> standings.get(prefix) == Change.Standing.SUSPENDED)
+                .findFirst()
+                .orElse(path);
+    }
+
     SortedSet<QuotaPath> paths() {
         SortedSet<QuotaPath> paths = new TreeSet<>();
         workloads.values().forEach(workload -> paths.add(workload.path()));

@@ -18,14 +18,16 @@ record Said(PoolId pool, long requested, long free, long used) {
         return reason(code, Optional.empty(), used, OptionalLong.empty(), sentence, remedy);
     }
 
+    /** @param path what is suspended: a tenant, or a group whose policy is */
     Reason suspended(QuotaPath path) {
+        boolean tenant = path.segments().size() == 1;
         return reason(
                 Reason.Code.SUSPENDED,
                 Optional.of(path),
                 used,
                 OptionalLong.empty(),
-                path.tenant() + " is suspended.",
-                "The operator resumes " + path.tenant() + ".");
+                path + " is suspended.",
+                tenant ? "The operator resumes " + path + "." : "The policy of " + path + " is resumed.");
     }
 
     Reason closed() {

@@ -1,0 +1,50 @@
+package io.quartermaster.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Whose work may start at all. */
+class StandingTest {
+    private static final PoolId POOL = new PoolId("pool");
+    private static final QuotaPath ACME = QuotaPath.of("acme");
+    private static final QuotaPath RND = QuotaPath.of("acme", "rnd");
+
+    private final Engine engine = new Engine(Settings.DEFAULT);
+
+    private Reason whyWaits(QuotaPath suspended) {
+        Workload workload = Workload.waiting(new WorkloadId("w"), RND, Shape.ofWholeGpus(1), List.of(POOL), 0, 0);
+        engine.apply(List.of(
+                new Change.PoolSet(Pool.ofCount(POOL, 10_000)),
+                new Change.StandingSet(suspended, Change.Standing.SUSPENDED),
+                new Change.WorkloadSet(workload)));
+        assertThat(engine.plan(0).decisions()).isEmpty();
+        return engine.explain(workload.id()).orElseThrow().reason();
+    }
+
+    @Test
+    void workOfASuspendedTenantNamesTheTenantAndWaitsForTheOperator() {
+        Reason reason = whyWaits(ACME);
+
+        assertThat(reason.code()).isEqualTo(Reason.Code.SUSPENDED);
+        assertThat(reason.toString()).contains("acme is suspended.").contains("The operator resumes acme.");
+    }
+
+    @Test
+    void workOfASuspendedGroupNamesTheGroup() {
+        Reason reason = whyWaits(RND);
+
+        assertThat(reason.code()).isEqualTo(Reason.Code.SUSPENDED);
+        assertThat(reason.toString()).contains("acme/rnd is suspended.").doesNotContain("operator");
+    }
+
+    @Test
+    void resumedWorkStarts() {
+        whyWaits(RND);
+
+        engine.apply(List.of(new Change.StandingSet(RND, Change.Standing.GOOD)));
+
+        assertThat(engine.plan(0).decisions()).hasSize(1);
+    }
+}
