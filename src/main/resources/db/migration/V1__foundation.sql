@@ -162,11 +162,14 @@ create table node_contact (
     instance_id    text not null,
     sequence       bigint not null default 0,
     isolation      text not null check (isolation in ('container', 'os-user', 'none')),
+    cpu_milli      bigint,
+    memory_mib     bigint,
     last_heard     timestamptz not null,
     lease_until    timestamptz not null,
     lost_at        timestamptz
 );
 comment on column node_contact.lease_until is 'counted from when the service answered, with the margin; devices may be bound anew only after it';
+comment on column node_contact.cpu_milli is 'what the agent sees; counts, as memory_mib does, where the node''s own row states nothing';
 comment on column node_contact.lost_at is 'set by the leader when it gave the node up; cleared by the leader when the node is heard again';
 
 create table allotment (

@@ -32,10 +32,10 @@ final class NodeApi {
             @Schema(required = true, description = "name of its pool") @Nullable
             String pool,
 
-            @Schema(description = "thousandths of a core; absent: not limiting") @Nullable
+            @Schema(description = "thousandths of a core; absent: what its agent sees") @Nullable
             Long cpuMilli,
 
-            @Schema(description = "absent: not limiting") @Nullable
+            @Schema(description = "absent: what its agent sees") @Nullable
             Long memoryMiB,
 
             @Nullable Map<String, String> labels,

@@ -86,7 +86,8 @@ final class CapacityFacts {
         }
         List<NodeFact> facts = new ArrayList<>();
         for (Row row : transaction.run("""
-                select n.*, p.name as pool_name, k.name as cluster_name, c.lease_until, c.lost_at from node n
+                select n.*, p.name as pool_name, k.name as cluster_name, c.lease_until, c.lost_at,
+                       coalesce(n.cpu_milli, c.cpu_milli) as cpu_known, coalesce(n.memory_mib, c.memory_mib) as memory_known from node n
                   join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
                 """, (Object) only)) {
@@ -109,8 +110,8 @@ final class CapacityFacts {
                 leased && !givenUp,
                 row.getBoolean("schedulable"),
                 List.copyOf(devices.getOrDefault(id, List.of())),
-                optional(row.getLong("cpu_milli")),
-                optional(row.getLong("memory_mib")),
+                optional(row.getLong("cpu_known")),
+                optional(row.getLong("memory_known")),
                 labels,
                 List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))));
         return new NodeFact(

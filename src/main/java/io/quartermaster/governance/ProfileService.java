@@ -172,6 +172,11 @@ class ProfileService {
                 .check(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
         long cpuMilli = amount(problems, "cpuMilli", request.cpuMilli());
         long memoryMiB = amount(problems, "memoryMiB", request.memoryMiB());
+        problems.check(
+                gpus == null || gpus.milli() > 0 || cpuMilli > 0 || memoryMiB > 0,
+                "cpuMilli",
+                "work without GPUs that asks for no CPU and no memory either would fill a node without end",
+                "1 or more, or a memoryMiB of 1 or more");
         Map<String, String> labels = labels(problems, request.nodeLabels());
         List<PoolId> pools = new PolicyReader(rules, problems).pools(request.pools());
         OptionalLong maxRuntime = maxRuntime(problems, request.maxRuntime());

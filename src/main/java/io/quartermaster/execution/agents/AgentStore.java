@@ -128,7 +128,7 @@ class AgentStore {
                 }));
     }
 
-    /** @param news the leader must hear that the node is there (again) */
+    /** @param news the leader must hear that the node is there (again), or that the machine is another */
     private record Contact(boolean leased, boolean news) {}
 
     /** Empty when the request is old news. */
@@ -136,18 +136,21 @@ class AgentStore {
             SqlConnection connection, UUID node, SyncRequest request, Duration lease) {
         return connection
                 .preparedQuery("""
-                        with before as (select lost_at, boot_id, lease_until < clock_timestamp() as lapsed from node_contact where node_id = $1)
-                        insert into node_contact as c (node_id, agent_version, boot_id, instance_id, sequence, isolation, last_heard, lease_until)
-                        values ($1, $2, $3, $4, $5, $6, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
+                        with before as (select lost_at, cpu_milli, memory_mib from node_contact where node_id = $1)
+                        insert into node_contact as c (node_id, agent_version, boot_id, instance_id, sequence, isolation, cpu_milli, memory_mib,
+                               last_heard, lease_until)
+                        values ($1, $2, $3, $4, $5, $6, $8, $9, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
                         on conflict (node_id) do update set agent_version = excluded.agent_version, boot_id = excluded.boot_id,
                                instance_id = excluded.instance_id, sequence = excluded.sequence, isolation = excluded.isolation,
+                               cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib,
                                last_heard = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.last_heard
                                                  else excluded.last_heard end,
                                -- A lease that has run out is not revived before the leader gave the node up: what ran there is over.
                                lease_until = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.lease_until
                                                   else excluded.lease_until end
                          where c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence
-                        returning c.lease_until > clock_timestamp() as leased, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh
+                        returning c.lease_until > clock_timestamp() as leased, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh,
+                                  (select (b.cpu_milli, b.memory_mib) is distinct from (c.cpu_milli, c.memory_mib) from before b) as other
                         """)
                 .execute(Tuple.from(new Object[] {
                     node,
@@ -160,13 +163,16 @@ class AgentStore {
                             .name()
                             .toLowerCase(Locale.ROOT)
                             .replace('_', '-'),
-                    lease.toMillis()
+                    lease.toMillis(),
+                    (long) request.inventory().cpuMilli(),
+                    request.inventory().memoryMiB()
                 }))
                 .map(rows -> first(rows)
                         .map(row -> new Contact(
                                 row.getBoolean("leased"),
                                 Boolean.TRUE.equals(row.getBoolean("fresh"))
-                                        || Boolean.TRUE.equals(row.getBoolean("lost")))));
+                                        || Boolean.TRUE.equals(row.getBoolean("lost"))
+                                        || Boolean.TRUE.equals(row.getBoolean("other")))));
     }
 
     private static Uni<Boolean> inventory(SqlConnection connection, UUID node, Inventory inventory) {

@@ -38,6 +38,7 @@ class LeaseIT {
     AgentService service;
 
     private long sequence;
+    private int processors = 1;
 
     /** Leaders of other tests read all there is. */
     @AfterEach
@@ -105,6 +106,32 @@ class LeaseIT {
                 .isEmpty();
     }
 
+    @Test
+    void whatTheAgentSeesOfTheMachineIsKeptAndNewsOfItReachTheLeader() {
+        Bound bound = bind("lease-machine");
+        sync(bound);
+        run("delete from inbox where kind = 'node' and ref = $1", bound.node().toString());
+
+        sync(bound);
+        assertThat(nodeNews(bound)).isEmpty();
+
+        processors = 2;
+        sync(bound);
+        assertThat(nodeNews(bound)).isNotEmpty();
+        assertThat(run("select cpu_milli, memory_mib from node_contact where node_id = $1", bound.node()))
+                .singleElement()
+                .satisfies(row -> {
+                    assertThat(row.getLong("cpu_milli")).isEqualTo(2_000);
+                    assertThat(row.getLong("memory_mib")).isEqualTo(1_024);
+                });
+    }
+
+    private List<Row> nodeNews(Bound bound) {
+        return run(
+                "select 1 from inbox where kind = 'node' and ref = $1",
+                bound.node().toString());
+    }
+
     private record Bound(String tenant, UUID node, String nodeName, UUID attempt) {}
 
     /** A node with one attempt bound to it, as the leader would write it. */
@@ -154,7 +181,7 @@ class LeaseIT {
     private SyncReply sync(Bound bound, AttemptReport... attempts) {
         Inventory inventory = new Inventory(
                 List.of(new Inventory.Device(0, bound.nodeName() + "-gpu", "H100", 81920, true, false)),
-                1000,
+                processors * 1_000,
                 1024,
                 Inventory.Isolation.CONTAINER,
                 false,
