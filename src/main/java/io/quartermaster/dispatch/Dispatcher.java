@@ -40,6 +40,7 @@ public class Dispatcher {
     private final Counters counters;
     private final SetAside setAside;
     private final Suspicion suspicion;
+    private final FailedTurns failedTurns;
     private final Timer planTime;
     private final Counter rebuilds;
     private final String name = "replica-" + UUID.randomUUID();
@@ -66,6 +67,7 @@ public class Dispatcher {
         this.counters = counters;
         this.setAside = new SetAside(database, config);
         this.suspicion = new Suspicion(config.batch());
+        this.failedTurns = new FailedTurns(Suspicion.longestSearch(config.batch()), metrics);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one turn of the leader that changed something: read, plan, commit")
                 .publishPercentiles(0.5, 0.99)
@@ -107,6 +109,7 @@ public class Dispatcher {
             Duration pause = config.poll();
             try {
                 pause = turn();
+                failedTurns.oneWentWell();
             } catch (Overtaken e) {
                 LOG.infof("%s; the engine is built again", e.getMessage());
                 leader = null;
@@ -114,6 +117,12 @@ public class Dispatcher {
             } catch (RuntimeException e) {
                 LOG.errorf(e, "a turn of the leader failed; the engine is built again");
                 leader = null;
+                if (failedTurns.oneFailed()) {
+                    LOG.errorf(
+                            "ALARM: %d turns of the leader of cell %s failed in a row, and no inbox row is to blame: nothing is"
+                                    + " planned until the cause is gone; it is the database, or something that is stored: %s",
+                            failedTurns.inARow(), config.cell(), e.getMessage());
+                }
                 blame();
             }
             await(pause);

@@ -42,7 +42,7 @@ final class PendingReasons {
         return !pending.isEmpty();
     }
 
-    private static JsonObject json(Reason reason) {
+    static JsonObject json(Reason reason) {
         Reason.Numbers numbers = reason.numbers();
         JsonObject json = new JsonObject()
                 .put("pool", reason.pool().value())

@@ -125,8 +125,10 @@ final class PlanRows {
                 .put("profile_id", planned.profile().toString()));
     }
 
+    /** Why a workload waits; where that differs from what is stored, its tenant's live feed says so. */
     void reason(UUID workload, String code, JsonArray perPool) {
         reasons.add(new JsonObject()
+                .put("seq", fence.next())
                 .put("id", workload.toString())
                 .put("code", code)
                 .put("reason", perPool));
@@ -238,11 +240,17 @@ final class PlanRows {
                  where w.tenant_id = x.tenant_id and w.id = x.id
                    and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id, x.profile_id))
                 """, stamp);
-        set(transaction, reasons, """
-                update workload w set reason_code = x.code, reason = x.reason
-                  from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb)
-                 where w.id = x.id and w.state in ('waiting', 'held')
-                """);
+        Optional<SystemTransaction.Sent> toldWhy = set(transaction, reasons, """
+                with changed as (
+                    update workload w set reason_code = x.code, reason = x.reason
+                      from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb, seq bigint)
+                     where w.id = x.id and w.state in ('waiting', 'held') and (w.reason_code, w.reason) is distinct from (x.code, x.reason)
+                    returning w.tenant_id, w.id, w.state, x.code, x.seq),
+                told as (
+                    insert into feed (tenant_id, seq, kind, ref, body, at)
+                    select tenant_id, seq, 'workload', id::text, jsonb_build_object('state', state, 'reason', code), $2::timestamptz from changed)
+                select distinct tenant_id from changed
+                """, stamp);
         set(transaction, denominations, """
                 delete from nomination n using jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid)
                  where n.tenant_id = x.tenant_id and n.workload_id = x.workload_id
@@ -277,6 +285,7 @@ final class PlanRows {
                     fence.next());
         }
         fence.keep(transaction, cell);
+        toldWhy.ifPresent(told -> told.rows().forEach(row -> fedTenants.add(new TenantId(row.getString("tenant_id")))));
         if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
             throw new Overtaken("work that was to start was moved to another queue meanwhile");
         }

@@ -54,6 +54,12 @@ final class Suspicion {
         this.limit = batch;
     }
 
+    /** The most cycles that fail one after the other because of one row, with leftovers that fail as well. */
+    static int longestSearch(int batch) {
+        int halvings = Integer.SIZE - Integer.numberOfLeadingZeros(batch);
+        return halvings + 2 * TRIES;
+    }
+
     /** A new epoch: what is left over deserves another try. */
     void lead() {
         failuresOfLeftovers = 0;

@@ -168,7 +168,16 @@ class ProfileService {
                 "\"0\", a part such as \"0.25\", or a whole number such as \"8\"");
         int workers = request.workers() == null ? 1 : request.workers();
         int minWorkers = request.minWorkers() == null ? workers : request.minWorkers();
+        // Each factor may be fine alone; together they are what the leader has to hold, count and tell.
+        long mostWorkers = gpus == null || gpus.milli() == 0
+                ? MAX_WORKERS
+                : Math.min(MAX_WORKERS, GpuAmount.MAX_MILLI / gpus.milli());
         problems.check(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS)
+                .check(
+                        workers > MAX_WORKERS || workers <= mostWorkers,
+                        "workers",
+                        "they would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
+                        "with so many GPUs each: 1 to " + mostWorkers)
                 .check(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
         long cpuMilli = amount(problems, "cpuMilli", request.cpuMilli());
         long memoryMiB = amount(problems, "memoryMiB", request.memoryMiB());

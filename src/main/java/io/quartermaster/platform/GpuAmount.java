@@ -8,7 +8,8 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /**
  * An amount of GPUs, in thousandths; written in the API as a decimal in a string ({@code "0.25"}), so that no client reads it as a binary
- * float.
+ * float. What is asked for is bounded where it is read, by {@link #parse}; what is told is not: a sum, or a difference, may lie beyond what
+ * anybody may ask for, and telling it must never fail.
  */
 @Schema(
         type = SchemaType.STRING,
@@ -17,24 +18,27 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
         description = "GPUs, " + GpuAmount.ACCEPTED)
 public record GpuAmount(long milli) implements Comparable<GpuAmount> {
 
-    /** A million GPUs: beyond any cell, and far from overflow when summed. */
+    /** A million GPUs, the most that may be asked for: beyond any cell, and far from overflow when summed. */
     public static final long MAX_MILLI = 1_000_000_000L;
 
     public static final String ACCEPTED = "a decimal in a string with at most three places, from \"0\" to \"1000000\"";
 
-    public GpuAmount {
-        if (milli < 0 || milli > MAX_MILLI) {
-            throw new IllegalArgumentException("not an amount of GPUs: " + milli + " thousandths");
-        }
-    }
-
+    /** Reads what somebody asks for: refuses what is out of {@link #ACCEPTED}. */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static GpuAmount parse(String text) {
         try {
-            return new GpuAmount(new BigDecimal(text).movePointRight(3).longValueExact());
-        } catch (ArithmeticException | IllegalArgumentException e) {
-            throw new IllegalArgumentException("\"" + text + "\" is not " + ACCEPTED, e);
+            long milli = new BigDecimal(text).movePointRight(3).longValueExact();
+            if (milli >= 0 && milli <= MAX_MILLI) {
+                return new GpuAmount(milli);
+            }
+        } catch (ArithmeticException | NumberFormatException e) {
+            throw new IllegalArgumentException(refused(text), e);
         }
+        throw new IllegalArgumentException(refused(text));
+    }
+
+    private static String refused(String text) {
+        return "\"" + text + "\" is not " + ACCEPTED;
     }
 
     @JsonValue

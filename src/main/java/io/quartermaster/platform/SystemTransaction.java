@@ -35,7 +35,7 @@ public final class SystemTransaction {
         return await(rows);
     }
 
-    /** Starts a statement whose rows nobody reads. What it fails with is told by the next one that is waited for, or by the commit. */
+    /** Starts a statement whose rows nobody reads yet. What it fails with is told by the next one that is waited for, or by the commit. */
     public Sent send(String sql, @Nullable Object... parameters) {
         CompletableFuture<RowSet<Row>> rows = start(sql, parameters);
         sent.add(rows);
@@ -52,8 +52,13 @@ public final class SystemTransaction {
 
         /** How many rows it touched; waits for it. */
         public int rowCount() {
+            return rows().rowCount();
+        }
+
+        /** What it returned; waits for it. */
+        public RowSet<Row> rows() {
             settle();
-            return await(rows).rowCount();
+            return await(rows);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.testing.WithoutLeader;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.inject.Inject;
@@ -263,6 +264,43 @@ class RacesIT {
         UUID again = rows.submit(queue, policy, profile);
         cell.settle();
         assertThat(rows.state(again)).isEqualTo("starting");
+    }
+
+    @Test
+    void liveViewsAreToldWhyWorkWaitsWheneverThatChanges() {
+        CellRows rows = new CellRows(database, "races-why");
+        UUID pool = pool(rows, 2);
+        UUID policy = rows.policy("/all", pool, 1, 1);
+        UUID profile = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, profile);
+        rows.submit(queue, policy, profile);
+        UUID second = rows.submit(queue, policy, profile);
+        Leader.Outcome outcome = cell.cycle();
+        cell.settle();
+        assertThat(outcome.fedTenants()).contains(new TenantId(rows.tenant));
+        assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT");
+
+        // An engine that is built anew says every reason again; nothing is new to those who watch.
+        cell.rebuild();
+        cell.settle();
+        assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT");
+
+        rows.run("update tenant set state = 'suspended' where id = $1", rows.tenant);
+        rows.inbox("tenant", rows.tenant);
+        cell.settle();
+        assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT", "waiting SUSPENDED");
+    }
+
+    private static List<String> toldWhy(CellRows rows, UUID workload) {
+        return rows
+                .run(
+                        "select body ->> 'state' as state, body ->> 'reason' as reason from feed where tenant_id = $1 and ref = $2"
+                                + " and body ? 'reason' order by seq",
+                        rows.tenant,
+                        workload.toString())
+                .stream()
+                .map(row -> row.getString("state") + " " + row.getString("reason"))
+                .toList();
     }
 
     @Test

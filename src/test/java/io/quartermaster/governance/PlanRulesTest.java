@@ -45,6 +45,16 @@ class PlanRulesTest {
                 .hasMessageContaining("quotas[0].reserved");
     }
 
+    @Test
+    void workersThatTogetherHaveMoreGpusThanAnybodyMayAskForAreRefused() {
+        String wide = GOOD.replace("gpus: \"1\"", "gpus: \"1000\", minWorkers: 1, workers: ");
+        assertThatThrownBy(() -> check(wide.replace("workers: ,", "workers: 1001,")))
+                .hasMessageContaining("workers they would have more than 1000000 GPUs together");
+        // What is left to object to is the policy's: it may not hold even one worker.
+        assertThatThrownBy(() -> check(wide.replace("workers: ,", "workers: 1000,")))
+                .hasMessageContaining("could never run");
+    }
+
     private static void check(String yaml) {
         JsonNode value =
                 new ObjectMapper().valueToTree(new Yaml(new SafeConstructor(new LoaderOptions())).<Object>load(yaml));
