@@ -32,7 +32,14 @@ final class ApiClient {
     private static final Duration AWAY = Duration.ofMinutes(2);
 
     private static final Set<Integer> AWAY_STATUS = Set.of(502, 503, 504);
+    private static final Set<Integer> BAD_INPUT = Set.of(400, 422);
     private static final Duration ASK_AGAIN = Duration.ofMillis(250);
+    /** Keycloak refuses a person who logs in elsewhere at the same moment just as it refuses a wrong password. */
+    private static final int LOGIN_ATTEMPTS = 5;
+
+    /** Longer than the second within which Keycloak takes two logins for an attack. */
+    private static final Duration LOGIN_AGAIN = Duration.ofMillis(1_500);
+
     private static final long RENEW_BEFORE_NANOS = Duration.ofSeconds(20).toNanos();
 
     private final HttpClient http;
@@ -85,10 +92,19 @@ final class ApiClient {
         String problem() {
             StringBuilder text = new StringBuilder(
                     "HTTP " + status + ": " + body.path("detail").asText(body.toString()));
-            body.path("errors").forEach(error -> text.append("; ")
-                    .append(error.path("field").asText())
-                    .append(": ")
-                    .append(error.path("message").asText()));
+            for (JsonNode error : body.path("errors")) {
+                String field = error.path("field").asText() + ": "
+                        + error.path("message").asText();
+                // The detail of a problem with one field says just that.
+                if (text.indexOf(field) < 0) {
+                    text.append("; ").append(field);
+                }
+                if (error.hasNonNull("accepted")) {
+                    text.append(" (accepted: ")
+                            .append(error.path("accepted").asText())
+                            .append(")");
+                }
+            }
             return text.toString();
         }
     }
@@ -108,7 +124,7 @@ final class ApiClient {
     /** As {@link #get}, {@link #post}, {@link #put}; an answer that is no success ends the command with the service's own words. */
     JsonNode require(Answer answer) {
         if (!answer.ok()) {
-            throw new ApiFailure(answer.problem());
+            throw new ApiFailure(answer.problem(), BAD_INPUT.contains(answer.status()));
         }
         return answer.body();
     }
@@ -161,7 +177,7 @@ final class ApiClient {
             String form = grant.entrySet().stream()
                     .map(entry -> encode(entry.getKey()) + "=" + encode(entry.getValue()))
                     .collect(Collectors.joining("&"));
-            HttpResponse<String> response = exchange(HttpRequest.newBuilder(tokenUrl)
+            HttpResponse<String> response = login(HttpRequest.newBuilder(tokenUrl)
                     .timeout(PATIENCE)
                     .header("Content-Type", "application/x-www-form-urlencoded")
                     .POST(HttpRequest.BodyPublishers.ofString(form))
@@ -176,6 +192,22 @@ final class ApiClient {
             renewAtNanos = System.nanoTime() + Math.max(life / 2, life - RENEW_BEFORE_NANOS);
         }
         return token;
+    }
+
+    private HttpResponse<String> login(HttpRequest request) {
+        HttpResponse<String> response = exchange(request);
+        for (int attempt = 1; attempt < LOGIN_ATTEMPTS && isRefusedLogin(response); attempt++) {
+            pause(LOGIN_AGAIN);
+            response = exchange(request);
+        }
+        return response;
+    }
+
+    /** A person's; what a program presents is not refused for a moment only. */
+    private boolean isRefusedLogin(HttpResponse<String> response) {
+        return grant.containsKey("password")
+                && response.statusCode() != 200
+                && read(response.body()).path("error").asText().equals("invalid_grant");
     }
 
     /** Whatever the service, or what it stands on, could not answer is asked again; what it refused is not. */
@@ -202,8 +234,12 @@ final class ApiClient {
     }
 
     private static void pause() {
+        pause(ASK_AGAIN);
+    }
+
+    private static void pause(Duration length) {
         try {
-            Thread.sleep(ASK_AGAIN);
+            Thread.sleep(length);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ApiFailure("Interrupted");
@@ -234,8 +270,20 @@ final class ApiClient {
     static final class ApiFailure extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
+        private final boolean badInput;
+
         ApiFailure(String message) {
+            this(message, false);
+        }
+
+        ApiFailure(String message, boolean badInput) {
             super(message);
+            this.badInput = badInput;
+        }
+
+        /** Whether the service did not accept what the caller gave. */
+        boolean badInput() {
+            return badInput;
         }
     }
 }

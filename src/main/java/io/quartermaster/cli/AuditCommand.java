@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
         exitCodeList = {
             "0:the books hold",
             "1:they do not, or could not be checked; what was found is printed",
+            "2:an option is wrong",
             "3:no service runs here"
         })
 final class AuditCommand implements Callable<Integer> {
@@ -75,7 +76,7 @@ final class AuditCommand implements Callable<Integer> {
             return audit.path("holds").asBoolean(false) ? ExitCodes.OK : ExitCodes.INTERNAL;
         } catch (ApiFailure e) {
             spec.commandLine().getErr().println("qm: " + e.getMessage());
-            return ExitCodes.INTERNAL;
+            return e.badInput() ? ExitCodes.WRONG_OPTION : ExitCodes.INTERNAL;
         }
     }
 

@@ -17,6 +17,9 @@ import java.util.Optional;
 /** Starts the same command again in the background and waits until it is ready, showing meanwhile what that one shows. */
 final class Background {
 
+    /** Tells the command in the background that it is there; its arguments are those of the one in front. */
+    private static final String DETACHED = "qm.detached";
+
     private static final Duration PATIENCE = Duration.ofMinutes(10);
 
     private final PrintWriter out;
@@ -27,6 +30,11 @@ final class Background {
         this.folder = folder;
     }
 
+    /** Whether this process was started by {@link #start}. */
+    static boolean isDetached() {
+        return Boolean.getBoolean(DETACHED);
+    }
+
     int start(List<String> arguments) throws IOException, InterruptedException {
         DataFolder.open(folder.path());
         Path log = folder.log("up");
@@ -34,8 +42,10 @@ final class Background {
         List<String> jvmOptions = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(option -> !option.startsWith("-Dqm.home="))
                 .toList();
+        List<String> options = new ArrayList<>(jvmOptions);
+        options.add("-D" + DETACHED + "=true");
         List<String> command = new ArrayList<>(EmbeddedServices.ownSession());
-        command.addAll(Installation.launch(jvmOptions));
+        command.addAll(Installation.launch(options));
         arguments.stream().filter(argument -> !argument.equals("--detach")).forEach(command::add);
         Process process = new ProcessBuilder(command)
                 .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))

@@ -20,7 +20,9 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Plays a story against the running service, through the public API and with real tokens:",
-            "a reservation is honoured by graceful preemption, a second tenant borrows, and the bill comes out."
+            "a reservation is honoured by graceful preemption, a second tenant borrows, and the bill comes out.",
+            "Before it begins it cancels whatever its three users have waiting or running: rnd-member and",
+            "devops-member of acme, rnd-member of globex. The work of others stays."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the story ended as it must", "1:it did not; the message says where", "3:no service runs here"

@@ -99,35 +99,48 @@ final class DemoStory {
 
     /** What an earlier, interrupted play left behind would stand in this one's way. */
     private void clearStage() {
-        cancelAll(rnd, DemoWorld.OWNER);
-        cancelAll(devops, DemoWorld.OWNER);
-        cancelAll(globex, DemoWorld.BORROWER);
-        for (ApiClient each : List.of(rnd, globex)) {
-            String tenant = each == globex ? DemoWorld.BORROWER : DemoWorld.OWNER;
-            for (int looks = 0; !live(each, tenant).isEmpty(); looks++) {
+        List<Player> players = List.of(
+                new Player(rnd, DemoWorld.OWNER, DemoWorld.RND_MEMBER),
+                new Player(devops, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER),
+                new Player(globex, DemoWorld.BORROWER, DemoWorld.RND_MEMBER));
+        players.forEach(Player::cancelAll);
+        for (Player player : players) {
+            for (int looks = 0; !player.live().isEmpty(); looks++) {
                 must(looks < 240, "what an earlier demo left has stopped");
                 DemoStage.pause();
             }
         }
     }
 
-    private void cancelAll(ApiClient caller, String tenant) {
-        for (JsonNode workload : live(caller, tenant)) {
-            caller.post(
-                    "/v1/tenants/" + tenant + "/workloads/"
-                            + workload.path("id").asText() + "/cancel",
-                    Map.of());
-        }
-    }
+    /** A user of the demonstration, with what is that user's own. */
+    private record Player(ApiClient client, String tenant, String user) {
 
-    private static List<JsonNode> live(ApiClient caller, String tenant) {
-        List<JsonNode> live = new ArrayList<>();
-        for (String state : List.of("held", "waiting", "starting", "running", "stopping")) {
-            caller.require(caller.get("/v1/tenants/" + tenant + "/workloads?state=" + state))
-                    .path("items")
-                    .forEach(live::add);
+        void cancelAll() {
+            for (String workload : live()) {
+                // One that is over by now refuses, which is as good.
+                client.post(path() + "/" + workload + "/cancel", Map.of());
+            }
         }
-        return live;
+
+        /** The ids of what is not over. */
+        List<String> live() {
+            String all = path() + "?state=held,waiting,starting,running,stopping,paused&submittedBy="
+                    + ApiClient.encode(user);
+            List<String> live = new ArrayList<>();
+            String next = "";
+            do {
+                JsonNode page =
+                        client.require(client.get(next.isEmpty() ? all : all + "&pageToken=" + ApiClient.encode(next)));
+                page.path("items")
+                        .forEach(workload -> live.add(workload.path("id").asText()));
+                next = page.path("nextPageToken").asText("");
+            } while (!next.isEmpty());
+            return live;
+        }
+
+        private String path() {
+            return "/v1/tenants/" + tenant + "/workloads";
+        }
     }
 
     private void bill(Instant from, Instant to) {

@@ -5,6 +5,7 @@ final class ExitCodes {
 
     static final int OK = 0;
     static final int INTERNAL = 1;
+    static final int WRONG_OPTION = 2;
     static final int NOT_RUNNING = 3;
     static final int CANNOT_START = 4;
     static final int ALREADY_RUNNING = 5;

@@ -55,8 +55,9 @@ final class Startup {
             service.done(runFile.url());
             services.identity().get();
             Optional<DemoSeed.Loaded> demo = loadDemo();
-            runFile.becomeReady().write(folder);
             summary((System.nanoTime() - begun) / 1e9, demo);
+            // After the last line, since whoever waits for it in the foreground stops showing lines then.
+            runFile.becomeReady().write(folder);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             progress.warn("Without Keycloak nobody can sign in: " + (cause == null ? e : cause).getMessage());
@@ -112,13 +113,14 @@ final class Startup {
                 Locale.ROOT,
                 """
 
-                Quartermaster is ready after %.1f s. Ctrl-C or qm down stops everything.
+                Quartermaster is ready after %.1f s. %s stops everything.
 
                   API          %s          description: %s/openapi   health: %s/health
                   Keycloak     %s          administrator "admin", password in %s
                   Logs         %s
                 """,
                 seconds,
+                Background.isDetached() ? "qm down" : "Ctrl-C or qm down",
                 url,
                 url,
                 url,

@@ -1,11 +1,14 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.embedded.Part;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -38,13 +41,23 @@ final class StatusCommand implements Callable<Integer> {
         DataFolder folder = dataFolder.folder();
         Optional<RunFile> run = RunFile.ofRunning(folder);
         if (run.isEmpty()) {
-            out.println("Quartermaster does not run. Start it with qm up.");
+            printLeftovers(out, EmbeddedServices.running(folder));
             printData(out, folder);
             return ExitCodes.NOT_RUNNING;
         }
         boolean ready = printRun(out, run.get());
         printData(out, folder);
         return ready ? ExitCodes.OK : ExitCodes.NOT_RUNNING;
+    }
+
+    /** The parts of a service that was killed go on without it. */
+    private static void printLeftovers(PrintWriter out, Map<Part, Long> left) {
+        if (left.isEmpty()) {
+            out.println("Quartermaster does not run. Start it with qm up.");
+            return;
+        }
+        out.println("The service does not run; these parts of it still do. qm up takes them over, qm down ends them.");
+        left.forEach((part, pid) -> line(out, part.title(), "process " + pid));
     }
 
     private static boolean printRun(PrintWriter out, RunFile run) throws InterruptedException {

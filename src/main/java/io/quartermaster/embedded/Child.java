@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -78,6 +79,13 @@ final class Child {
                     title, record.process().pid());
             new Child(title, record.process(), pidFile).stop(signal, patience);
         });
+    }
+
+    /** The pid of the process of an earlier start that still runs. */
+    static OptionalLong runningPid(Path pidFile) {
+        return recorded(pidFile).stream()
+                .mapToLong(record -> record.process().pid())
+                .findFirst();
     }
 
     static Child start(Spec spec) {

@@ -15,7 +15,7 @@ import java.util.Optional;
  */
 public final class EmbeddedAgent implements EmbeddedProgram {
 
-    private static final String NAME = "agent";
+    private static final String NAME = Part.AGENT.program();
 
     /** Longer than the grace that work is given. */
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(45);

@@ -61,7 +61,8 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(Part.KEYCLOAK.title(), folder.pidFile("keycloak"), StopSignal.TERMINATE, STOP_PATIENCE);
+        Child.endRecorded(
+                Part.KEYCLOAK.title(), folder.pidFile(Part.KEYCLOAK.program()), StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
     @Override
@@ -114,7 +115,7 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
                 environment,
                 folder.path(),
                 folder.log("keycloak"),
-                folder.pidFile("keycloak"),
+                folder.pidFile(Part.KEYCLOAK.program()),
                 KeycloakFolder.OPTIONS.toString() + config.postgresPort());
     }
 

@@ -78,7 +78,8 @@ final class EmbeddedPostgres implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(Part.POSTGRES.title(), folder.pidFile("postgres"), StopSignal.INTERRUPT, STOP_PATIENCE);
+        Child.endRecorded(
+                Part.POSTGRES.title(), folder.pidFile(Part.POSTGRES.program()), StopSignal.INTERRUPT, STOP_PATIENCE);
     }
 
     @Override
@@ -123,7 +124,7 @@ final class EmbeddedPostgres implements EmbeddedProgram {
                 Map.of("LC_ALL", "C"),
                 root,
                 folder.log("postgres"),
-                folder.pidFile("postgres"),
+                folder.pidFile(Part.POSTGRES.program()),
                 "1");
     }
 

@@ -44,7 +44,7 @@ final class EmbeddedRedis implements EmbeddedProgram {
                 Map.of(),
                 root,
                 log,
-                folder.pidFile("redis"),
+                folder.pidFile(Part.REDIS.program()),
                 settings);
         Optional<Child> running = Child.adopt(spec);
         Child child;
@@ -78,7 +78,8 @@ final class EmbeddedRedis implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(Part.REDIS.title(), folder.pidFile("redis"), StopSignal.TERMINATE, STOP_PATIENCE);
+        Child.endRecorded(
+                Part.REDIS.title(), folder.pidFile(Part.REDIS.program()), StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
     @Override

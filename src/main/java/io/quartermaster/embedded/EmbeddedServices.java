@@ -86,16 +86,16 @@ public final class EmbeddedServices implements AutoCloseable {
         }
     }
 
-    /** Starts an agent of this machine beside the rest; it is kept running and ended like everything else. */
+    /** Starts an agent of this machine beside the rest; it is kept running and ended like everything else. Returns when it was started. */
     public void startAgent(EmbeddedAgent.Settings settings) {
-        begin(
-                Part.AGENT,
-                new Keeper(
-                        Part.AGENT.title(),
-                        settings.node(),
-                        () -> EmbeddedAgent.start(config.folder(), settings),
-                        config.progress(),
-                        broken));
+        Keeper keeper = new Keeper(
+                Part.AGENT.title(),
+                settings.node(),
+                () -> EmbeddedAgent.start(config.folder(), settings),
+                config.progress(),
+                broken);
+        begin(Part.AGENT, keeper);
+        keeper.ready().join();
     }
 
     /** Ends what a killed service left running in that folder, Keycloak before its database. */
@@ -104,6 +104,15 @@ public final class EmbeddedServices implements AutoCloseable {
         EmbeddedKeycloak.endLeftover(folder);
         EmbeddedRedis.endLeftover(folder);
         EmbeddedPostgres.endLeftover(folder);
+    }
+
+    /** What runs of that folder, by pid, whether or not a service does: a killed one leaves its parts behind. */
+    public static Map<Part, Long> running(DataFolder folder) {
+        Map<Part, Long> running = new EnumMap<>(Part.class);
+        for (Part part : Part.values()) {
+            Child.runningPid(folder.pidFile(part.program())).ifPresent(pid -> running.put(part, pid));
+        }
+        return running;
     }
 
     /** What to put before a command so that the terminal's Ctrl-C does not reach it. */

@@ -1,5 +1,6 @@
 package io.quartermaster.metering;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Optional;
@@ -23,7 +24,7 @@ enum ExportFormat {
         }
     },
 
-    /** One JSON object a line; every value is text or null, so that no reader takes an amount for a binary float. */
+    /** One JSON object a line; amounts are text, so that no reader takes one for a binary float; counts and truths are themselves. */
     JSONL("application/jsonl; charset=utf-8") {
         @Override
         String header(ExportMapping mapping) {
@@ -36,12 +37,20 @@ enum ExportFormat {
             for (ExportMapping.Column column : mapping.columns()) {
                 Optional<String> text = exported.text(column.field());
                 if (text.isPresent()) {
-                    object.put(column.name(), text.get());
+                    object.set(column.name(), value(column.field(), text.get()));
                 } else {
                     object.putNull(column.name());
                 }
             }
             return object + "\n";
+        }
+
+        private static JsonNode value(ExportRecord.Field field, String text) {
+            return switch (field.form()) {
+                case TEXT -> JsonNodeFactory.instance.textNode(text);
+                case WHOLE_NUMBER -> JsonNodeFactory.instance.numberNode(Long.parseLong(text));
+                case TRUTH -> JsonNodeFactory.instance.booleanNode(Boolean.parseBoolean(text));
+            };
         }
     };
 

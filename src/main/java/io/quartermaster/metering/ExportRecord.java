@@ -47,7 +47,25 @@ record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
         DURATION_MILLIS,
         GPUS,
         GPU_HOURS,
-        GPU_MILLI_MILLIS
+        GPU_MILLI_MILLIS;
+
+        /** What its text is. Amounts of GPUs stay text, as everywhere in the API. */
+        Form form() {
+            return switch (this) {
+                case NUMBER, DURATION_MILLIS -> Form.WHOLE_NUMBER;
+                case FINAL, PREEMPTIBLE -> Form.TRUTH;
+                case ID, HASH, TENANT, POOL, CLUSTER, GROUP, POLICY, PROFILE, QUEUE, WORKLOAD, ATTEMPT, USER ->
+                    Form.TEXT;
+                case CLASS, STANDING, PHASE, FROM, TO, GPUS, GPU_HOURS, GPU_MILLI_MILLIS -> Form.TEXT;
+            };
+        }
+    }
+
+    /** What a field's text is where a format tells them apart. */
+    enum Form {
+        TEXT,
+        WHOLE_NUMBER,
+        TRUTH
     }
 
     /** The field's text; empty where the record has none. */

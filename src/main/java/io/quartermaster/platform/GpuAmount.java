@@ -3,6 +3,7 @@ package io.quartermaster.platform;
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.math.BigDecimal;
+import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
@@ -14,7 +15,7 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 @Schema(
         type = SchemaType.STRING,
         format = "gpus",
-        pattern = "^[0-9]{1,7}(\\.[0-9]{1,3})?$",
+        pattern = GpuAmount.FORM,
         description = "GPUs, " + GpuAmount.ACCEPTED)
 public record GpuAmount(long milli) implements Comparable<GpuAmount> {
 
@@ -23,22 +24,26 @@ public record GpuAmount(long milli) implements Comparable<GpuAmount> {
 
     public static final String ACCEPTED = "a decimal in a string with at most three places, from \"0\" to \"1000000\"";
 
+    static final String FORM = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
+
+    private static final Pattern PATTERN = Pattern.compile(FORM);
+
     /** Reads what somebody asks for: refuses what is out of {@link #ACCEPTED}. */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static GpuAmount parse(String text) {
-        try {
-            long milli = new BigDecimal(text).movePointRight(3).longValueExact();
-            if (milli >= 0 && milli <= MAX_MILLI) {
-                return new GpuAmount(milli);
-            }
-        } catch (ArithmeticException | NumberFormatException e) {
-            throw new IllegalArgumentException(refused(text), e);
+        // Matched first: BigDecimal also reads exponents, signs, and digits of other scripts.
+        if (!PATTERN.matcher(text).matches()) {
+            throw refused(text);
         }
-        throw new IllegalArgumentException(refused(text));
+        long milli = new BigDecimal(text).movePointRight(3).longValueExact();
+        if (milli > MAX_MILLI) {
+            throw refused(text);
+        }
+        return new GpuAmount(milli);
     }
 
-    private static String refused(String text) {
-        return "\"" + text + "\" is not " + ACCEPTED;
+    private static IllegalArgumentException refused(String text) {
+        return new IllegalArgumentException("\"" + text + "\" is not " + ACCEPTED);
     }
 
     @JsonValue

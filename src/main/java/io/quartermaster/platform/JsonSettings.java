@@ -58,6 +58,8 @@ public class JsonSettings implements ObjectMapperCustomizer {
     }
 
     private static void apply(ObjectMapper mapper) {
+        // Of a field that is given twice nobody knows which was meant.
+        mapper.getFactory().enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
         mapper.enable(
                 DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
                 DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES,

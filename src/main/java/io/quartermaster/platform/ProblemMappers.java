@@ -1,6 +1,8 @@
 package io.quartermaster.platform;
 
 import com.fasterxml.jackson.core.JacksonException;
+import com.fasterxml.jackson.core.JsonParseException;
+import com.fasterxml.jackson.core.JsonStreamContext;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.exc.InvalidFormatException;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
@@ -42,6 +44,9 @@ public final class ProblemMappers {
     private static final Set<String> AWAY = Set.of("57P01", "57P02", "57P03", "53300");
     /** The class of connection failures. */
     private static final String NO_CONNECTION = "08";
+
+    /** How Jackson's message begins; the exception has no type of its own. */
+    private static final String DUPLICATE = "Duplicate field";
 
     private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
 
@@ -157,6 +162,11 @@ public final class ProblemMappers {
     }
 
     private static Problem read(JacksonException e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof JsonParseException parse && isDuplicate(parse)) {
+                return invalid(path(parse.getProcessor().getParsingContext()), "given twice", "each field once");
+            }
+        }
         String field = e instanceof JsonMappingException mapping ? path(mapping) : "body";
         return switch (e) {
             case UnrecognizedPropertyException unknown ->
@@ -176,6 +186,10 @@ public final class ProblemMappers {
             case JsonMappingException mapping -> invalid(field, cause(mapping), null);
             default -> invalid("body", "not a JSON document: " + e.getOriginalMessage(), "a JSON document");
         };
+    }
+
+    private static boolean isDuplicate(JsonParseException e) {
+        return e.getProcessor() != null && e.getOriginalMessage().startsWith(DUPLICATE);
     }
 
     private static Problem invalid(String field, String message, @Nullable String accepted) {
@@ -218,6 +232,17 @@ public final class ProblemMappers {
             return "a whole number";
         }
         return Collection.class.isAssignableFrom(type) ? "a list" : type.isRecord() ? "an object" : null;
+    }
+
+    /** Where a parser stands, which knows more than the exception when no reader of the field's object has begun. */
+    private static String path(JsonStreamContext context) {
+        if (context.inRoot()) {
+            return "";
+        }
+        String parent = path(context.getParent());
+        return context.inArray()
+                ? parent + "[" + context.getCurrentIndex() + "]"
+                : (parent.isEmpty() ? "" : parent + ".") + context.getCurrentName();
     }
 
     private static String path(JsonMappingException e) {

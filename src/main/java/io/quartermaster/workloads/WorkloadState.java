@@ -1,7 +1,7 @@
 package io.quartermaster.workloads;
 
 /**
- * Where a workload is. Each state offers only the states that may follow; only the leader of the cell takes these steps.
+ * Where a workload is. Only the leader of the cell takes these steps; what may follow an attempt, only its states offer.
  *
  * <pre>
  *   held <-> waiting -> starting -> running -> stopping
@@ -58,14 +58,6 @@ public sealed interface WorkloadState {
 
     /** Not to be started until it is released. */
     record Held() implements WithoutAttempt {
-        public Waiting release() {
-            return new Waiting();
-        }
-
-        public Cancelled cancel() {
-            return new Cancelled();
-        }
-
         @Override
         public String word() {
             return "held";
@@ -74,18 +66,6 @@ public sealed interface WorkloadState {
 
     /** Wants to start. */
     record Waiting() implements WithoutAttempt {
-        public Held hold() {
-            return new Held();
-        }
-
-        public Starting bind() {
-            return new Starting();
-        }
-
-        public Cancelled cancel() {
-            return new Cancelled();
-        }
-
         @Override
         public String word() {
             return "waiting";
@@ -94,14 +74,6 @@ public sealed interface WorkloadState {
 
     /** Its devices are bound; its processes are not known to run yet. */
     record Starting() implements WithAttempt {
-        public Running run() {
-            return new Running();
-        }
-
-        public Stopping stop() {
-            return new Stopping();
-        }
-
         @Override
         public String word() {
             return "starting";
@@ -110,10 +82,6 @@ public sealed interface WorkloadState {
 
     /** Its processes run. */
     record Running() implements WithAttempt {
-        public Stopping stop() {
-            return new Stopping();
-        }
-
         @Override
         public String word() {
             return "running";
@@ -130,14 +98,6 @@ public sealed interface WorkloadState {
 
     /** Its devices are free, its processes stay. */
     record Paused() implements WithoutAttempt {
-        public Starting bind() {
-            return new Starting();
-        }
-
-        public Cancelled cancel() {
-            return new Cancelled();
-        }
-
         @Override
         public String word() {
             return "paused";

@@ -29,6 +29,8 @@ class ExportFormatTest {
               - { name: gpuHours, field: gpu-hours }
               - { name: group, field: group }
               - { name: number, field: number }
+              - { name: preemptible, field: preemptible }
+              - { name: millis, field: duration-millis }
             """);
 
     private static ExportRecord held(String user, String group) {
@@ -48,9 +50,10 @@ class ExportFormatTest {
 
     @Test
     void csvQuotesWhatNeedsItAndDefusesFormulas() {
-        assertThat(ExportFormat.CSV.header(MAPPING)).isEqualTo("who,from,gpus,gpuHours,group,number\r\n");
+        assertThat(ExportFormat.CSV.header(MAPPING))
+                .isEqualTo("who,from,gpus,gpuHours,group,number,preemptible,millis\r\n");
         assertThat(ExportFormat.CSV.line(MAPPING, held("=HYPERLINK(\"x\")", "/a,b")))
-                .isEqualTo("\"'=HYPERLINK(\"\"x\"\")\",1970-01-01T00:00:01.000Z,2.5,2.5,\"/a,b\",\r\n");
+                .isEqualTo("\"'=HYPERLINK(\"\"x\"\")\",1970-01-01T00:00:01.000Z,2.5,2.5,\"/a,b\",,true,3600000\r\n");
         assertThat(ExportFormat.cell("@x")).isEqualTo("\"'@x\"");
         assertThat(ExportFormat.cell("-1+2")).isEqualTo("\"'-1+2\"");
         assertThat(ExportFormat.cell("two\nlines")).isEqualTo("\"two\nlines\"");
@@ -58,10 +61,10 @@ class ExportFormatTest {
     }
 
     @Test
-    void jsonLinesKeepTextAsItIsAndAbsenceAsNull() {
+    void jsonLinesKeepTextAndAmountsAsTextTruthsAndCountsAsThemselvesAndAbsenceAsNull() {
         assertThat(ExportFormat.JSONL.line(MAPPING, held("=a\"b", "/a")))
                 .isEqualTo(
-                        "{\"who\":\"=a\\\"b\",\"from\":\"1970-01-01T00:00:01.000Z\",\"gpus\":\"2.5\",\"gpuHours\":\"2.5\",\"group\":\"/a\",\"number\":null}\n");
+                        "{\"who\":\"=a\\\"b\",\"from\":\"1970-01-01T00:00:01.000Z\",\"gpus\":\"2.5\",\"gpuHours\":\"2.5\",\"group\":\"/a\",\"number\":null,\"preemptible\":true,\"millis\":3600000}\n");
     }
 
     @Test

@@ -1,11 +1,15 @@
 package io.quartermaster.platform;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import com.fasterxml.jackson.core.JacksonException;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.ws.rs.core.Response;
 import java.net.ConnectException;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,5 +46,40 @@ class ProblemMappersTest {
         Response response = mappers.anything(new PgException("no", "ERROR", sqlState, ""));
 
         assertThat(response.getStatus()).isEqualTo(500);
+    }
+
+    record Group(String name, GpuAmount reserved) {}
+
+    record Body(String name, List<Group> groups) {}
+
+    static String[][] unreadable() {
+        return new String[][] {
+            {"{'name':'a','name':'b'}", "name", "each field once"},
+            {"{'groups':[{'name':'a'},{'name':'b','name':'c'}]}", "groups[1].name", "each field once"},
+            {"{'groups':['a']}", "groups[0]", "an object"},
+            {"{'groups':'a'}", "groups", "a list"},
+            {"{'groups':[{'reserved':'1e1'}]}", "groups[0].reserved", GpuAmount.ACCEPTED},
+        };
+    }
+
+    @ParameterizedTest
+    @MethodSource("unreadable")
+    void whatCannotBeReadIsNamedWithWhatWouldDo(String text, String field, String accepted) {
+        JacksonException failure = catchThrowableOfType(
+                JacksonException.class, () -> JsonSettings.newMapper().readValue(text.replace('\'', '"'), Body.class));
+
+        Problem problem = (Problem) mappers.json(failure).getEntity();
+
+        assertThat(problem.status()).isEqualTo(400);
+        assertThat(problem.errors()).singleElement().satisfies(error -> {
+            assertThat(error.field()).isEqualTo(field);
+            assertThat(error.accepted()).isEqualTo(accepted);
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"1e1", "-0.0", "+1", "1.", ".5", "1.0000", "00000001", "1000000.001", "", "\u0661"})
+    void amountsThatTheContractDoesNotKnowAreRefused(String text) {
+        assertThatThrownBy(() -> GpuAmount.parse(text)).isInstanceOf(IllegalArgumentException.class);
     }
 }
