@@ -87,7 +87,8 @@ final class DemoStory {
             String log = victim.log(victim.attempts());
             stage.say(victim.name() + ": " + log.lines().findFirst().orElse(""));
             must(
-                    log.contains("attempt 2 begins at step ") && !log.contains("begins at step 0 "),
+                    log.contains("attempt " + victim.attempts() + " begins at step ")
+                            && !log.contains("begins at step 0 "),
                     victim.name() + " resumed from its checkpoint");
         }
         bill(begun, Instant.now());

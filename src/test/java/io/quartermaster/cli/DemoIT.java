@@ -102,7 +102,7 @@ class DemoIT {
         long seed = Long.getLong("qm.seed", new Random().nextLong());
         Random random = new Random(seed);
         for (int killed = 0; killed < KILLS; ) {
-            CompletableFuture<Played> play = play("--steps", "100");
+            CompletableFuture<Played> play = play("--steps", "60");
             for (int i = 0; i < KILLS_PER_PLAY && killed < KILLS && !play.isDone(); i++, killed++) {
                 TimeUnit.MILLISECONDS.sleep(500 + random.nextInt(5_000));
                 killOne(random.nextInt(3) == 0);
