@@ -216,7 +216,7 @@ final class ApiClient {
         while (true) {
             try {
                 HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
-                if (!AWAY_STATUS.contains(response.statusCode()) || System.nanoTime() > until) {
+                if (!isAway(request, response) || System.nanoTime() > until) {
                     return response;
                 }
             } catch (IOException e) {
@@ -231,6 +231,12 @@ final class ApiClient {
             }
             pause();
         }
+    }
+
+    /** Keycloak answers 500 while its database is away. */
+    private boolean isAway(HttpRequest request, HttpResponse<String> response) {
+        return AWAY_STATUS.contains(response.statusCode())
+                || response.statusCode() == 500 && request.uri().equals(tokenUrl);
     }
 
     private static void pause() {
