@@ -228,7 +228,7 @@ class AuditIT {
                         rows.tenant,
                         start + 2 * HOUR));
         assertThat(all).hasSize(csv.size() - 1).allSatisfy(line -> assertThat(line)
-                .contains("\"final\":\"true\""));
+                .contains("\"final\":true"));
         assertThat(open).containsAll(csv).anySatisfy(line -> assertThat(line).contains(",false,"));
         assertThatThrownBy(() -> exports.ofTenant(tenant, export(start, start + 50 * HOUR, "csv", false)))
                 .isInstanceOf(ProblemException.class)
