@@ -75,6 +75,7 @@ create table idempotency (
     created_at   timestamptz not null default clock_timestamp(),
     primary key (tenant_id, caller, key)
 );
+create index idempotency_age on idempotency (created_at);
 
 create table audit_entry (
     tenant_id   text not null,

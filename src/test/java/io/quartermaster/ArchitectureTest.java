@@ -91,6 +91,7 @@ class ArchitectureTest {
             "metering.LedgerLag",
             "metering.UsageExport",
             "metering.UsageService",
+            "platform.IdempotencyKeys",
             "platform.OperatorWrites",
             "platform.OperationRunner",
             "platform.SystemDatabase",

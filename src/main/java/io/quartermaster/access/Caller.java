@@ -10,9 +10,9 @@ import java.util.TreeSet;
  * Who makes this request, as a verified token says.
  *
  * @param subject the realm's unchanging id of the user or service account
- * @param username unique within the realm; {@code service-account-<client>} for a service account, a name no person can take
+ * @param username unique within the realm; {@code service-account-<client>} for a service account, and such names count as nobody else's
  * @param groups full paths, as the realm has them
- * @param clientId of a service account; empty for a person
+ * @param clientId of a service account whose token says so; empty for a person
  * @param node the node whose agent this is; only in the operator's realm
  * @param requestId under which this request is found again in the audit log and the traces
  */
@@ -25,6 +25,8 @@ public record Caller(
         Optional<String> clientId,
         Optional<String> node,
         String requestId) {
+
+    static final String SERVICE_ACCOUNT_PREFIX = "service-account-";
 
     /** No user of Keycloak can have parentheses in the name. */
     private static final String SERVICE = "(service)";
@@ -55,8 +57,9 @@ public record Caller(
                 Ids.next().toString());
     }
 
+    /** Told by the name too: a token that leaves the client out must not turn a service account into a person. */
     public boolean isServiceAccount() {
-        return clientId.isPresent();
+        return clientId.isPresent() || username.startsWith(SERVICE_ACCOUNT_PREFIX);
     }
 
     /** Whether any role grants it, perhaps only within groups: then {@link #may(Permission, GroupPath)} has the last word. */

@@ -1,6 +1,7 @@
 package io.quartermaster.access;
 
 import io.quartermaster.platform.ProblemException;
+import java.util.Set;
 
 /**
  * Decides whether a caller passes to a route. What a caller must not know of is answered as if it did not exist; only inside its own part
@@ -23,6 +24,9 @@ final class Gate {
         /** 403: the route states no permission; nobody may use it. */
         record Unguarded() implements Verdict {}
     }
+
+    /** What outlives a tenant: its books and its audit entries. */
+    private static final Set<Permission> OUTLIVING = Set.of(Permission.USAGE_READ, Permission.AUDIT_READ);
 
     private Gate() {}
 
@@ -63,8 +67,15 @@ final class Gate {
         return switch (caller.realm()) {
             case Realm.Tenant own -> own.id().value().equals(area.tenant());
             case Realm.Operator operator ->
-                area.standing().isPresent() && route.needs().filter(caller::may).isPresent();
+                area.standing().filter(standing -> isLeft(standing, route)).isPresent()
+                        && route.needs().filter(caller::may).isPresent();
         };
+    }
+
+    private static boolean isLeft(Issuers.Standing standing, Route route) {
+        return standing != Issuers.Standing.GONE
+                || route.access() == Route.Access.READS
+                        && route.needs().filter(OUTLIVING::contains).isPresent();
     }
 
     /** Ends the request unless it may pass. */

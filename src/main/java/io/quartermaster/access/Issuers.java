@@ -29,6 +29,8 @@ public class Issuers {
 
     /** How a tenant stands. */
     enum Standing {
+        /** Offboarded: its tokens do not count, and only the operator reads what outlives it. */
+        GONE,
         /** Not there yet, or about to go: its tokens do not count. The operator sees it. */
         CLOSED,
         /** Its tokens count for reading. */
@@ -38,7 +40,7 @@ public class Issuers {
 
     /**
      * @param realms by exact issuer, those whose tokens count
-     * @param tenants all that exist, in whatever state
+     * @param tenants all there ever were, in whatever state
      */
     private record Directory(Map<String, Realm> realms, Map<TenantId, Standing> tenants, long readAtNanos) {
         Directory {
@@ -65,7 +67,7 @@ public class Issuers {
         return lookUp(known -> Optional.ofNullable(known.realms().get(issuer)));
     }
 
-    /** How this tenant stands; empty when there is none. */
+    /** How this tenant stands; empty when there never was one. */
     Uni<Optional<Standing>> standing(TenantId tenant) {
         return lookUp(known -> Optional.ofNullable(known.tenants().get(tenant)));
     }
@@ -83,9 +85,8 @@ public class Issuers {
 
     /** Calls at one time share one query. */
     private Uni<Directory> refresh() {
-        Uni<Directory> mine = database.on(connection -> connection
-                        .query("select id, issuer, state from tenant where state <> 'deleted'")
-                        .execute())
+        Uni<Directory> mine = database.on(connection ->
+                        connection.query("select id, issuer, state from tenant").execute())
                 .map(this::read)
                 .invoke(directory::set)
                 .onTermination()
@@ -125,7 +126,7 @@ public class Issuers {
             TenantId id = new TenantId(row.getString("id"));
             Standing standing = standing(row.getString("state"));
             tenants.put(id, standing);
-            if (standing != Standing.CLOSED) {
+            if (standing == Standing.ACTIVE || standing == Standing.SUSPENDED) {
                 realms.put(row.getString("issuer"), new Realm.Tenant(id));
             }
         }
@@ -136,6 +137,7 @@ public class Issuers {
         return switch (state) {
             case "active" -> Standing.ACTIVE;
             case "suspended" -> Standing.SUSPENDED;
+            case "deleted" -> Standing.GONE;
             default -> Standing.CLOSED;
         };
     }

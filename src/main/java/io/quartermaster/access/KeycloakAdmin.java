@@ -5,6 +5,7 @@ import jakarta.annotation.PreDestroy;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.ProcessingException;
 import jakarta.ws.rs.WebApplicationException;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -52,12 +53,17 @@ public class KeycloakAdmin {
 
     /** Runs the work with Keycloak's client. Fails with {@link KeycloakFailure}, which says what can be told to an operator. */
     public <T> Uni<T> call(Function<Keycloak, T> work) {
+        return call(config.adminTimeout(), work);
+    }
+
+    /** The same, for who would rather go on without an answer than wait longer. */
+    public <T> Uni<T> call(Duration patience, Function<Keycloak, T> work) {
         return CallerContext.resume(Uni.createFrom()
                 .item(() -> inTurn(work))
                 .runSubscriptionOn(threads)
                 .ifNoItem()
-                .after(config.adminTimeout())
-                .failWith(() -> new KeycloakFailure("Keycloak did not answer within " + config.adminTimeout(), true)));
+                .after(patience)
+                .failWith(() -> new KeycloakFailure("Keycloak did not answer within " + patience, true)));
     }
 
     private <T> T inTurn(Function<Keycloak, T> work) {

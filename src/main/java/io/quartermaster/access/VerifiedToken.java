@@ -14,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 /** Reads a caller out of a token whose signature, issuer, audience and times have been checked. */
 final class VerifiedToken {
 
-    private static final String SERVICE_ACCOUNT_PREFIX = "service-account-";
-
     private VerifiedToken() {}
 
     static Caller caller(SecurityIdentity identity, String requestId) {
@@ -24,8 +22,9 @@ final class VerifiedToken {
         }
         Realm realm = realm(identity);
         String username = required(token, "preferred_username");
+        // Keycloak notes the client in sessions of service accounts only; azp would name the portal for a person too.
         Optional<String> clientId =
-                text(token, "client_id").filter(client -> username.equals(SERVICE_ACCOUNT_PREFIX + client));
+                text(token, "client_id").filter(client -> username.equals(Caller.SERVICE_ACCOUNT_PREFIX + client));
         return new Caller(
                 realm,
                 required(token, "sub"),

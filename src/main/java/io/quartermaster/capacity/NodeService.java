@@ -137,18 +137,36 @@ class NodeService {
                 .chain(() -> tenancies.checkNode(connection, pool.id(), node, "pool"));
     }
 
-    /** A node goes when it is empty: nothing in use is removed. */
+    /**
+     * A node goes when it is empty: nothing in use is removed. Its credential goes after the commit, and may stay when Keycloak is away;
+     * asking again for a node that is retired revokes it then.
+     */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, null, (OperatorAction.Work work) -> known(
+        return action.run(uri, params, null, (OperatorAction.Work work) -> store.find(
                                 work.connection(), name, Lock.FOR_CHANGE)
-                        .call(before -> refuseWhileHeld(work.connection(), before))
-                        .call(before -> store.retire(work.connection(), before.id()))
-                        .call(before -> action.record(work, "nodes:retire", "nodes/" + name, before.settings(), null))
-                        .call(before -> action.tellLeader(work, Inbox.Kind.NODE, before.id()))
-                        .map(before -> Reply.noContent()))
+                        .chain(found ->
+                                found.isPresent() ? retire(work, found.get()) : requireRetired(work.connection(), name))
+                        .replaceWith(Reply.noContent()))
                 .call(() -> params.mode() == WriteMode.COMMIT
                         ? credentials.revoke(name)
                         : Uni.createFrom().voidItem());
+    }
+
+    private Uni<Void> retire(OperatorAction.Work work, NodeApi.View node) {
+        return refuseWhileHeld(work.connection(), node)
+                .chain(() -> store.retire(work.connection(), node.id()))
+                .call(() -> action.record(work, "nodes:retire", "nodes/" + node.name(), node.settings(), null))
+                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, node.id()));
+    }
+
+    private Uni<Void> requireRetired(SqlConnection connection, String name) {
+        return store.wasRetired(connection, name)
+                .invoke(was -> {
+                    if (!was) {
+                        throw ProblemException.notFound();
+                    }
+                })
+                .replaceWithVoid();
     }
 
     /** Not kept for a repeated key, as other answers are: a secret is stored nowhere. */

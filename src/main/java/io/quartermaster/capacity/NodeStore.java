@@ -113,6 +113,14 @@ class NodeStore {
                 .replaceWithVoid();
     }
 
+    /** Whether there was a node of this name once. */
+    Uni<Boolean> wasRetired(SqlConnection connection, String name) {
+        return connection
+                .preparedQuery("select exists (select from node where name = $1 and retired_at is not null)")
+                .execute(Tuple.of(name))
+                .map(rows -> rows.iterator().next().getBoolean(0));
+    }
+
     /** How many attempts hold something of the node. */
     Uni<Long> holders(SqlConnection connection, UUID id) {
         return connection

@@ -66,6 +66,12 @@ public record Effects(
                 warnings(before, after));
     }
 
+    Effects warning(String warning) {
+        List<String> more = new ArrayList<>(warnings);
+        more.add(warning);
+        return new Effects(queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, more);
+    }
+
     private static List<String> names(List<Queue> queues) {
         return queues.stream().map(Queue::name).sorted().toList();
     }

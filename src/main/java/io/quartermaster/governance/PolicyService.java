@@ -12,10 +12,12 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
 import io.quartermaster.platform.WriteParams;
 import io.quartermaster.platform.Writes;
+import io.quartermaster.tenancy.TenantGroups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -25,14 +27,18 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class PolicyService {
 
+    private static final Duration REALM_PATIENCE = Duration.ofSeconds(2);
+
     private final TenantTransactions transactions;
     private final RulesStore store;
     private final RuleWrites writes;
+    private final TenantGroups groups;
 
-    PolicyService(TenantTransactions transactions, RulesStore store, RuleWrites writes) {
+    PolicyService(TenantTransactions transactions, RulesStore store, RuleWrites writes, TenantGroups groups) {
         this.transactions = transactions;
         this.store = store;
         this.writes = writes;
+        this.groups = groups;
     }
 
     /** What a list of policies is narrowed to; null leaves all. */
@@ -66,10 +72,11 @@ class PolicyService {
 
     Uni<Response> create(TenantId tenant, PolicyApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         PolicyApi.Request request = RuleWrites.required(body);
-        return writes.run(tenant, uri, params, request, work -> {
-            Optional<Policy> old = Optional.ofNullable(request.name()).flatMap(work.before()::policy);
-            return set(work, request, old, "create");
-        });
+        return groupWarning(tenant, request)
+                .chain(warning -> writes.run(tenant, uri, params, request, work -> {
+                    Optional<Policy> old = Optional.ofNullable(request.name()).flatMap(work.before()::policy);
+                    return set(work, request, old, "create", new OnWaiting.Refuse(), warning);
+                }));
     }
 
     Uni<Response> update(
@@ -80,20 +87,40 @@ class PolicyService {
             UriInfo uri,
             OnWaiting how) {
         PolicyApi.Request request = RuleWrites.required(body);
-        return writes.run(tenant, uri, params, request, work -> {
-            Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
-            requireMayWrite(work.caller(), old.group());
-            params.requireVersion(old.version());
-            return set(work, request, Optional.of(old), "update", how);
-        });
+        return groupWarning(tenant, request)
+                .chain(warning -> writes.run(tenant, uri, params, request, work -> {
+                    Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
+                    requireMayWrite(work.caller(), old.group());
+                    params.requireVersion(old.version());
+                    return set(work, request, Optional.of(old), "update", how, warning);
+                }));
     }
 
-    private Uni<Reply> set(RuleWrites.Work work, PolicyApi.Request request, Optional<Policy> old, String verb) {
-        return set(work, request, old, verb, new OnWaiting.Refuse());
+    /**
+     * Asked of the realm before the transaction, so that no lock is held for Keycloak. The policy is accepted all the same, since groups may
+     * follow policies; and nothing is said when Keycloak does not answer soon.
+     */
+    private Uni<Optional<String>> groupWarning(TenantId tenant, PolicyApi.Request request) {
+        String group = request.group();
+        if (group == null || !GroupPath.isValid(group)) {
+            return Uni.createFrom().item(Optional.empty());
+        }
+        return groups.lacks(tenant, new GroupPath(group), REALM_PATIENCE)
+                .onFailure()
+                .recoverWithItem(false)
+                .map(lacks -> lacks
+                        ? Optional.of("the realm has no group " + group
+                                + " now; the policy is suspended by the next comparison, until it has")
+                        : Optional.empty());
     }
 
     private Uni<Reply> set(
-            RuleWrites.Work work, PolicyApi.Request request, Optional<Policy> old, String verb, OnWaiting how) {
+            RuleWrites.Work work,
+            PolicyApi.Request request,
+            Optional<Policy> old,
+            String verb,
+            OnWaiting how,
+            Optional<String> warning) {
         TenantRules before = work.before();
         var problems = new ProblemException.Invalid();
         PolicyReader reader = new PolicyReader(before, problems);
@@ -114,6 +141,7 @@ class PolicyService {
         PolicyChecks.check(before, after, policy, profiles, problems);
         problems.throwIfAny();
         return writes.apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
+                .map(effects -> warning.map(effects::warning).orElse(effects))
                 .map(effects -> {
                     PolicyApi.View view = PolicyApi.View.of(after, policy, effects);
                     return old.isPresent()

@@ -48,7 +48,7 @@ public class OperatorWrites {
                 params.mode(),
                 connection -> key == null
                         ? work.apply(connection)
-                        : once(connection, subject, key, fingerprint(uri, params, request), work));
+                        : once(connection, subject, key, params.fingerprint(uri, write(request)), work));
         return reply.invoke(done -> {
                     if (params.mode() == WriteMode.COMMIT) {
                         wakeups.leader();
@@ -95,10 +95,6 @@ public class OperatorWrites {
                     OPERATOR, subject, key, reply.status(), write(reply.headers()), write(reply.body())
                 }))
                 .replaceWithVoid();
-    }
-
-    private String fingerprint(UriInfo uri, WriteParams params, @Nullable Object request) {
-        return Fingerprint.of(uri.getPath(), params.ifMatch == null ? "" : params.ifMatch, write(request));
     }
 
     private Map<String, String> headers(String text) {

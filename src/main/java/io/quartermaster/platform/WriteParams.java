@@ -2,6 +2,11 @@ package io.quartermaster.platform;
 
 import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.Request;
+import jakarta.ws.rs.core.UriInfo;
+import java.net.URI;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
@@ -31,6 +36,10 @@ public final class WriteParams {
     @Parameter(description = "true: all checks, no change.")
     boolean dryRun;
 
+    @Context
+    @Nullable
+    Request request;
+
     public WriteMode mode() {
         return dryRun ? WriteMode.DRY_RUN : WriteMode.COMMIT;
     }
@@ -45,6 +54,21 @@ public final class WriteParams {
                     "Idempotency-Key", "the key is empty or too long", "1 to " + MAX_KEY_LENGTH + " characters");
         }
         return Optional.of(idempotencyKey);
+    }
+
+    /** Tells whether a repeated key repeats the same request: its method, path, query, precondition and body. */
+    String fingerprint(UriInfo uri, String body) {
+        return fingerprint(
+                Objects.requireNonNull(request, "keys come with requests").getMethod(),
+                uri.getRequestUri(),
+                ifMatch,
+                body);
+    }
+
+    static String fingerprint(String method, URI uri, @Nullable String ifMatch, String body) {
+        String query = uri.getRawQuery();
+        return Fingerprint.of(
+                method, uri.getRawPath(), query == null ? "" : query, ifMatch == null ? "" : ifMatch, body);
     }
 
     /** The version an update is based on: 428 when the header is absent, 400 when it is no ETag of ours. */

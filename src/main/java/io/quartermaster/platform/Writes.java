@@ -35,7 +35,7 @@ public class Writes {
 
     /**
      * @param subject who calls: keys of different callers never meet
-     * @param request the deserialised body, or null; with the path it tells whether a repeated key repeats the same request
+     * @param request the deserialised body, or null; with method, path and query it tells whether a repeated key repeats the same request
      */
     public Uni<Response> run(
             TenantId tenant,
@@ -50,7 +50,7 @@ public class Writes {
                 : transactions.in(
                         tenant,
                         params.mode(),
-                        session -> once(session, tenant, subject, key, fingerprint(uri, params, request), work));
+                        session -> once(session, tenant, subject, key, params.fingerprint(uri, write(request)), work));
         return reply.invoke(done -> {
                     if (params.mode() == WriteMode.COMMIT) {
                         wakeups.leader();
@@ -105,10 +105,6 @@ public class Writes {
                 .setParameter("caller", subject)
                 .setParameter("key", key)
                 .executeUpdate());
-    }
-
-    private String fingerprint(UriInfo uri, WriteParams params, @Nullable Object request) {
-        return Fingerprint.of(uri.getPath(), params.ifMatch == null ? "" : params.ifMatch, write(request));
     }
 
     private Map<String, String> headers(String text) {

@@ -5,6 +5,7 @@ import io.quartermaster.access.KeycloakAdmin;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -25,6 +26,12 @@ public class TenantGroups {
 
     public Uni<List<GroupPath>> all(TenantId tenant) {
         return admin.call(keycloak -> Realms.groups(keycloak.realm(tenant.value()), MOST));
+    }
+
+    /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience of who asks. */
+    public Uni<Boolean> lacks(TenantId tenant, GroupPath group, Duration patience) {
+        return admin.call(patience, keycloak -> !Realms.missing(keycloak.realm(tenant.value()), List.of(group))
+                .isEmpty());
     }
 
     /** Which of these groups the realm lacks. Fails where there is no such realm, which must not look like one without groups. */

@@ -44,6 +44,16 @@ class AccessRulesTest {
     }
 
     @Test
+    void serviceAccountWhoseTokenLeavesTheClientOutIsNoPerson() {
+        Caller unnamed = person("service-account-ci", Role.MEMBER);
+
+        assertThat(rules(AccessRule.Kind.USER, "service-account-ci").maySubmit(unnamed))
+                .isFalse();
+        assertThat(rules(AccessRule.Kind.SERVICE_ACCOUNT, "ci").maySubmit(unnamed))
+                .isFalse();
+    }
+
+    @Test
     void ruleDoesNotReplaceThePermissionToSubmit() {
         assertThat(rules(AccessRule.Kind.EVERYONE, "*").maySubmit(person("vic", Role.VIEWER, "/research")))
                 .isFalse();

@@ -129,6 +129,18 @@ class GateTest {
                 .isEqualTo(new Gate.Verdict.Pass());
     }
 
+    @ParameterizedTest
+    @EnumSource(Permission.class)
+    void ofATenantThatIsGoneTheOperatorReadsBooksAndAuditEntriesOnly(Permission needed) {
+        Caller operator = caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty());
+        boolean outlives = needed == Permission.USAGE_READ || needed == Permission.AUDIT_READ;
+
+        assertThat(decide(operator, tenantRoute("acme", Issuers.Standing.GONE, needed, Route.Access.READS)))
+                .isEqualTo(outlives ? new Gate.Verdict.Pass() : new Gate.Verdict.Unseen());
+        assertThat(decide(operator, tenantRoute("acme", Issuers.Standing.GONE, needed, Route.Access.WRITES)))
+                .isEqualTo(new Gate.Verdict.Unseen());
+    }
+
     @Test
     void operatorsRolesMeanNothingInATenantsRealm() {
         assertThat(Role.of(ACME, "operator")).isEmpty();

@@ -90,6 +90,13 @@ class CapacityIT {
                 .then()
                 .statusCode(422)
                 .body("code", equalTo("idempotency-key-reused"));
+        operator()
+                .header("Idempotency-Key", key)
+                .queryParam("dryRun", false)
+                .body(pool)
+                .post("/v1/operator/pools")
+                .then()
+                .statusCode(422);
     }
 
     @Test
@@ -197,6 +204,8 @@ class CapacityIT {
         operator().delete("/v1/operator/clusters/nodes").then().statusCode(409);
         operator().delete("/v1/operator/nodes/nodes-1").then().statusCode(204);
         operator().get("/v1/operator/nodes/nodes-1").then().statusCode(404);
+        operator().delete("/v1/operator/nodes/nodes-1").then().statusCode(204);
+        operator().delete("/v1/operator/nodes/never").then().statusCode(404);
         operator().delete("/v1/operator/pools/nodes").then().statusCode(204);
         operator()
                 .body(Map.of("name", "nodes"))

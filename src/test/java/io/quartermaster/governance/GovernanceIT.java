@@ -1,6 +1,7 @@
 package io.quartermaster.governance;
 
 import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.clientToken;
 import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -170,6 +172,58 @@ class GovernanceIT {
                 .body("errors.field", contains("profiles[0]"))
                 .body("errors[0].message", containsString("at most 2 in " + POOL));
         admin().get(TENANT + "/policies").then().body("items.name", contains("rnd"));
+    }
+
+    @Test
+    void aPolicyForAGroupThatTheRealmLacksIsAcceptedWithAWarning() {
+        for (boolean dryRun : List.of(true, false)) {
+            admin().queryParam("dryRun", dryRun)
+                    .body(policy("later", "/rnd/later", "1", "2", "1xgpu"))
+                    .post(TENANT + "/policies")
+                    .then()
+                    .statusCode(201)
+                    .body("effects.warnings", contains(containsString("/rnd/later")));
+        }
+        admin().body(policy("rnd", "/rnd", "5", "9", "1xgpu"))
+                .post(TENANT + "/policies")
+                .then()
+                .statusCode(201)
+                .body("effects.warnings", hasSize(0));
+    }
+
+    @Test
+    void theTenantsAutomationSubmitsWhereARuleNamesItsClient() {
+        admin().body(policy("rnd", "/rnd", "5", "9", "1xgpu"))
+                .post(TENANT + "/policies")
+                .then()
+                .statusCode(201);
+        String secret = request(operatorToken())
+                .post("/v1/operator/tenants/" + A + "/automation-secret")
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("clientSecret");
+        RequestSpecification submission = request(clientToken(A, "automation", secret))
+                .body(Map.of(
+                        "queue",
+                        "rnd-1xgpu",
+                        "name",
+                        "ci",
+                        "type",
+                        "training",
+                        "hold",
+                        true,
+                        "command",
+                        List.of("true")));
+
+        admit("user", "service-account-automation");
+        submission.post(TENANT + "/workloads").then().statusCode(403);
+        admit("service-account", "automation");
+
+        // A replica may go on for a moment with the rules that it read.
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(15))
+                .until(() -> submission.post(TENANT + "/workloads").statusCode() == 201);
     }
 
     @Test
@@ -433,6 +487,13 @@ class GovernanceIT {
         database.in(connection -> connection.preparedQuery(sql).execute(parameters))
                 .await()
                 .atMost(Duration.ofSeconds(10));
+    }
+
+    private static void admit(String kind, String subject) {
+        admin().body(Map.of("subjectKind", kind, "subject", subject))
+                .post(TENANT + "/queues/rnd-1xgpu/access-rules")
+                .then()
+                .statusCode(201);
     }
 
     private static RequestSpecification admin() {

@@ -7,6 +7,7 @@ import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.hasSize;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.SystemDatabase;
@@ -112,6 +113,28 @@ class OffboardIT {
                 .then()
                 .statusCode(409)
                 .body("code", equalTo("tenant-exists"));
+        request(token).get("/v1/tenants/" + LEAVES + "/audit-entries").then().statusCode(401);
+        request(operatorToken())
+                .queryParam("action", "tenants:offboard")
+                .get("/v1/tenants/" + LEAVES + "/audit-entries")
+                .then()
+                .statusCode(200)
+                .body("items", hasSize(1));
+        request(operatorToken())
+                .queryParam("from", "2025-01-01T00:00:00Z")
+                .queryParam("to", "2025-01-02T00:00:00Z")
+                .get("/v1/tenants/" + LEAVES + "/usage")
+                .then()
+                .statusCode(200)
+                .body("tenant", equalTo(LEAVES));
+        request(operatorToken())
+                .get("/v1/tenants/" + LEAVES + "/policies")
+                .then()
+                .statusCode(404);
+        request(adminToken(WORKS))
+                .get("/v1/tenants/" + LEAVES + "/audit-entries")
+                .then()
+                .statusCode(404);
         request(adminToken(WORKS))
                 .get("/v1/tenants/" + WORKS + "/policies")
                 .then()
