@@ -41,8 +41,8 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>{@code attempts/<id>/}: see {@link AttemptFolder}; the agent's alone.
  *   <li>{@code forgotten/<id>}: empty; that id was here and is never started again. Kept for a week.
- *   <li>{@code tenants/<tenant>/checkpoints/<name>/}: kept from attempt to attempt; only the work's user may enter.
- *   <li>{@code tenants/<tenant>/work/<id>/}: an attempt's home and scratch space; likewise, and deleted with it.
+ *   <li>{@code tenants/<tenant>/}: in {@code checkpoints/<name>} what is kept from attempt to attempt, in {@code work/<id>} an attempt's
+ *       home and scratch space, deleted with it; only the work's user may enter either.
  *   <li>{@code trash/}: what is being deleted.
  *   <li>{@code program/}: see {@link SupervisorProgram}. {@code agent.lock}: held by the one agent of this folder.
  * </ul>
