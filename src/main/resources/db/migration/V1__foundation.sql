@@ -17,6 +17,19 @@ comment on column cell.stamp is 'time of the last committed plan; never goes bac
 comment on column cell.sequence is 'number of the last usage event, feed entry or counter batch given out by a leader';
 insert into cell (id) values ('main');
 
+create table past_use (
+    cell_id           text not null references cell,
+    scope             text not null,
+    path              text not null,
+    average_gpu_nano  bigint not null,
+    held_gpu_milli    bigint not null,
+    as_of_ms          bigint not null,
+    primary key (cell_id, scope, path)
+);
+comment on table past_use is 'with a fairness window: what each leaf of the quota trees held before; the leader''s, so no tenant reads it';
+comment on column past_use.scope is 'name of a pool, or * for all pools together';
+comment on column past_use.average_gpu_nano is 'moving average until as_of_ms, in billionths of a GPU; since then held_gpu_milli counts';
+
 create table inbox (
     id            bigint generated always as identity primary key,
     -- No reference: every request would lock the one row that the leader writes in every turn.

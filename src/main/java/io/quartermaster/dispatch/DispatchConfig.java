@@ -3,6 +3,7 @@ package io.quartermaster.dispatch;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
+import java.util.Optional;
 
 /** How a replica leads its cell. */
 @ConfigMapping(prefix = "quartermaster.dispatch")
@@ -51,6 +52,12 @@ interface DispatchConfig {
     /** How long work that is blocked only by fit waits before nodes are kept for it. */
     @WithDefault("10m")
     Duration patience();
+
+    /**
+     * Fair shares follow what was used before, of which this is the half-life: two groups that each want everything take turns. Without it
+     * only the present counts.
+     */
+    Optional<Duration> fairnessWindow();
 
     /** How often waiting work, GPUs and agents are counted for the metrics. */
     @WithDefault("10s")

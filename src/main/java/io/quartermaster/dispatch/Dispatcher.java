@@ -6,7 +6,6 @@ import io.micrometer.core.instrument.Timer;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
-import io.quartermaster.engine.Settings;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.Wakeups;
 import io.quartermaster.workloads.Counters;
@@ -176,7 +175,8 @@ public class Dispatcher {
             }
             checkClock(fence.get());
             if (leader == null) {
-                leader = Leader.build(tx, fence.get(), config.cell(), settings(), config.reasonsPerPlan());
+                leader = Leader.build(
+                        tx, fence.get(), config.cell(), EngineSettings.of(config), config.reasonsPerPlan());
                 rebuilds.increment();
             }
             InboxBatch batch = InboxBatch.take(tx, config.cell(), take);
@@ -220,18 +220,6 @@ public class Dispatcher {
             throw new IllegalStateException(
                     "the database's stamp and this replica's clock are " + off + " apart; it steps down");
         }
-    }
-
-    private Settings settings() {
-        return new Settings(
-                config.minRuntime().toMillis(),
-                0,
-                0,
-                Settings.Spill.BEFORE_PREEMPTING,
-                true,
-                Settings.Reclaim.FAIR_SHARE,
-                OptionalLong.of(config.patience().toMillis()),
-                OptionalLong.empty());
     }
 
     private void resign() {

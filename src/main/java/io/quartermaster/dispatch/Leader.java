@@ -53,6 +53,7 @@ final class Leader {
     private final ReservedLevels levels = new ReservedLevels();
     private final UnmetReservations unmet = new UnmetReservations(this::pool);
     private final Counting counting = new Counting();
+    private final KeptPastUse pastUse = new KeptPastUse();
     private final PendingReasons reasons;
     private boolean allPools;
 
@@ -86,21 +87,23 @@ final class Leader {
     static Leader build(
             SystemTransaction transaction, Fence fence, String cell, Settings settings, int reasonsPerPlan) {
         Leader leader = new Leader(cell, settings, reasonsPerPlan);
+        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp());
         List<Change> changes = new ArrayList<>();
-        CapacityFacts.pools(transaction, null).forEach(pool -> leader.pool(pool, changes));
-        CapacityFacts.nodes(transaction, fence.stamp(), null).forEach(node -> {
+        stored.pools().forEach(pool -> leader.pool(pool, changes));
+        stored.nodes().forEach(node -> {
             leader.node(node, changes);
             if (node.heardAgain()) {
                 leader.heardAgain.add(node.id());
             }
         });
-        Set<TenantId> tenants = everyTenant(transaction);
-        leader.allPools = QuotaFacts.anyCountsAllPools(transaction);
-        leader.unstated = QuotaFacts.read(transaction, tenants, leader.allPools);
+        leader.allPools = stored.allPools();
+        leader.unstated = stored.quotas();
         leader.unstated.forEach(quota -> leader.quota(quota, changes));
+        leader.pastUse.begin(stored.pastUse());
+        changes.addAll(stored.pastUse());
         leader.levels.load(transaction);
         leader.unmet.load(transaction);
-        new CellReader(transaction).live().forEach(record -> {
+        stored.workloads().forEach(record -> {
             changes.add(new Change.WorkloadSet(leader.facts.asStored(record)));
             leader.counting.workload(record);
             leader.unmet.workload(record);
@@ -148,6 +151,7 @@ final class Leader {
         boolean moreReasons = reasons.write(rows);
 
         rows.write(transaction, cell);
+        pastUse.write(transaction, cell, engine.pastUse());
         batch.delete(transaction);
         return new Outcome(
                 batch.ids().size(),
@@ -312,13 +316,8 @@ final class Leader {
         }
         boolean before = allPools;
         allPools = QuotaFacts.anyCountsAllPools(transaction);
-        return QuotaFacts.read(transaction, before == allPools ? tenants : everyTenant(transaction), allPools);
-    }
-
-    private static Set<TenantId> everyTenant(SystemTransaction transaction) {
-        Set<TenantId> tenants = new TreeSet<>();
-        transaction.run("select id from tenant").forEach(row -> tenants.add(new TenantId(row.getString("id"))));
-        return tenants;
+        return QuotaFacts.read(
+                transaction, before == allPools ? tenants : CellFacts.everyTenant(transaction), allPools);
     }
 
     /** The records of all workloads that the plan decides about, as they are after this cycle's steps. */

@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * @param paths by policy, retired ones included: their work may still run
  * @param groups likewise
  * @param suspendedPaths those of policies whose group is gone from the realm
+ * @param allotments what the rest was worked out from, in pools by name
+ * @param policies likewise; those that are not retired
  */
 record QuotaFacts(
         TenantId tenant,
@@ -43,7 +45,9 @@ record QuotaFacts(
         Map<UUID, String> groups,
         List<Quota> quotas,
         List<Caps> caps,
-        List<Level> levels) {
+        List<Level> levels,
+        List<Allotment> allotments,
+        List<Policy> policies) {
 
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
     record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
@@ -55,6 +59,61 @@ record QuotaFacts(
                 .filter(level -> level.policy() == null)
                 .forEach(level -> reserved.put(level.pool(), level.gpuMilli()));
         return reserved;
+    }
+
+    private static QuotaFacts of(
+            TenantId tenant,
+            boolean suspended,
+            Set<QuotaPath> suspendedPaths,
+            Map<UUID, QuotaPath> paths,
+            Map<UUID, String> groups,
+            List<Level> levels,
+            List<Allotment> allotments,
+            List<Policy> policies,
+            boolean allPools) {
+        return new QuotaFacts(
+                tenant,
+                suspended,
+                Set.copyOf(suspendedPaths),
+                Map.copyOf(paths),
+                Map.copyOf(groups),
+                quotas(tenant, paths, allotments, policies, allPools),
+                caps(tenant, policies),
+                List.copyOf(levels),
+                List.copyOf(allotments),
+                List.copyOf(policies));
+    }
+
+    /** The same tenant with other terms; what is reserved by them is not told to the books. */
+    QuotaFacts with(List<Allotment> otherAllotments, List<Policy> otherPolicies, boolean allPools) {
+        return of(tenant, suspended, suspendedPaths, paths, groups, levels, otherAllotments, otherPolicies, allPools);
+    }
+
+    private static List<Quota> quotas(
+            TenantId tenant,
+            Map<UUID, QuotaPath> paths,
+            List<Allotment> allotments,
+            List<Policy> policies,
+            boolean allPools) {
+        QuotaTree tree = allPools
+                ? QuotaTree.withAllPools(tenant, allotments, policies)
+                : QuotaTree.of(tenant, allotments, policies);
+        List<Quota> quotas = new ArrayList<>(tree.quotas());
+        new TreeSet<>(paths.values()).forEach(path -> allotments.stream()
+                .map(allotment -> Scope.of(allotment.pool()))
+                .filter(scope -> policies.stream().noneMatch(policy -> QuotaTree.path(tenant, policy.group())
+                        .equals(path)))
+                // A retired policy reserves nothing: what still runs under it is over-quota.
+                .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
+        return List.copyOf(quotas);
+    }
+
+    private static List<Caps> caps(TenantId tenant, List<Policy> policies) {
+        return policies.stream()
+                .filter(policy -> policy.userLimitGpuMilli().isPresent())
+                .map(policy -> new Caps(
+                        QuotaTree.path(tenant, policy.group()), policy.userLimitGpuMilli(), OptionalInt.empty()))
+                .toList();
     }
 
     /** Whether any policy of the cell counts over all pools: then every tenant has a place in that tree. */
@@ -159,33 +218,7 @@ record QuotaFacts(
         }
 
         QuotaFacts done(boolean allPools) {
-            QuotaTree tree = allPools
-                    ? QuotaTree.withAllPools(tenant, allotments, policies)
-                    : QuotaTree.of(tenant, allotments, policies);
-            List<Quota> quotas = new ArrayList<>(tree.quotas());
-            paths.values().stream().distinct().forEach(path -> allotments.stream()
-                    .map(allotment -> Scope.of(allotment.pool()))
-                    .filter(scope -> policies.stream().noneMatch(policy -> QuotaTree.path(tenant, policy.group())
-                            .equals(path)))
-                    // A retired policy reserves nothing: what still runs under it is over-quota.
-                    .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
-            return new QuotaFacts(
-                    tenant,
-                    suspended,
-                    Set.copyOf(suspendedPaths),
-                    Map.copyOf(paths),
-                    Map.copyOf(groups),
-                    List.copyOf(quotas),
-                    caps(),
-                    List.copyOf(levels));
-        }
-
-        private List<Caps> caps() {
-            return policies.stream()
-                    .filter(policy -> policy.userLimitGpuMilli().isPresent())
-                    .map(policy -> new Caps(
-                            QuotaTree.path(tenant, policy.group()), policy.userLimitGpuMilli(), OptionalInt.empty()))
-                    .toList();
+            return of(tenant, suspended, suspendedPaths, paths, groups, levels, allotments, policies, allPools);
         }
 
         private static QuotaTerms terms(Row row) {

@@ -18,21 +18,27 @@ final class HandLedCell implements AutoCloseable {
 
     private final SystemDatabase database;
     private final long epoch;
+    private final Settings settings;
     private @Nullable Leader leader;
 
-    private HandLedCell(SystemDatabase database, long epoch) {
+    private HandLedCell(SystemDatabase database, long epoch, Settings settings) {
         this.database = database;
         this.epoch = epoch;
+        this.settings = settings;
     }
 
     /** Leads as soon as a leader of tests before has resigned. */
     static HandLedCell lead(SystemDatabase database) {
+        return lead(database, settings());
+    }
+
+    static HandLedCell lead(SystemDatabase database, Settings settings) {
         Optional<Long> epoch = Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
                 .until(
                         () -> database.run(CellRows.TIMEOUT, tx -> Fence.lead(tx, CELL, "by hand", LEASE)),
                         Optional::isPresent);
-        return new HandLedCell(database, epoch.orElseThrow());
+        return new HandLedCell(database, epoch.orElseThrow(), settings);
     }
 
     /** Throws the engine away, as any failure does. */
@@ -48,7 +54,7 @@ final class HandLedCell implements AutoCloseable {
     Leader.Outcome cycle(Suspicion.Take take, Runnable meanwhile) {
         return database.run(CellRows.TIMEOUT, tx -> {
             Fence fence = Fence.take(tx, CELL, epoch, LEASE).orElseThrow();
-            Leader leading = leader == null ? Leader.build(tx, fence, CELL, settings(), 500) : leader;
+            Leader leading = leader == null ? Leader.build(tx, fence, CELL, settings, 500) : leader;
             leader = leading;
             meanwhile.run();
             return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take), take);

@@ -1,0 +1,115 @@
+package io.quartermaster.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.testing.WithoutLeader;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** With a fairness window groups take turns, whoever leads. */
+@QuarkusTest
+@TestProfile(WithoutLeader.class)
+class PastUseIT {
+
+    private static final Duration LONG = Duration.ofMinutes(10);
+
+    @Inject
+    SystemDatabase database;
+
+    /** A pool of one GPU that two groups want, with one's work on it. */
+    private static final class OneGpu {
+        private final CellRows rows;
+        private final UUID profile;
+        private final UUID first;
+        private final UUID second;
+        private final UUID firstQueue;
+        private final UUID secondQueue;
+
+        OneGpu(SystemDatabase database, String tenant) {
+            rows = new CellRows(database, tenant);
+            UUID pool = rows.pool(tenant);
+            rows.node(pool, tenant + "-1", 1, LONG);
+            rows.allotment(pool, 0, 1);
+            profile = rows.profile(1, pool);
+            first = rows.policy("/first", pool, 0, 1);
+            second = rows.policy("/second", pool, 0, 1);
+            firstQueue = rows.queue(first, profile);
+            secondQueue = rows.queue(second, profile);
+        }
+
+        UUID submitFirst() {
+            return rows.submit(firstQueue, first, profile);
+        }
+
+        UUID submitSecond() {
+            return rows.submit(secondQueue, second, profile);
+        }
+
+        /** As if what is held were held for so long already. */
+        void age(Duration by) {
+            rows.run("update past_use set as_of_ms = as_of_ms - $1", by.toMillis());
+        }
+    }
+
+    private static Settings window(OptionalLong millis) {
+        return new Settings(
+                0,
+                0,
+                0,
+                Settings.Spill.BEFORE_PREEMPTING,
+                true,
+                Settings.Reclaim.FAIR_SHARE,
+                OptionalLong.empty(),
+                millis);
+    }
+
+    @Test
+    void anotherLeaderKnowsWhoseTurnItIs() {
+        OneGpu cell = new OneGpu(database, "past-a");
+        try (HandLedCell leader = HandLedCell.lead(
+                database, window(OptionalLong.of(Duration.ofHours(1).toMillis())))) {
+            UUID job = cell.submitFirst();
+            leader.settle();
+            cell.age(Duration.ofMinutes(10));
+            leader.rebuild();
+            cell.rows.report(job, "ended", "succeeded");
+            leader.settle();
+            assertThat(cell.rows.run(
+                            "select held_gpu_milli, average_gpu_nano from past_use where path = 'past-a/first'"))
+                    .singleElement()
+                    .satisfies(row -> {
+                        assertThat(row.getLong("held_gpu_milli")).isZero();
+                        assertThat(row.getLong("average_gpu_nano")).isBetween(100_000_000L, 120_000_000L);
+                    });
+
+            leader.rebuild();
+            UUID again = cell.submitFirst();
+            UUID other = cell.submitSecond();
+            leader.settle();
+            assertThat(cell.rows.state(other)).isEqualTo("starting");
+            assertThat(cell.rows.state(again)).isEqualTo("waiting");
+        }
+    }
+
+    @Test
+    void withoutAWindowThereIsNoPastAndWhatWasKeptGoes() {
+        OneGpu cell = new OneGpu(database, "past-b");
+        cell.rows.run(
+                "insert into past_use (cell_id, scope, path, average_gpu_nano, held_gpu_milli, as_of_ms) values ('main', 'past-b', 'past-b/first', 900000000, 0, 0)");
+        try (HandLedCell leader = HandLedCell.lead(database, window(OptionalLong.empty()))) {
+            UUID first = cell.submitFirst();
+            UUID second = cell.submitSecond();
+            leader.settle();
+            assertThat(cell.rows.state(first)).isEqualTo("starting");
+            assertThat(cell.rows.state(second)).isEqualTo("waiting");
+            assertThat(cell.rows.run("select 1 from past_use")).isEmpty();
+        }
+    }
+}
