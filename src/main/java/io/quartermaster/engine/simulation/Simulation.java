@@ -2,6 +2,7 @@ package io.quartermaster.engine.simulation;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Amounts;
+import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Engine;
@@ -11,10 +12,8 @@ import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
-import io.quartermaster.engine.WorkloadState;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -29,9 +28,8 @@ public final class Simulation {
     private final Engine engine;
     private final World world = new World();
     private final Checker checker;
+    private final VirtualShell shell;
     private final SortedMap<WorkloadId, Scenario.Job> jobs = new TreeMap<>();
-    private final SortedMap<WorkloadId, Long> endsAt = new TreeMap<>();
-    private final SortedMap<WorkloadId, Long> leavesAt = new TreeMap<>();
     private final List<String> failures = new ArrayList<>();
     private final List<Result.Moment> moments = new ArrayList<>();
     private final List<Result.Taken> taken = new ArrayList<>();
@@ -43,6 +41,26 @@ public final class Simulation {
         this.scenario = scenario;
         this.engine = new Engine(scenario.settings());
         this.checker = new Checker(world, engine);
+        this.shell = new VirtualShell(engine, world, new AsWritten());
+    }
+
+    /** Work runs as long as the scenario says, is told the engine's grace, and waits again whenever it was stopped. */
+    private final class AsWritten implements VirtualShell.Habits {
+        @Override
+        public OptionalLong runsForMillis(Workload workload) {
+            Scenario.Job job = jobs.get(workload.id());
+            return job == null ? OptionalLong.empty() : job.durationMillis();
+        }
+
+        @Override
+        public long graceMillis(Workload workload) {
+            return 0;
+        }
+
+        @Override
+        public boolean waitsAgain(Workload workload, Cause cause) {
+            return true;
+        }
     }
 
     /** Plays it to its last expectation or event. */
@@ -84,33 +102,13 @@ public final class Simulation {
     private void submit(Scenario.Job job) {
         Workload workload = job.workload();
         jobs.put(workload.id(), job);
-        state(workload);
-        if (workload.state() instanceof WorkloadState.Holding holding) {
-            noteEnd(workload.id(), holding.startedMillis());
-        }
-    }
-
-    private void noteEnd(WorkloadId id, long startedMillis) {
-        Scenario.Job job = jobs.get(id);
-        if (job != null && job.durationMillis().isPresent()) {
-            endsAt.put(id, Math.max(0, startedMillis + job.durationMillis().getAsLong()));
-        }
-    }
-
-    private void write(Workload workload) {
-        world.workloads.put(workload.id(), workload);
-    }
-
-    /** Writes a workload down and tells the engine. */
-    private void state(Workload workload) {
-        write(workload);
+        shell.know(workload, 0);
         engine.apply(List.of(new Change.WorkloadSet(workload)));
     }
 
     private OptionalLong next(long now, SortedSet<Long> fixed) {
-        SortedSet<Long> times = new TreeSet<>(fixed);
-        times.addAll(endsAt.values());
-        times.addAll(leavesAt.values());
+        SortedSet<Long> times = new TreeSet<>(fixed.tailSet(now + 1));
+        shell.next(now).ifPresent(times::add);
         nextPlanAt.ifPresent(times::add);
         SortedSet<Long> later = times.tailSet(now + 1);
         return later.isEmpty() ? OptionalLong.empty() : OptionalLong.of(later.first());
@@ -118,12 +116,7 @@ public final class Simulation {
 
     /** What is due: work ends, victims leave, then the timeline. */
     private void happen(long now) {
-        for (WorkloadId id : due(endsAt, now)) {
-            end(id);
-        }
-        for (WorkloadId id : due(leavesAt, now)) {
-            leave(id);
-        }
+        shell.happen(now);
         for (Scenario.Event event : scenario.timeline()) {
             if (event.atMillis() == now) {
                 event.acts().forEach(this::act);
@@ -131,49 +124,13 @@ public final class Simulation {
         }
     }
 
-    private static List<WorkloadId> due(SortedMap<WorkloadId, Long> times, long now) {
-        List<WorkloadId> due = new ArrayList<>();
-        times.forEach((id, at) -> {
-            if (at <= now) {
-                due.add(id);
-            }
-        });
-        return due;
-    }
-
     private void act(Scenario.Act act) {
         switch (act) {
             case Scenario.Act.Submit submit -> submit(submit.job());
-            case Scenario.Act.End end -> end(end.workload());
+            case Scenario.Act.End end -> shell.end(end.workload());
             case Scenario.Act.NodeDown down -> node(down.node(), false);
             case Scenario.Act.NodeUp up -> node(up.node(), true);
             case Scenario.Act.SetQuota set -> engine.apply(List.of(new Change.QuotaSet(set.quota())));
-        }
-    }
-
-    private void end(WorkloadId id) {
-        endsAt.remove(id);
-        leavesAt.remove(id);
-        world.workloads.remove(id);
-        engine.apply(List.of(new Change.WorkloadRemoved(id)));
-    }
-
-    /** A victim has left: it waits again, or goes on with the workers it keeps. */
-    private void leave(WorkloadId id) {
-        leavesAt.remove(id);
-        Workload workload = world.workloads.get(id);
-        if (workload != null && workload.state() instanceof WorkloadState.Holding holding) {
-            state(
-                    switch (holding.phase()) {
-                        case WorkloadState.Phase.Running running -> workload;
-                        case WorkloadState.Phase.Stopping stopping -> {
-                            endsAt.remove(id);
-                            yield workload.withState(new WorkloadState.Waiting(true));
-                        }
-                        case WorkloadState.Phase.Shrinking shrinking ->
-                            workload.withState(WorkloadState.running(
-                                    holding.allocation().without(shrinking.workers()), holding.startedMillis()));
-                    });
         }
     }
 
@@ -190,9 +147,7 @@ public final class Simulation {
                     && world.allocation(workload.id())
                             .filter(held -> held.touches(id))
                             .isPresent()) {
-                endsAt.remove(workload.id());
-                leavesAt.remove(workload.id());
-                state(workload.withState(WorkloadState.waiting()));
+                shell.lose(workload);
             }
         }
     }
@@ -201,10 +156,8 @@ public final class Simulation {
     private boolean settle(long now) {
         int plans = scenario.cycles().orElse(MOST_PLANS_PER_INSTANT);
         for (int i = 0; i < plans; i++) {
-            Plan plan = engine.plan(now);
+            Plan plan = shell.plan(now, decision -> take(decision, now));
             nextPlanAt = plan.nextPlanAtMillis();
-            plan.decisions().forEach(decision -> carryOut(decision, now));
-            due(leavesAt, now).forEach(this::leave);
             if (plan.decisions().isEmpty()) {
                 return true;
             }
@@ -215,50 +168,11 @@ public final class Simulation {
         return scenario.cycles().isPresent();
     }
 
-    private void carryOut(Decision decision, long now) {
+    private void take(Decision decision, long now) {
         taken.add(new Result.Taken(now, decision));
-        Workload workload = world.workloads.get(decision.workload());
-        if (workload == null) {
-            throw new IllegalStateException("a decision about unknown work: " + decision);
+        if (decision instanceof Decision.Preempt preempt) {
+            world.preempted.add(preempt.workload());
         }
-        switch (decision) {
-            case Decision.Start start -> {
-                write(workload.withState(WorkloadState.running(start.allocation(), now))
-                        .withNomination(Optional.empty()));
-                noteEnd(workload.id(), now);
-            }
-            case Decision.Grow grow -> {
-                WorkloadState.Holding holding = holding(workload);
-                Allocation all = holding.allocation().with(grow.added());
-                write(workload.withState(new WorkloadState.Holding(all, holding.startedMillis(), holding.phase()))
-                        .withNomination(Optional.empty()));
-            }
-            case Decision.Preempt preempt -> {
-                world.preempted.add(workload.id());
-                leavesAt.put(workload.id(), preempt.deadlineMillis());
-                phase(workload, new WorkloadState.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
-            }
-            case Decision.Shrink shrink -> {
-                leavesAt.put(workload.id(), shrink.deadlineMillis());
-                phase(
-                        workload,
-                        new WorkloadState.Phase.Shrinking(shrink.cause(), shrink.workers(), shrink.deadlineMillis()));
-            }
-            case Decision.Nominate nominate -> write(workload.withNomination(Optional.of(nominate.place())));
-            case Decision.Denominate denominate -> write(workload.withNomination(Optional.empty()));
-        }
-    }
-
-    private static WorkloadState.Holding holding(Workload workload) {
-        if (workload.state() instanceof WorkloadState.Holding holding) {
-            return holding;
-        }
-        throw new IllegalStateException("a decision about running work that does not run: " + workload.id());
-    }
-
-    private void phase(Workload workload, WorkloadState.Phase phase) {
-        WorkloadState.Holding holding = holding(workload);
-        write(workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase)));
     }
 
     /** Notes what every tenant holds and how many wait, where it is not what it was. */

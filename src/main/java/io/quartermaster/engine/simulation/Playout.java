@@ -1,0 +1,162 @@
+package io.quartermaster.engine.simulation;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.Plan;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Wait;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/**
+ * Lets a cell go on by itself from a moment on, in virtual time: what runs ends when its maximum run time is over and not before, what states
+ * none goes on, what is stopped leaves when its grace is over, and nothing new comes.
+ */
+public final class Playout {
+    private static final int MOST_PLANS_PER_INSTANT = 50;
+
+    /**
+     * Where to stop.
+     *
+     * @param untilMillis the last moment that is looked at
+     * @param plans the most that are made
+     * @param enough asked before each plan but the first; true ends it
+     */
+    public record Bounds(long untilMillis, int plans, BooleanSupplier enough) {}
+
+    /**
+     * What becomes of a workload that must give way.
+     *
+     * @param graceMillis how long it keeps its devices
+     * @param waitsAgain whether it is queued again; else it is over
+     */
+    public record Yielding(long graceMillis, boolean waitsAgain) {}
+
+    private final Engine engine;
+    private final World world = new World();
+    private final VirtualShell shell;
+    private final SortedMap<WorkloadId, Foretold.Fate> fates = new TreeMap<>();
+    private int plans;
+
+    /**
+     * @param engine which knows just these workloads; it is used up
+     * @param yielding of those of which more is known than that they wait again at once
+     */
+    private Playout(
+            Engine engine,
+            Collection<Workload> workloads,
+            Function<WorkloadId, Optional<Yielding>> yielding,
+            long nowMillis) {
+        this.engine = engine;
+        this.shell = new VirtualShell(engine, world, new AsStated(yielding));
+        // Whoever is to be gone already leaves a moment later: what is true now is what the tables say.
+        workloads.forEach(workload -> shell.know(workload, nowMillis + 1));
+    }
+
+    private record AsStated(Function<WorkloadId, Optional<Yielding>> yielding) implements VirtualShell.Habits {
+        private static final Yielding AT_ONCE = new Yielding(0, true);
+
+        @Override
+        public OptionalLong runsForMillis(Workload workload) {
+            return workload.maxRuntimeMillis();
+        }
+
+        @Override
+        public long graceMillis(Workload workload) {
+            return of(workload).graceMillis();
+        }
+
+        /** Whoever was told to stop by somebody else than the scheduler does not come again. */
+        @Override
+        public boolean waitsAgain(Workload workload, Cause cause) {
+            return cause != Cause.ASKED
+                    && (cause == Cause.CONSOLIDATE || of(workload).waitsAgain());
+        }
+
+        private Yielding of(Workload workload) {
+            return yielding.apply(workload.id()).orElse(AT_ONCE);
+        }
+    }
+
+    public static Foretold play(
+            Engine engine,
+            Collection<Workload> workloads,
+            Function<WorkloadId, Optional<Yielding>> yielding,
+            long nowMillis,
+            Bounds bounds) {
+        return new Playout(engine, workloads, yielding, nowMillis).play(nowMillis, bounds);
+    }
+
+    private Foretold play(long nowMillis, Bounds bounds) {
+        OptionalLong next = settle(nowMillis, bounds);
+        Foretold.Held atFirst = held();
+        SortedMap<WorkloadId, Wait> waits = new TreeMap<>();
+        engine.waits().forEach(wait -> waits.put(wait.workload(), wait));
+        long reached = nowMillis;
+        while (next.isPresent() && next.getAsLong() <= bounds.untilMillis() && !isEnough(bounds)) {
+            reached = next.getAsLong();
+            shell.happen(reached);
+            next = settle(reached, bounds);
+        }
+        boolean complete = next.isEmpty() || next.getAsLong() > bounds.untilMillis();
+        return new Foretold(fates, waits, atFirst, held(), complete ? bounds.untilMillis() : reached, complete);
+    }
+
+    private boolean isEnough(Bounds bounds) {
+        return plans >= bounds.plans() || bounds.enough().getAsBoolean();
+    }
+
+    /** Plans until nothing changes; returns when something may change by itself. */
+    private OptionalLong settle(long nowMillis, Bounds bounds) {
+        OptionalLong planned = OptionalLong.empty();
+        for (int i = 0; i < MOST_PLANS_PER_INSTANT && (i == 0 || !isEnough(bounds)); i++) {
+            plans++;
+            Plan plan = shell.plan(nowMillis, decision -> note(decision, nowMillis));
+            planned = plan.nextPlanAtMillis();
+            if (plan.decisions().isEmpty()) {
+                break;
+            }
+        }
+        OptionalLong due = shell.next(nowMillis);
+        if (due.isEmpty() || planned.isEmpty()) {
+            return due.isEmpty() ? planned : due;
+        }
+        return OptionalLong.of(Math.min(due.getAsLong(), planned.getAsLong()));
+    }
+
+    private void note(Decision decision, long nowMillis) {
+        Foretold.Fate before = fates.getOrDefault(decision.workload(), Foretold.Fate.NONE);
+        switch (decision) {
+            case Decision.Start start ->
+                fates.put(
+                        start.workload(),
+                        before.with(
+                                new Foretold.Start(nowMillis, start.allocation().pool())));
+            case Decision.Preempt preempt ->
+                fates.put(preempt.workload(), before.with(new Foretold.Stop(nowMillis, preempt.cause())));
+            case Decision.Grow grow -> {}
+            case Decision.Shrink shrink -> {}
+            case Decision.Nominate nominate -> {}
+            case Decision.Denominate denominate -> {}
+        }
+    }
+
+    private Foretold.Held held() {
+        SortedMap<PoolId, SortedMap<String, Long>> held = new TreeMap<>();
+        for (Workload workload : world.workloads.values()) {
+            Optional<Allocation> allocation = world.allocation(workload.id());
+            allocation.ifPresent(all -> held.computeIfAbsent(all.pool(), pool -> new TreeMap<>())
+                    .merge(workload.path().tenant(), all.gpuMilli(), Long::sum));
+        }
+        return new Foretold.Held(held);
+    }
+}

@@ -1,0 +1,189 @@
+package io.quartermaster.engine.simulation;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.Plan;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.WorkloadState;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+
+/** Does in virtual time what a shell with perfect executors would do: carries out what an engine decides, and tells it what became of it. */
+final class VirtualShell {
+
+    /** How work behaves that a shell would know and the engine does not. */
+    interface Habits {
+        /** How long it runs each time it is started; absent = until somebody ends it. */
+        OptionalLong runsForMillis(Workload workload);
+
+        /** How long it takes to leave when it was told to, beyond what the engine allows. */
+        long graceMillis(Workload workload);
+
+        /** Whether it waits again after it was stopped; else it is over. */
+        boolean waitsAgain(Workload workload, Cause cause);
+    }
+
+    private final Engine engine;
+    private final World world;
+    private final Habits habits;
+    private final Agenda ends = new Agenda();
+    private final Agenda leaves = new Agenda();
+
+    VirtualShell(Engine engine, World world, Habits habits) {
+        this.engine = engine;
+        this.world = world;
+        this.habits = habits;
+    }
+
+    /** Takes over a workload that the engine knows; what it runs for or stops at is not before {@code notBeforeMillis}. */
+    void know(Workload workload, long notBeforeMillis) {
+        write(workload);
+        if (workload.state() instanceof WorkloadState.Holding holding) {
+            noteEnd(workload, holding.startedMillis(), notBeforeMillis);
+            switch (holding.phase()) {
+                case WorkloadState.Phase.Running running -> {}
+                case WorkloadState.Phase.Stopping stopping ->
+                    leaves.put(workload.id(), Math.max(notBeforeMillis, stopping.deadlineMillis()));
+                case WorkloadState.Phase.Shrinking shrinking ->
+                    leaves.put(workload.id(), Math.max(notBeforeMillis, shrinking.deadlineMillis()));
+            }
+        }
+    }
+
+    private void noteEnd(Workload workload, long startedMillis, long notBeforeMillis) {
+        habits.runsForMillis(workload)
+                .ifPresent(millis -> ends.put(workload.id(), Math.max(notBeforeMillis, startedMillis + millis)));
+    }
+
+    /** Writes a workload down and tells the engine. */
+    void state(Workload workload) {
+        write(workload);
+        engine.apply(List.of(new Change.WorkloadSet(workload)));
+    }
+
+    private void write(Workload workload) {
+        world.workloads.put(workload.id(), workload);
+    }
+
+    /** It is over. */
+    void end(WorkloadId id) {
+        ends.remove(id);
+        leaves.remove(id);
+        world.workloads.remove(id);
+        engine.apply(List.of(new Change.WorkloadRemoved(id)));
+    }
+
+    /** What it ran on is gone: it waits again. */
+    void lose(Workload workload) {
+        ends.remove(workload.id());
+        leaves.remove(workload.id());
+        state(workload.withState(WorkloadState.waiting()));
+    }
+
+    /** What is due: work ends, then victims leave. */
+    void happen(long nowMillis) {
+        ends.due(nowMillis).forEach(this::end);
+        leave(nowMillis);
+    }
+
+    private void leave(long nowMillis) {
+        leaves.due(nowMillis).forEach(this::leave);
+    }
+
+    /** A victim has left: it waits again or is over, or goes on with the workers it keeps. */
+    private void leave(WorkloadId id) {
+        leaves.remove(id);
+        Workload workload = world.workloads.get(id);
+        if (workload != null && workload.state() instanceof WorkloadState.Holding holding) {
+            switch (holding.phase()) {
+                case WorkloadState.Phase.Running running -> {}
+                case WorkloadState.Phase.Stopping stopping -> {
+                    if (habits.waitsAgain(workload, stopping.cause())) {
+                        ends.remove(id);
+                        state(workload.withState(new WorkloadState.Waiting(true)));
+                    } else {
+                        end(id);
+                    }
+                }
+                case WorkloadState.Phase.Shrinking shrinking ->
+                    state(workload.withState(WorkloadState.running(
+                            holding.allocation().without(shrinking.workers()), holding.startedMillis())));
+            }
+        }
+    }
+
+    /** One plan, carried out. */
+    Plan plan(long nowMillis, Consumer<Decision> taken) {
+        Plan plan = engine.plan(nowMillis);
+        plan.decisions().forEach(decision -> {
+            taken.accept(decision);
+            carryOut(decision, nowMillis);
+        });
+        leave(nowMillis);
+        return plan;
+    }
+
+    private void carryOut(Decision decision, long now) {
+        Workload workload = world.workloads.get(decision.workload());
+        if (workload == null) {
+            throw new IllegalStateException("a decision about unknown work: " + decision);
+        }
+        switch (decision) {
+            case Decision.Start start -> {
+                write(workload.withState(WorkloadState.running(start.allocation(), now))
+                        .withNomination(Optional.empty()));
+                noteEnd(workload, now, now);
+            }
+            case Decision.Grow grow -> {
+                WorkloadState.Holding holding = holding(workload);
+                Allocation all = holding.allocation().with(grow.added());
+                write(workload.withState(new WorkloadState.Holding(all, holding.startedMillis(), holding.phase()))
+                        .withNomination(Optional.empty()));
+            }
+            case Decision.Preempt preempt -> {
+                leaves.put(workload.id(), deadline(workload, preempt.deadlineMillis(), now));
+                phase(workload, new WorkloadState.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
+            }
+            case Decision.Shrink shrink -> {
+                leaves.put(workload.id(), deadline(workload, shrink.deadlineMillis(), now));
+                phase(
+                        workload,
+                        new WorkloadState.Phase.Shrinking(shrink.cause(), shrink.workers(), shrink.deadlineMillis()));
+            }
+            case Decision.Nominate nominate -> write(workload.withNomination(Optional.of(nominate.place())));
+            case Decision.Denominate denominate -> write(workload.withNomination(Optional.empty()));
+        }
+    }
+
+    private long deadline(Workload workload, long ofEngine, long now) {
+        return Math.max(ofEngine, now + habits.graceMillis(workload));
+    }
+
+    private static WorkloadState.Holding holding(Workload workload) {
+        if (workload.state() instanceof WorkloadState.Holding holding) {
+            return holding;
+        }
+        throw new IllegalStateException("a decision about running work that does not run: " + workload.id());
+    }
+
+    private void phase(Workload workload, WorkloadState.Phase phase) {
+        WorkloadState.Holding holding = holding(workload);
+        write(workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase)));
+    }
+
+    /** The next moment at which something is due by itself. */
+    OptionalLong next(long nowMillis) {
+        OptionalLong end = ends.next(nowMillis);
+        OptionalLong leave = leaves.next(nowMillis);
+        if (end.isEmpty() || leave.isEmpty()) {
+            return end.isEmpty() ? leave : end;
+        }
+        return OptionalLong.of(Math.min(end.getAsLong(), leave.getAsLong()));
+    }
+}
