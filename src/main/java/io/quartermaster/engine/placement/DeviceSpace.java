@@ -8,10 +8,12 @@ import io.quartermaster.engine.quota.When;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** One GPU: what is taken of it now and next. It is cut either by parts or into MIG instances, never both. */
 final class DeviceSpace {
     static final int WHOLE = 1000;
+    static final String ANYBODY = "";
 
     private final Node.Device device;
     private final Pool.Sharing sharing;
@@ -45,6 +47,34 @@ final class DeviceSpace {
             case AT_ONCE -> WHOLE - Math.max(now.gpuMilli, next.gpuMilli);
             case LATER -> WHOLE - next.gpuMilli;
             case IGNORING_PROMISES -> WHOLE - now.gpuMilli;
+        };
+    }
+
+    /**
+     * Whose parts may join those that are given of it already; empty for anybody's. Null when it is not given in parts,
+     * or not to be shared.
+     */
+    @Nullable
+    String sharedBy(Horizon horizon) {
+        return switch (horizon) {
+            case AT_ONCE -> {
+                if (now.holders == 0 || next.holders == 0) {
+                    yield sharedBy(now.holders == 0 ? next : now);
+                }
+                String byNow = sharedBy(now);
+                yield byNow != null && byNow.equals(sharedBy(next)) ? byNow : null;
+            }
+            case LATER -> sharedBy(next);
+            case IGNORING_PROMISES -> sharedBy(now);
+        };
+    }
+
+    private @Nullable String sharedBy(Use use) {
+        boolean inParts = use.holders > 0 && use.instances == 0;
+        return switch (sharing) {
+            case TENANT -> inParts ? use.tenant : null;
+            case ANY -> inParts ? ANYBODY : null;
+            case NONE -> null;
         };
     }
 

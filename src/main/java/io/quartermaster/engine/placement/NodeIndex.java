@@ -1,71 +1,154 @@
 package io.quartermaster.engine.placement;
 
-import java.util.Collection;
-import java.util.Comparator;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
-import java.util.NavigableSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of a pool that take work, by how many untouched GPUs they have at one horizon, with what they have free in
- * all. A search for whole GPUs looks at fitting nodes only, and at the best first.
+ * The nodes of a pool that take work, by what they have free at one horizon: by how many untouched GPUs and how much in
+ * all, and by what is left of each GPU in parts. A search for whole GPUs or for a part of one looks at fitting nodes
+ * only, and at the best first.
  */
 final class NodeIndex {
     private final Horizon horizon;
     private final boolean pack;
-    private final Comparator<NodeSpace> bestFirst;
-    private final NavigableMap<Integer, NavigableSet<NodeSpace>> byUntouched = new TreeMap<>();
-    private final NavigableSet<NodeSpace> withGpusInParts =
-            new TreeSet<>(Comparator.comparing((NodeSpace node) -> node.node().id()));
+    private final List<NodeSpace> nodes;
+    private final List<NavigableMap<Long, NodeSet>> byUntouched = new ArrayList<>();
+    private final Map<String, NavigableMap<Integer, NodeSet>> byPartLeft = new TreeMap<>();
+    private final @Nullable Entry[] entries;
     private long freeGpuMilli;
 
-    /** @param pack whether the fullest fitting node is the best; else the emptiest */
-    NodeIndex(Horizon horizon, boolean pack) {
+    /** Where a node stands in the index. */
+    private static final class Entry {
+        private final NodeSet alike;
+        private final int untouched;
+        private final long freeGpuMilli;
+        private final List<NodeSpace.Part> parts;
+
+        Entry(NodeSet alike, int untouched, long freeGpuMilli, List<NodeSpace.Part> parts) {
+            this.alike = alike;
+            this.untouched = untouched;
+            this.freeGpuMilli = freeGpuMilli;
+            this.parts = parts;
+        }
+    }
+
+    /**
+     * @param pack whether the fullest fitting node is the best; else the emptiest
+     * @param nodes all of the pool in order of their ids, each at its position
+     */
+    NodeIndex(Horizon horizon, boolean pack, List<NodeSpace> nodes) {
         this.horizon = horizon;
         this.pack = pack;
-        this.bestFirst = (a, b) -> {
-            int byFree = Long.compare(a.freeGpuMilli(horizon), b.freeGpuMilli(horizon));
-            if (byFree != 0) {
-                return pack ? byFree : -byFree;
+        this.nodes = nodes;
+        this.entries = new Entry[nodes.size()];
+        for (NodeSpace node : nodes) {
+            if (node.takesWork()) {
+                add(node);
             }
-            return a == b ? 0 : a.node().id().compareTo(b.node().id());
-        };
+        }
     }
 
-    void add(NodeSpace node) {
-        byUntouched
-                .computeIfAbsent(node.untouched(horizon), count -> new TreeSet<>(bestFirst))
-                .add(node);
+    /** Takes note of what a node has free now, if it takes work. */
+    void refresh(NodeSpace node) {
+        Entry entry = entries[node.position()];
+        if (entry == null) {
+            return;
+        }
+        boolean same = entry.freeGpuMilli == node.freeGpuMilli(horizon)
+                && entry.untouched == node.untouched(horizon)
+                && entry.parts.isEmpty()
+                && !node.hasGpuInParts(horizon);
+        if (!same) {
+            remove(node, entry);
+            add(node);
+        }
+    }
+
+    private void add(NodeSpace node) {
+        int untouched = node.untouched(horizon);
+        long free = node.freeGpuMilli(horizon);
+        while (byUntouched.size() <= untouched) {
+            byUntouched.add(new TreeMap<>());
+        }
+        NodeSet alike = byUntouched.get(untouched).computeIfAbsent(free, amount -> new NodeSet());
+        alike.add(node.position());
+        List<NodeSpace.Part> parts = List.of();
         if (node.hasGpuInParts(horizon)) {
-            withGpusInParts.add(node);
+            parts = node.parts(horizon);
+            for (NodeSpace.Part part : parts) {
+                byPartLeft
+                        .computeIfAbsent(part.tenant(), tenant -> new TreeMap<>())
+                        .computeIfAbsent(part.leftGpuMilli(), left -> new NodeSet())
+                        .add(node.position());
+            }
         }
-        freeGpuMilli += node.freeGpuMilli(horizon);
+        entries[node.position()] = new Entry(alike, untouched, free, parts);
+        freeGpuMilli += free;
     }
 
-    /** Undoes {@link #add}; to be called before the node changes. */
-    void remove(NodeSpace node) {
-        int count = node.untouched(horizon);
-        NavigableSet<NodeSpace> alike = byUntouched.get(count);
-        if (alike != null && alike.remove(node) && alike.isEmpty()) {
-            byUntouched.remove(count);
+    private void remove(NodeSpace node, Entry entry) {
+        entry.alike.remove(node.position());
+        boolean noneInParts = entry.freeGpuMilli == (long) entry.untouched * DeviceSpace.WHOLE;
+        if (entry.alike.isEmpty() && !noneInParts) {
+            byUntouched.get(entry.untouched).remove(entry.freeGpuMilli);
         }
-        withGpusInParts.remove(node);
-        freeGpuMilli -= node.freeGpuMilli(horizon);
+        for (NodeSpace.Part part : entry.parts) {
+            NavigableMap<Integer, NodeSet> ofTenant = byPartLeft.getOrDefault(part.tenant(), new TreeMap<>());
+            NodeSet same = ofTenant.get(part.leftGpuMilli());
+            if (same != null) {
+                same.remove(node.position());
+                if (same.isEmpty()) {
+                    ofTenant.remove(part.leftGpuMilli());
+                }
+            }
+        }
+        freeGpuMilli -= entry.freeGpuMilli;
     }
 
     long freeGpuMilli() {
         return freeGpuMilli;
     }
 
-    /** The nodes on which a part of a shared GPU is free, in order of their ids. */
-    Collection<NodeSpace> withGpusInParts() {
-        return withGpusInParts;
+    private List<NodeSpace> all(NodeSet set) {
+        List<NodeSpace> found = new ArrayList<>();
+        for (int position = set.next(0); position >= 0; position = set.next(position + 1)) {
+            found.add(nodes.get(position));
+        }
+        return found;
     }
 
-    /** The nodes with at least so many untouched GPUs, group by group, the best first. */
-    Collection<NavigableSet<NodeSpace>> withUntouched(int count) {
-        NavigableMap<Integer, NavigableSet<NodeSpace>> enough = byUntouched.tailMap(count, true);
-        return (pack ? enough : enough.descendingMap()).values();
+    /**
+     * The nodes whose tightest GPU in parts that a tenant may share has at least so much left, alike in that, the
+     * tightest first.
+     */
+    Iterable<List<NodeSpace>> withPartLeft(String tenant, int gpuMilli) {
+        NavigableMap<Integer, NodeSet> ofTenant = byPartLeft.get(tenant);
+        return ofTenant == null
+                ? List.of()
+                : () -> ofTenant.tailMap(gpuMilli, true).values().stream()
+                        .map(this::all)
+                        .iterator();
+    }
+
+    /** What the first makes an offer of, of the nodes with at least so many untouched GPUs, the best first. */
+    <T> @Nullable T first(int count, Function<NodeSpace, @Nullable T> offer) {
+        int counts = byUntouched.size();
+        for (int i = count; i < counts; i++) {
+            NavigableMap<Long, NodeSet> byFree = byUntouched.get(pack ? i : counts - 1 - (i - count));
+            for (NodeSet alike : (pack ? byFree : byFree.descendingMap()).values()) {
+                for (int position = alike.next(0); position >= 0; position = alike.next(position + 1)) {
+                    T made = offer.apply(nodes.get(position));
+                    if (made != null) {
+                        return made;
+                    }
+                }
+            }
+        }
+        return null;
     }
 }

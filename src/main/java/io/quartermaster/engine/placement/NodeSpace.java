@@ -17,6 +17,7 @@ final class NodeSpace {
     private static final Horizon[] HORIZONS = Horizon.values();
 
     private final Node node;
+    private final int position;
     private final List<DeviceSpace> devices = new ArrayList<>();
     private final long[] free = new long[HORIZONS.length];
     private final int[] untouched = new int[HORIZONS.length];
@@ -35,8 +36,13 @@ final class NodeSpace {
         }
     }
 
-    NodeSpace(Node node, Pool.Sharing sharing) {
+    /** What is left of a GPU that a tenant holds in parts. */
+    record Part(String tenant, int leftGpuMilli) {}
+
+    /** @param position where it stands among the pool's nodes */
+    NodeSpace(Node node, int position, Pool.Sharing sharing) {
         this.node = node;
+        this.position = position;
         for (Node.Device device : node.devices()) {
             devices.add(new DeviceSpace(device, sharing));
         }
@@ -45,6 +51,23 @@ final class NodeSpace {
 
     Node node() {
         return node;
+    }
+
+    int position() {
+        return position;
+    }
+
+    /** Its GPUs that more parts may be given of. */
+    List<Part> parts(Horizon horizon) {
+        List<Part> parts = new ArrayList<>();
+        for (DeviceSpace device : devices) {
+            String tenant = device.sharedBy(horizon);
+            int left = device.freeGpuMilli(horizon);
+            if (tenant != null && left > 0 && left < DeviceSpace.WHOLE) {
+                parts.add(new Part(tenant, left));
+            }
+        }
+        return parts;
     }
 
     boolean takesWork() {
@@ -127,7 +150,8 @@ final class NodeSpace {
 
     /** Whether this node is of the kind that the shape asks for, leaving aside what it has free. */
     boolean suits(Shape shape) {
-        return node.labels().entrySet().containsAll(shape.labels().entrySet());
+        return shape.labels().isEmpty()
+                || node.labels().entrySet().containsAll(shape.labels().entrySet());
     }
 
     /** The devices' shares for one worker, or empty when it does not fit here; work without GPUs gets no share. */
@@ -158,6 +182,9 @@ final class NodeSpace {
     }
 
     private Optional<List<Allocation.Share>> parts(GpuRequest gpus, int count, String tenant, Horizon horizon) {
+        if (count == 1) {
+            return onePart(gpus, tenant, horizon);
+        }
         List<DeviceSpace> fullestFirst = new ArrayList<>(devices);
         fullestFirst.sort(Comparator.<DeviceSpace>comparingInt(device -> device.freeGpuMilli(horizon))
                 .thenComparingInt(DeviceSpace::index));
@@ -169,6 +196,19 @@ final class NodeSpace {
         }
         shares.sort(Comparator.comparingInt(Allocation.Share::device));
         return shares.size() == count ? Optional.of(shares) : Optional.empty();
+    }
+
+    private Optional<List<Allocation.Share>> onePart(GpuRequest gpus, String tenant, Horizon horizon) {
+        Optional<Allocation.Share> best = Optional.empty();
+        int least = Integer.MAX_VALUE;
+        for (DeviceSpace device : devices) {
+            int left = device.freeGpuMilli(horizon);
+            Optional<Allocation.Share> share =
+                    left > 0 && left < least ? device.offer(gpus, tenant, horizon) : Optional.empty();
+            least = share.isPresent() ? left : least;
+            best = share.isPresent() ? share : best;
+        }
+        return best.map(List::of);
     }
 
     /** Like an offer, but on the devices named, or on the lowest that suit. */

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableSet;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -31,11 +31,10 @@ public final class NodesSpace implements Space {
 
     private final Pool pool;
     private final OptionalLong maxGpuMilli;
-    private final SortedMap<NodeId, NodeSpace> nodes = new TreeMap<>();
+    private final Map<NodeId, NodeSpace> byId = new HashMap<>();
+    private final List<NodeSpace> byPosition = new ArrayList<>();
     private final List<Node> known = new ArrayList<>();
     private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
-    private final List<NodeIndex> lookingAtNow = new ArrayList<>();
-    private final List<NodeIndex> lookingAtNext = new ArrayList<>();
     private final List<NodeSpace> lost = new ArrayList<>();
     private final Optional<Fragmentation> fragmentation;
     private @Nullable NodesSpace empty;
@@ -44,31 +43,24 @@ public final class NodesSpace implements Space {
     NodesSpace(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
         this.pool = pool;
         this.maxGpuMilli = capacity.maxGpuMilli();
-        for (Horizon horizon : Horizon.values()) {
-            NodeIndex index = new NodeIndex(horizon, pool.placement() == Pool.Placement.PACK);
-            indexes.put(horizon, index);
-            if (horizon != Horizon.LATER) {
-                lookingAtNow.add(index);
-            }
-            if (horizon != Horizon.IGNORING_PROMISES) {
-                lookingAtNext.add(index);
-            }
-        }
-        for (Node node : nodes) {
-            NodeSpace space = new NodeSpace(node, pool.sharing());
-            this.nodes.put(node.id(), space);
+        SortedMap<NodeId, Node> inOrder = new TreeMap<>();
+        nodes.forEach(node -> inOrder.put(node.id(), node));
+        for (Node node : inOrder.values()) {
+            NodeSpace space = new NodeSpace(node, byPosition.size(), pool.sharing());
+            byId.put(node.id(), space);
+            this.byPosition.add(space);
             this.known.add(node);
             if (node.up()) {
                 upGpuMilli += node.devices().size() * 1000L;
             } else {
                 lost.add(space);
             }
-            if (space.takesWork()) {
-                indexes.values().forEach(index -> index.add(space));
-            }
+        }
+        for (Horizon horizon : Horizon.values()) {
+            indexes.put(horizon, new NodeIndex(horizon, pool.placement() == Pool.Placement.PACK, byPosition));
         }
         fragmentation = packsByMix(pool)
-                ? Optional.of(new Fragmentation(pool.mix().orElseThrow(), this.nodes.values()))
+                ? Optional.of(new Fragmentation(pool.mix().orElseThrow(), byPosition))
                 : Optional.empty();
     }
 
@@ -102,7 +94,7 @@ public final class NodesSpace implements Space {
             return free;
         }
         long held = 0;
-        for (NodeSpace node : nodes.values()) {
+        for (NodeSpace node : byPosition) {
             held += node.devices().size() * 1000L - node.freeGpuMilli(horizon);
         }
         return Math.max(0, Math.min(free, maxGpuMilli.getAsLong() - held));
@@ -179,7 +171,7 @@ public final class NodesSpace implements Space {
     /** The nodes by domain; the tightest domain first where the pool packs, the emptiest where it spreads. */
     private List<List<NodeSpace>> domains(int level, Horizon horizon) {
         SortedMap<String, List<NodeSpace>> byPath = new TreeMap<>();
-        for (NodeSpace node : nodes.values()) {
+        for (NodeSpace node : byPosition) {
             List<String> topology = node.node().topology();
             if (topology.size() > level) {
                 String path = String.join("/", topology.subList(0, level + 1));
@@ -229,33 +221,38 @@ public final class NodesSpace implements Space {
     /** The best offer of the pool: of the indexes where they know it, else of all nodes. */
     private Optional<NodeOffer> bestInPool(Request request, Horizon horizon) {
         if (fragmentation.isPresent()) {
-            return leastFragmenting(nodes.values(), request, horizon);
+            return leastFragmenting(byPosition, request, horizon);
         }
         return switch (request.gpus()) {
             case GpuRequest.Whole whole -> firstWithUntouched(whole.count(), request, horizon);
             case GpuRequest.Fraction fraction
             when fraction.devices() == 1 -> {
-                // Who opens no untouched GPU is better than all who do; of those, the index knows the best.
-                Optional<NodeOffer> onShared = bestOf(index(horizon).withGpusInParts(), request, horizon);
-                yield onShared.filter(offer -> offer.opened() == 0).or(() -> firstWithUntouched(1, request, horizon));
+                // Who opens no untouched GPU is better than all who do.
+                Optional<NodeOffer> onShared = tightest(fraction.gpuMilliEach(), request, horizon);
+                yield onShared.isPresent() ? onShared : firstWithUntouched(1, request, horizon);
             }
-            case GpuRequest.Fraction several -> bestOf(nodes.values(), request, horizon);
-            case GpuRequest.Memory memory -> bestOf(nodes.values(), request, horizon);
-            case GpuRequest.Mig mig -> bestOf(nodes.values(), request, horizon);
+            case GpuRequest.Fraction several -> bestOf(byPosition, request, horizon);
+            case GpuRequest.Memory memory -> bestOf(byPosition, request, horizon);
+            case GpuRequest.Mig mig -> bestOf(byPosition, request, horizon);
         };
+    }
+
+    /** The best of those on which a GPU in parts is filled best by so much. */
+    private Optional<NodeOffer> tightest(int gpuMilli, Request request, Horizon horizon) {
+        String tenant = pool.sharing() == Pool.Sharing.ANY ? DeviceSpace.ANYBODY : request.tenant();
+        for (List<NodeSpace> alike : index(horizon).withPartLeft(tenant, gpuMilli)) {
+            Optional<NodeOffer> best = bestOf(alike, request, horizon);
+            if (best.isPresent()) {
+                return best;
+            }
+        }
+        return Optional.empty();
     }
 
     /** The first in the index that makes an offer, of the nodes with so many untouched GPUs. */
     private Optional<NodeOffer> firstWithUntouched(int count, Request request, Horizon horizon) {
-        for (NavigableSet<NodeSpace> alike : index(horizon).withUntouched(count)) {
-            for (NodeSpace node : alike) {
-                Optional<NodeOffer> offer = offer(node, request, horizon);
-                if (offer.isPresent()) {
-                    return offer;
-                }
-            }
-        }
-        return Optional.empty();
+        return Optional.ofNullable(index(horizon)
+                .first(count, node -> offer(node, request, horizon).orElse(null)));
     }
 
     /** The node on which the least is left that the pool's mix of work cannot use; ties go to the first. */
@@ -312,7 +309,7 @@ public final class NodesSpace implements Space {
         int level = level(wish).orElse(WHOLE_POOL);
         List<List<NodeSpace>> groups = new ArrayList<>();
         if (request.workers() == 1) {
-            nodes.values().forEach(node -> groups.add(List.of(node)));
+            byPosition.forEach(node -> groups.add(List.of(node)));
         } else if (level != WHOLE_POOL) {
             groups.addAll(domains(level, Horizon.LATER));
         }
@@ -333,7 +330,7 @@ public final class NodesSpace implements Space {
             return 0;
         }
         int least = 0;
-        for (NodeSpace node : nodes.values()) {
+        for (NodeSpace node : byPosition) {
             boolean suits = node.takesWork()
                     && node.suits(request.shape())
                     && node.devices().size() >= whole.count();
@@ -345,7 +342,7 @@ public final class NodesSpace implements Space {
 
     @Override
     public long unusableGpuMilli(Mix mix) {
-        return new Fragmentation(mix, nodes.values()).unusableGpuMilli(nodes.values());
+        return new Fragmentation(mix, byPosition).unusableGpuMilli(byPosition);
     }
 
     @Override
@@ -411,7 +408,8 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                change(node, when, () -> node.add((Allocation.Place.OnNode) worker.place(), tenure, when));
+                node.add((Allocation.Place.OnNode) worker.place(), tenure, when);
+                changed(node, when);
             }
         }
     }
@@ -421,33 +419,29 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                change(node, when, () -> node.remove((Allocation.Place.OnNode) worker.place(), tenure, when));
+                node.remove((Allocation.Place.OnNode) worker.place(), tenure, when);
+                changed(node, when);
             }
         }
     }
 
-    /** Changes a node and keeps the indexes right, those that look at that state of the world. */
-    private void change(NodeSpace node, When when, Runnable change) {
-        List<NodeIndex> concerned =
-                switch (when) {
-                    case NOW -> lookingAtNow;
-                    case NEXT -> lookingAtNext;
-                };
-        boolean indexed = node.takesWork();
-        if (indexed) {
-            concerned.forEach(index -> index.remove(node));
+    /** Keeps the indexes right, those that look at the state of the world that changed. */
+    private void changed(NodeSpace node, When when) {
+        if (when == When.NOW) {
+            index(Horizon.IGNORING_PROMISES).refresh(node);
+        } else {
+            index(Horizon.LATER).refresh(node);
         }
-        change.run();
-        fragmentation.ifPresent(known -> known.changed(node));
-        if (indexed) {
-            concerned.forEach(index -> index.add(node));
+        index(Horizon.AT_ONCE).refresh(node);
+        if (fragmentation.isPresent()) {
+            fragmentation.get().changed(node);
         }
     }
 
     /** The worker's node; none when the node is not known any more, or the pool was a plain count before. */
     private @Nullable NodeSpace onNode(Allocation.Worker worker) {
         return switch (worker.place()) {
-            case Allocation.Place.OnNode place -> nodes.get(place.node());
+            case Allocation.Place.OnNode place -> byId.get(place.node());
             case Allocation.Place.Counted counted -> null;
         };
     }

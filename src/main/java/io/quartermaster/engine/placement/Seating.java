@@ -20,7 +20,7 @@ public final class Seating {
     /** @param nodes of one pool */
     public Seating(Pool pool, List<Node> nodes) {
         for (Node node : nodes) {
-            this.nodes.put(node.id(), new NodeSpace(node, pool.sharing()));
+            this.nodes.put(node.id(), new NodeSpace(node, 0, pool.sharing()));
         }
     }
 

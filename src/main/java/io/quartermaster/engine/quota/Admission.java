@@ -43,7 +43,8 @@ public final class Admission {
 
     /** The first bound in the way of starting at once: neither what is held nor what is promised may pass it. */
     public static Optional<Hit> atOnce(Ask ask) {
-        return later(ask).or(() -> check(ask, When.NOW));
+        Optional<Hit> hit = later(ask);
+        return hit.isPresent() ? hit : check(ask, When.NOW);
     }
 
     /** The first bound in the way of starting once all who were told to stop have left. */
@@ -61,15 +62,16 @@ public final class Admission {
      * whoever borrows beside it since.
      */
     public static Optional<Hit> ofPromised(Ask ask, When when) {
-        return unnamed(ask, when).or(() -> overLimit(ask, when));
+        Optional<Hit> hit = unnamed(ask, when);
+        return hit.isPresent() ? hit : overLimit(ask, when);
     }
 
     private static Optional<Hit> check(Ask ask, When when) {
-        return unnamed(ask, when)
-                .or(() -> overLimit(ask, when))
-                .or(() -> overReserved(ask, when))
-                .or(() -> nonPreemptibleOverReserved(ask, when))
-                .or(() -> overWhatIsLent(ask, when));
+        Optional<Hit> hit = unnamed(ask, when);
+        hit = hit.isPresent() ? hit : overLimit(ask, when);
+        hit = hit.isPresent() ? hit : overReserved(ask, when);
+        hit = hit.isPresent() ? hit : nonPreemptibleOverReserved(ask, when);
+        return hit.isPresent() ? hit : overWhatIsLent(ask, when);
     }
 
     private static Optional<Hit> unnamed(Ask ask, When when) {
@@ -82,7 +84,7 @@ public final class Admission {
     private static Optional<Hit> overLimit(Ask ask, When when) {
         for (QuotaNode node : ask.path()) {
             long used = node.used().at(when);
-            long limit = node.limitGpuMilli().orElse(Long.MAX_VALUE);
+            long limit = node.mostGpuMilli();
             if (used + ask.gpuMilli() > limit) {
                 return Optional.of(new Hit(Bound.LIMIT, node, used, limit));
             }
@@ -150,7 +152,7 @@ public final class Admission {
                 heldBeside += node.tree().lendsAll() ? 0 : node.heldBackBeside(below);
                 below = node;
                 long used = node.used().at(when);
-                long most = node.limitGpuMilli().orElse(Long.MAX_VALUE);
+                long most = node.mostGpuMilli();
                 if (node.isRoot() && used + ask.gpuMilli() > most) {
                     return Optional.of(new Hit(Bound.CAPACITY, node, used, most));
                 }

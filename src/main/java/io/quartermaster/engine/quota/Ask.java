@@ -48,6 +48,9 @@ public record Ask(
 
     /** Every node that it would count at, without the roots, from the leaves upward. */
     public List<QuotaNode> path() {
+        if (leaves.size() == 1) {
+            return leaves.getFirst().belowRoot();
+        }
         List<QuotaNode> nodes = new ArrayList<>();
         for (QuotaNode leaf : leaves) {
             nodes.addAll(leaf.belowRoot());

@@ -2,7 +2,6 @@ package io.quartermaster.engine.quota;
 
 import io.quartermaster.engine.QuotaPath;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.SortedMap;
@@ -18,13 +17,17 @@ public final class QuotaNode {
     private final @Nullable QuotaNode parent;
     private final QuotaPath path;
     private final Terms terms;
-    private final SortedMap<Key, QuotaNode> children = new TreeMap<>();
+    private final SortedMap<Key, QuotaNode> byKey = new TreeMap<>();
+    private final List<QuotaNode> belowRoot;
+    private List<QuotaNode> children = List.of();
     private final Tally used = new Tally();
     private final Tally nonPreemptible = new Tally();
     private long weightMilli;
     private long demandGpuMilli;
     private long fairGpuMilli;
     private long pastGpuMicro;
+    private long heldBackGpuMilli;
+    private long heldBackBelow;
 
     /**
      * What the quota grants, with the defaults filled in.
@@ -55,10 +58,16 @@ public final class QuotaNode {
         this.parent = parent;
         this.path = path;
         this.terms = terms;
+        List<QuotaNode> upward = new ArrayList<>(4);
+        for (QuotaNode node = this; node.parent != null; node = node.parent) {
+            upward.add(node);
+        }
+        this.belowRoot = List.copyOf(upward);
     }
 
     void addChild(Key key, QuotaNode child) {
-        children.put(key, child);
+        byKey.put(key, child);
+        children = List.copyOf(byKey.values());
     }
 
     /** Adds an amount here and at every node above; a negative one takes it away. */
@@ -68,6 +77,21 @@ public final class QuotaNode {
             if (!preemptible) {
                 node.nonPreemptible.add(when, gpuMilli);
             }
+        }
+        if (when == When.NEXT && !tree.lendsAll()) {
+            holdBack();
+        }
+    }
+
+    /** Works out anew what must stay idle here and above. */
+    void holdBack() {
+        for (QuotaNode node = this; node != null; node = node.parent) {
+            long own = node.terms.reservedGpuMilli() - node.terms.lendableGpuMilli() - node.used.next();
+            long held = Math.max(node.heldBackBelow, own);
+            if (node.parent != null) {
+                node.parent.heldBackBelow += held - node.heldBackGpuMilli;
+            }
+            node.heldBackGpuMilli = held;
         }
     }
 
@@ -88,8 +112,9 @@ public final class QuotaNode {
         return path;
     }
 
-    public Collection<QuotaNode> children() {
-        return children.values();
+    /** In order of their paths; a node's own work comes first. */
+    public List<QuotaNode> children() {
+        return children;
     }
 
     public Tally used() {
@@ -106,6 +131,11 @@ public final class QuotaNode {
 
     public OptionalLong limitGpuMilli() {
         return isRoot() ? OptionalLong.of(tree.capacityGpuMilli()) : terms.limitGpuMilli();
+    }
+
+    /** The limit, or more than anybody could use. */
+    long mostGpuMilli() {
+        return isRoot() ? tree.capacityGpuMilli() : terms.limitGpuMilli().orElse(Long.MAX_VALUE);
     }
 
     public int rank() {
@@ -183,29 +213,17 @@ public final class QuotaNode {
 
     /** What must stay idle because its owner does not lend it. */
     long heldBackGpuMilli() {
-        long below = 0;
-        for (QuotaNode child : children.values()) {
-            below += child.heldBackGpuMilli();
-        }
-        return Math.max(below, terms.reservedGpuMilli() - terms.lendableGpuMilli() - used.next());
+        return heldBackGpuMilli;
     }
 
     /** What must stay idle for the children other than the one given. */
     long heldBackBeside(QuotaNode child) {
-        long held = 0;
-        for (QuotaNode other : children.values()) {
-            held += other == child ? 0 : other.heldBackGpuMilli();
-        }
-        return held;
+        return heldBackBelow - child.heldBackGpuMilli;
     }
 
     /** This node and those above it, without the root. */
     public List<QuotaNode> belowRoot() {
-        List<QuotaNode> nodes = new ArrayList<>(4);
-        for (QuotaNode node = this; node.parent != null; node = node.parent) {
-            nodes.add(node);
-        }
-        return nodes;
+        return belowRoot;
     }
 
     /** Whether the node is this one or lies under it. */

@@ -3,7 +3,6 @@ package io.quartermaster.engine.quota;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -87,6 +86,7 @@ public final class QuotaTree {
             lendsAll &= terms.lendableGpuMilli() == terms.reservedGpuMilli();
         });
         nodes.forEach((path, node) -> leaves.put(path, node.children().isEmpty() ? node : ownLeaf(node)));
+        leaves.values().forEach(QuotaNode::holdBack);
         setWeights(root);
     }
 
@@ -217,7 +217,7 @@ public final class QuotaTree {
         if (parent.children().isEmpty()) {
             return;
         }
-        FairShare.divide(parent.fairGpuMilli(), new ArrayList<>(parent.children()), pastOverGpuMicro);
+        FairShare.divide(parent.fairGpuMilli(), parent.children(), pastOverGpuMicro);
         parent.children().forEach(child -> divideBelow(child, pastOverGpuMicro));
     }
 }
