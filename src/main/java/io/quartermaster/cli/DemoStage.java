@@ -34,6 +34,7 @@ final class DemoStage {
         private final String id;
         private final Map<String, String> seen = new HashMap<>();
         private JsonNode details;
+        private boolean hasRun;
 
         private Actor(ApiClient owner, String tenant, String name, JsonNode submitted) {
             this.owner = owner;
@@ -55,6 +56,16 @@ final class DemoStage {
             return name;
         }
 
+        /** Whether it was seen running, or done; a service that was killed may show neither for a while. */
+        boolean hasRun() {
+            return hasRun;
+        }
+
+        /** Whether it was told to stop, has stopped, and waits again or has begun anew. */
+        boolean gaveWay() {
+            return preemptions() > 0 && (state().equals("waiting") || attempts() > 1);
+        }
+
         int preemptions() {
             return details.path("preemptions").size();
         }
@@ -74,6 +85,7 @@ final class DemoStage {
         private void look() {
             details = owner.require(owner.get(path()));
             String state = state();
+            hasRun |= state.equals("running") || state.equals("succeeded");
             String text =
                     switch (state) {
                         case "waiting" -> "waiting" + why();

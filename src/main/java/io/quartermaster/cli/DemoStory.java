@@ -56,26 +56,25 @@ final class DemoStory {
         }
         stage.until(
                 "r-1, r-2 and r-3 run, r-4 and r-5 wait for LIMIT",
-                () -> jobs.subList(0, 3).stream().allMatch(job -> job.state().equals("running"))
+                () -> jobs.subList(0, 3).stream().allMatch(Actor::hasRun)
                         && jobs.subList(3, 5).stream()
                                 .allMatch(job -> job.state().equals("waiting")
                                         && job.reason().equals("LIMIT")));
 
         stage.scene("globex reserves nothing and may use 2: it borrows the GPU that acme leaves idle.");
         Actor borrower = stage.submit(globex, DemoWorld.BORROWER, DemoWorld.queue("rnd", 1), "g-1", steps);
-        stage.until("g-1 runs", () -> borrower.state().equals("running"));
+        stage.until("g-1 runs", borrower::hasRun);
 
         stage.scene("DevOps wants 3 GPUs of its reserved 5: the job that R&D started last gives way.");
         Actor first = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 3), "d-1", steps);
         stage.until(
-                "d-1 runs, r-3 waits again",
-                () -> first.state().equals("running") && jobs.get(2).preemptions() == 1 && waits(jobs.get(2)));
+                "d-1 runs, r-3 waits again", () -> first.hasRun() && jobs.get(2).gaveWay());
 
         stage.scene("DevOps wants 2 more, still within its 5, and only 0 are free: one more job of R&D gives way.");
         Actor second = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 2), "d-2", steps);
         stage.until(
                 "d-2 runs, r-2 waits again",
-                () -> second.state().equals("running") && jobs.get(1).preemptions() == 1 && waits(jobs.get(1)));
+                () -> second.hasRun() && jobs.get(1).gaveWay());
         must(jobs.get(0).preemptions() == 0 && borrower.preemptions() == 0, "r-1 and g-1 were never told to stop");
 
         stage.scene("As jobs end, those that were preempted go first and resume from their checkpoints.");
@@ -92,10 +91,6 @@ final class DemoStory {
                     victim.name() + " resumed from its checkpoint");
         }
         bill(begun, Instant.now());
-    }
-
-    private static boolean waits(Actor job) {
-        return job.state().equals("waiting");
     }
 
     /** What an earlier, interrupted play left behind would stand in this one's way. */

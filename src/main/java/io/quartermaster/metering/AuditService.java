@@ -77,7 +77,7 @@ class AuditService {
                 : asked.to().toEpochMilli();
         if (from < 0 || from > to) {
             throw ProblemException.invalid(
-                    "from", "it is not before the end of the window", UsageRequest.TIME_ACCEPTED);
+                    "from", "it is not before the end of the window", ProblemException.Invalid.TIME_ACCEPTED);
         }
         return new Window(from, to);
     }

@@ -4,9 +4,7 @@ import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Words;
 import jakarta.ws.rs.QueryParam;
-import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -26,8 +24,6 @@ public final class UsageRequest {
         TOTAL,
         HOUR
     }
-
-    static final String TIME_ACCEPTED = "an ISO-8601 instant such as 2026-11-01T00:00:00Z";
 
     private static final List<Dimension> DIMENSIONS = Arrays.stream(Dimension.values())
             .filter(dimension -> dimension != Dimension.HOUR)
@@ -121,30 +117,13 @@ public final class UsageRequest {
                 .truncatedTo(ChronoUnit.DAYS)
                 .withDayOfMonth(1)
                 .toInstant();
-        long end = instant(problems, "to", to, now);
-        long begin = instant(problems, "from", from, month);
+        long end = problems.instant("to", to).orElse(now).toEpochMilli();
+        long begin = problems.instant("from", from).orElse(month).toEpochMilli();
         if (begin > end) {
             problems.add(
                     "from", "it is after the end of the window", "an instant not after " + Instant.ofEpochMilli(end));
             return new Window(end, end);
         }
         return new Window(begin, end);
-    }
-
-    private static long instant(
-            ProblemException.Invalid problems, String field, @Nullable String text, Instant otherwise) {
-        if (text == null) {
-            return otherwise.toEpochMilli();
-        }
-        try {
-            long millis = OffsetDateTime.parse(text).toInstant().toEpochMilli();
-            if (millis >= 0) {
-                return millis;
-            }
-        } catch (DateTimeException | ArithmeticException e) {
-            // falls through to the refusal below
-        }
-        problems.add(field, "\"" + text + "\" is no time since 1970", TIME_ACCEPTED);
-        return otherwise.toEpochMilli();
     }
 }

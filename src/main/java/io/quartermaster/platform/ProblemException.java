@@ -1,7 +1,12 @@
 package io.quartermaster.platform;
 
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Ends a request with a {@link Problem}. Nothing the request did is kept. */
 public final class ProblemException extends RuntimeException {
@@ -49,6 +54,9 @@ public final class ProblemException extends RuntimeException {
 
     /** Collects everything that is wrong with an input, so that its sender hears all of it at once. */
     public static final class Invalid {
+        /** How the time of a query parameter is written. */
+        public static final String TIME_ACCEPTED = "an ISO-8601 instant such as 2026-11-01T00:00:00Z";
+
         private final List<Problem.Field> fields = new ArrayList<>();
 
         public Invalid add(String field, String message, String accepted) {
@@ -58,6 +66,23 @@ public final class ProblemException extends RuntimeException {
 
         public Invalid check(boolean ok, String field, String message, String accepted) {
             return ok ? this : add(field, message, accepted);
+        }
+
+        /** The time that a query parameter states; empty where it states none, or nothing that is accepted, which is noted. */
+        public Optional<Instant> instant(String field, @Nullable String text) {
+            if (text == null) {
+                return Optional.empty();
+            }
+            try {
+                Instant instant = OffsetDateTime.parse(text).toInstant();
+                if (instant.toEpochMilli() >= 0) {
+                    return Optional.of(instant);
+                }
+            } catch (DateTimeException | ArithmeticException e) {
+                // Falls through to the refusal below.
+            }
+            add(field, "\"" + text + "\" is no time since 1970", TIME_ACCEPTED);
+            return Optional.empty();
         }
 
         public boolean isEmpty() {

@@ -1,8 +1,5 @@
 package io.quartermaster.capacity;
 
-import static io.quartermaster.tenancy.TestTenants.adminToken;
-import static io.quartermaster.tenancy.TestTenants.operatorToken;
-import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
@@ -10,37 +7,18 @@ import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
 import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.not;
-import static org.hamcrest.Matchers.notNullValue;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.tenancy.TestTenants;
-import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;
-import jakarta.inject.Inject;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Clusters, pools, nodes and allotments through the public API, with two tenants. */
+/** Clusters, pools and allotments through the public API, with two tenants. */
 @QuarkusTest
-class CapacityIT {
-
-    private static final String A = "capacity-a";
-    private static final String B = "capacity-b";
-
-    @Inject
-    SystemDatabase database;
-
-    @BeforeAll
-    static void twoTenants() {
-        TestTenants.provision(A);
-        TestTenants.provision(B);
-    }
+class CapacityIT extends OperatorsWork {
 
     @Test
     void theSameAgainChangesNothingAndOtherContentIsRefused() {
@@ -173,76 +151,6 @@ class CapacityIT {
     }
 
     @Test
-    void nodesAreAddedCordonedMovedAndRetired() {
-        fleet("nodes");
-        operator()
-                .body(Map.of(
-                        "name", "nodes-1", "cluster", "nodes", "pool", "nodes", "topology", List.of("z1", "rack7")))
-                .post("/v1/operator/nodes")
-                .then()
-                .statusCode(201)
-                .body("contact", equalTo("never-heard"))
-                .body("schedulable", equalTo(true))
-                .body("topology", contains("z1", "rack7"))
-                .body("gpus", hasSize(0));
-        operator()
-                .header("If-Match", "\"0\"")
-                .body(Map.of("schedulable", false, "labels", Map.of("gpu", "h100")))
-                .patch("/v1/operator/nodes/nodes-1")
-                .then()
-                .statusCode(200)
-                .body("schedulable", equalTo(false))
-                .body("labels.gpu", equalTo("h100"))
-                .body("pool", equalTo("nodes"));
-        operator()
-                .queryParam("pool", "nodes")
-                .queryParam("schedulable", false)
-                .get("/v1/operator/nodes")
-                .then()
-                .body("items.name", contains("nodes-1"));
-        operator().delete("/v1/operator/pools/nodes").then().statusCode(409).body("code", equalTo("in-use"));
-        operator().delete("/v1/operator/clusters/nodes").then().statusCode(409);
-        operator().delete("/v1/operator/nodes/nodes-1").then().statusCode(204);
-        operator().get("/v1/operator/nodes/nodes-1").then().statusCode(404);
-        operator().delete("/v1/operator/nodes/nodes-1").then().statusCode(204);
-        operator().delete("/v1/operator/nodes/never").then().statusCode(404);
-        operator().delete("/v1/operator/pools/nodes").then().statusCode(204);
-        operator()
-                .body(Map.of("name", "nodes"))
-                .post("/v1/operator/pools")
-                .then()
-                .statusCode(409)
-                .body("code", equalTo("name-was-used"));
-        operator().delete("/v1/operator/clusters/nodes").then().statusCode(204);
-    }
-
-    @Test
-    void aPoolCountsTheHealthyGpusOfNodesThatAreHeard() {
-        fleet("counted");
-        node("counted", "counted-1", "container", 3);
-        database.in(connection -> connection
-                        .query("update gpu set healthy = false where device_index = 2")
-                        .execute())
-                .await()
-                .atMost(Duration.ofSeconds(10));
-
-        operator()
-                .get("/v1/operator/pools/counted")
-                .then()
-                .statusCode(200)
-                .body("up", equalTo("2"))
-                .body("nodes", equalTo(1))
-                .body("nodesUp", equalTo(1));
-        operator()
-                .get("/v1/operator/nodes/counted-1")
-                .then()
-                .body("contact", equalTo("up"))
-                .body("agent.isolation", equalTo("container"))
-                .body("gpus.index", contains(0, 1, 2))
-                .body("gpus.healthy", contains(true, true, false));
-    }
-
-    @Test
     void anAllotmentIsGrantedChangedAndTakenBack() {
         operator().body(Map.of("name", "granted", "capacity", "10")).post("/v1/operator/pools");
         String path = "/v1/operator/tenants/" + A + "/allotments/granted";
@@ -314,47 +222,6 @@ class CapacityIT {
     }
 
     @Test
-    void aNodeThatCannotKeepTenantsApartServesOneTenantOnly() {
-        fleet("alone");
-        node("alone", "alone-1", "none", 1);
-        operator()
-                .body(Map.of("reserved", "1"))
-                .put("/v1/operator/tenants/" + A + "/allotments/alone")
-                .then()
-                .statusCode(201);
-
-        operator()
-                .body(Map.of("reserved", "0"))
-                .put("/v1/operator/tenants/" + B + "/allotments/alone")
-                .then()
-                .statusCode(422)
-                .body("code", equalTo("not-isolated"))
-                .body("detail", containsString("alone-1"));
-    }
-
-    @Test
-    void aNodeWithoutIsolationDoesNotJoinAPoolOfSeveralTenants() {
-        fleet("shared");
-        fleet("single");
-        node("single", "single-1", "none", 1);
-        for (String tenant : List.of(A, B)) {
-            operator()
-                    .body(Map.of("reserved", "0"))
-                    .put("/v1/operator/tenants/" + tenant + "/allotments/shared")
-                    .then()
-                    .statusCode(201);
-        }
-
-        operator()
-                .header("If-Match", "\"0\"")
-                .body(Map.of("pool", "shared"))
-                .patch("/v1/operator/nodes/single-1")
-                .then()
-                .statusCode(422)
-                .body("code", equalTo("not-isolated"));
-    }
-
-    @Test
     void tenantsSeeNothingOfTheOperatorsPart() {
         admin(A).get("/v1/operator/pools").then().statusCode(404);
         admin(A).body(Map.of("name", "mine")).post("/v1/operator/pools").then().statusCode(404);
@@ -377,63 +244,5 @@ class CapacityIT {
                 .getString(0);
 
         assertThat(actor).isEqualTo("service-account-quartermaster-cli pools:create operator");
-    }
-
-    @Test
-    void aNodesCredentialIsToldOnce() {
-        fleet("keyed");
-        operator()
-                .body(Map.of("name", "keyed-1", "cluster", "keyed", "pool", "keyed"))
-                .post("/v1/operator/nodes");
-
-        operator()
-                .post("/v1/operator/nodes/keyed-1/credential")
-                .then()
-                .statusCode(201)
-                .header("Cache-Control", containsString("no-store"))
-                .body("clientId", equalTo("node-keyed-1"))
-                .body("clientSecret", notNullValue())
-                .body("tokenUrl", notNullValue());
-        operator().post("/v1/operator/nodes/nobody/credential").then().statusCode(404);
-    }
-
-    /** A cluster and a pool of nodes, both of this name. */
-    private static void fleet(String name) {
-        operator()
-                .body(Map.of("name", name, "kind", "simulated", "region", "north"))
-                .post("/v1/operator/clusters")
-                .then()
-                .statusCode(201);
-        operator().body(Map.of("name", name)).post("/v1/operator/pools").then().statusCode(201);
-    }
-
-    /** A node that was heard, as its agent's report leaves it. */
-    private void node(String fleet, String name, String isolation, int gpus) {
-        String id = operator()
-                .body(Map.of("name", name, "cluster", fleet, "pool", fleet))
-                .post("/v1/operator/nodes")
-                .then()
-                .statusCode(201)
-                .extract()
-                .path("id");
-        database.in(connection -> connection
-                        .preparedQuery(
-                                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
-                                        + " values ($1, '1', 'b', 'i', $2, now(), now())")
-                        .execute(Tuple.of(UUID.fromString(id), isolation))
-                        .chain(() -> connection
-                                .preparedQuery("insert into gpu (node_id, device_index, uuid, model, memory_mib)"
-                                        + " select $1, i, 'gpu-' || i, 'H100', 81920 from generate_series(0, $2 - 1) i")
-                                .execute(Tuple.of(UUID.fromString(id), gpus))))
-                .await()
-                .atMost(Duration.ofSeconds(10));
-    }
-
-    private static RequestSpecification operator() {
-        return request(operatorToken());
-    }
-
-    private static RequestSpecification admin(String tenant) {
-        return request(adminToken(tenant));
     }
 }

@@ -44,6 +44,14 @@ final class CellRows {
         return id;
     }
 
+    /** A pool of one node with that many GPUs, all of them the tenant's. */
+    UUID poolOf(int gpus) {
+        UUID pool = pool(tenant);
+        node(pool, tenant + "-1", gpus, Duration.ofMinutes(30));
+        allotment(pool, gpus, gpus);
+        return pool;
+    }
+
     UUID node(UUID pool, String name, int gpus, Duration lease) {
         UUID id = Ids.next();
         UUID cluster = Ids.next();
@@ -130,6 +138,12 @@ final class CellRows {
         return id;
     }
 
+    /** A workload of a group that has so many GPUs reserved and may use no more. */
+    UUID job(UUID pool, long gpus, UUID profile) {
+        UUID policy = policy("/all", pool, gpus, gpus);
+        return submit(queue(policy, profile), policy, profile);
+    }
+
     UUID submit(UUID queue, UUID policy, UUID profile) {
         return submit(queue, policy, profile, true);
     }
@@ -202,5 +216,20 @@ final class CellRows {
         return run("select reason_code from workload where id = $1", workload)
                 .getFirst()
                 .getString("reason_code");
+    }
+
+    /** GPU-thousandths of the tenant's usage events of one kind, in their order. */
+    List<Long> usage(String kind) {
+        return run("select gpu_milli from usage_event where tenant_id = $1 and kind = $2 order by seq", tenant, kind)
+                .stream()
+                .map(row -> row.getLong("gpu_milli"))
+                .toList();
+    }
+
+    /** How many devices the tenant's attempts hold. */
+    long held() {
+        return run("select count(*) as n from allocation_device where tenant_id = $1 and freed_at is null", tenant)
+                .getFirst()
+                .getLong("n");
     }
 }

@@ -13,7 +13,6 @@ import jakarta.inject.Inject;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
@@ -47,7 +46,7 @@ class RacesIT {
     @Test
     void workMovedToAnotherQueueWhileItWasToStartStartsAsWhatItIsThen() {
         CellRows rows = new CellRows(database, "races-move");
-        UUID pool = pool(rows, 2);
+        UUID pool = rows.poolOf(2);
         UUID one = rows.policy("/one", pool, 1, 2);
         UUID two = rows.policy("/two", pool, 1, 2);
         UUID profile = rows.profile(1, pool);
@@ -77,9 +76,9 @@ class RacesIT {
     @Test
     void aLeaderThatWasJustBuiltStatesWhatIsReservedOnceAndOnlyWhereItChanged() {
         CellRows rows = new CellRows(database, "races-levels");
-        UUID pool = pool(rows, 4);
+        UUID pool = rows.poolOf(4);
         cell.settle();
-        assertThat(reserved(rows)).containsExactly(4_000L);
+        assertThat(rows.usage("tenant-reserved")).containsExactly(4_000L);
 
         // As if the inbox row of this change had been set aside.
         rows.run("update allotment set reserved_milli = 3000 where tenant_id = $1 and pool_id = $2", rows.tenant, pool);
@@ -88,7 +87,7 @@ class RacesIT {
         cell.rebuild();
         cell.settle();
 
-        assertThat(reserved(rows)).containsExactly(4_000L, 3_000L);
+        assertThat(rows.usage("tenant-reserved")).containsExactly(4_000L, 3_000L);
     }
 
     @Test
@@ -127,10 +126,8 @@ class RacesIT {
     @Test
     void aReportThatNoInboxRowNamesIsTakenInByTheNextLeaderThatIsBuilt() {
         CellRows rows = new CellRows(database, "races-report");
-        UUID pool = pool(rows, 1);
-        UUID policy = rows.policy("/all", pool, 1, 1);
-        UUID profile = rows.profile(1, pool);
-        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        UUID pool = rows.poolOf(1);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
         cell.settle();
         rows.report(job, "ended", "succeeded");
         rows.run("delete from inbox where tenant_id = $1", rows.tenant);
@@ -141,7 +138,7 @@ class RacesIT {
         cell.settle();
 
         assertThat(rows.state(job)).isEqualTo("succeeded");
-        assertThat(held(rows)).isZero();
+        assertThat(rows.held()).isZero();
     }
 
     @Test
@@ -151,18 +148,15 @@ class RacesIT {
         UUID first = rows.node(pool, "races-gang-1", 1, LONG);
         UUID second = rows.node(pool, "races-gang-2", 1, LONG);
         rows.allotment(pool, 2, 2);
-        UUID policy = rows.policy("/all", pool, 2, 2);
-        UUID profile = rows.profile(1, 2, 2, pool);
-        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        UUID job = rows.job(pool, 2, rows.profile(1, 2, 2, pool));
         cell.settle();
-        rows.report(job, "running", "");
-        cell.settle();
+        run(rows, job);
         assertThat(rows.state(job)).isEqualTo("running");
 
         rows.contact(second, OVER);
         cell.settle();
         assertThat(rows.state(job)).isEqualTo("stopping");
-        assertThat(held(rows)).isEqualTo(2);
+        assertThat(rows.held()).isEqualTo(2);
 
         // The agent of the lost node is back before the rest has stopped: what it says of the attempt counts no more.
         rows.run(
@@ -192,12 +186,9 @@ class RacesIT {
         UUID first = rows.node(pool, "races-done-1", 1, LONG);
         UUID second = rows.node(pool, "races-done-2", 1, LONG);
         rows.allotment(pool, 2, 2);
-        UUID policy = rows.policy("/all", pool, 2, 2);
-        UUID profile = rows.profile(1, 2, 2, pool);
-        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        UUID job = rows.job(pool, 2, rows.profile(1, 2, 2, pool));
         cell.settle();
-        rows.report(job, "running", "");
-        cell.settle();
+        run(rows, job);
 
         rows.reportOn(first, job, "ended", "succeeded");
         cell.settle();
@@ -214,12 +205,9 @@ class RacesIT {
         UUID pool = rows.pool("races-silent");
         UUID node = rows.node(pool, "races-silent-1", 1, LONG);
         rows.allotment(pool, 1, 1);
-        UUID policy = rows.policy("/all", pool, 1, 1);
-        UUID profile = rows.profile(1, pool);
-        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
         cell.settle();
-        rows.report(job, "running", "");
-        cell.settle();
+        run(rows, job);
         rows.contact(node, OVER);
         long lastWord = rows.run(
                         "select floor(extract(epoch from last_heard) * 1000)::bigint as ms from node_contact where node_id = $1",
@@ -244,7 +232,7 @@ class RacesIT {
     @Test
     void nothingOfATenantThatIsNotActiveStarts() {
         CellRows rows = new CellRows(database, "races-tenant");
-        UUID pool = pool(rows, 1);
+        UUID pool = rows.poolOf(1);
         UUID policy = rows.policy("/all", pool, 1, 1);
         UUID profile = rows.profile(1, pool);
         UUID queue = rows.queue(policy, profile);
@@ -269,7 +257,7 @@ class RacesIT {
     @Test
     void liveViewsAreToldWhyWorkWaitsWheneverThatChanges() {
         CellRows rows = new CellRows(database, "races-why");
-        UUID pool = pool(rows, 2);
+        UUID pool = rows.poolOf(2);
         UUID policy = rows.policy("/all", pool, 1, 1);
         UUID profile = rows.profile(1, pool);
         UUID queue = rows.queue(policy, profile);
@@ -306,7 +294,7 @@ class RacesIT {
     @Test
     void oneMemberHoldsNoMoreThanThePolicyAllowsAUser() {
         CellRows rows = new CellRows(database, "races-user");
-        UUID pool = pool(rows, 4);
+        UUID pool = rows.poolOf(4);
         UUID policy = rows.policy("/all", pool, 4, 4);
         UUID profile = rows.profile(1, pool);
         UUID queue = rows.queue(policy, profile);
@@ -327,155 +315,10 @@ class RacesIT {
         assertThat(rows.state(second)).isEqualTo("starting");
     }
 
-    @Test
-    void anElasticWorkloadGrowsShrinksAndIsMeteredWorkerByWorker() {
-        CellRows rows = new CellRows(database, "races-elastic");
-        UUID pool = pool(rows, 4);
-        UUID wide = rows.policy("/wide", pool, 1, 4);
-        UUID other = rows.policy("/other", pool, 3, 4);
-        UUID elastic = rows.profile(1, 4, 1, pool);
-        UUID two = rows.profile(2, pool);
-        UUID job = rows.submit(rows.queue(wide, elastic), wide, elastic);
-        cell.settle();
-        rows.report(job, "running", "");
-        cell.settle();
-        assertThat(rows.state(job)).isEqualTo("running");
-        assertThat(liveWorkers(rows, job)).containsExactly(null, 1, 2, 3);
-        assertThat(usage(rows, "allocated")).containsExactly(1_000L, 1_000L, 1_000L, 1_000L);
-
-        UUID claimant = rows.submit(rows.queue(other, two), other, two);
-        cell.settle();
-        assertThat(rows.state(job)).isEqualTo("running");
-        assertThat(rows.reason(claimant)).isEqualTo("NOMINATED");
-        assertThat(stoppingWorkers(rows, job)).containsExactly(2, 3);
-        assertThat(rows.run("select cause from preemption where workload_id = $1", job))
-                .extracting(row -> row.getString("cause"))
-                .containsExactly("reclaim", "reclaim");
-
-        // The engine is built anew in the middle: it must come to know the same.
-        cell.rebuild();
-        cell.settle();
-        for (int worker : List.of(2, 3)) {
-            rows.reportAttempt(rows.surplus(job, worker), job, "ended", "preempted");
-        }
-        cell.settle();
-        assertThat(rows.state(claimant)).isEqualTo("starting");
-        assertThat(rows.state(job)).isEqualTo("running");
-        assertThat(liveWorkers(rows, job)).containsExactly(null, 1);
-        assertThat(usage(rows, "freed")).hasSize(2);
-
-        rows.report(claimant, "ended", "succeeded");
-        cell.settle();
-        assertThat(liveWorkers(rows, job)).containsExactly(null, 1, 2, 3);
-
-        // A worker that is done by itself is not started again.
-        rows.reportAttempt(rows.surplus(job, 1), job, "ended", "succeeded");
-        cell.settle();
-        assertThat(liveWorkers(rows, job)).containsExactly(null, 2, 3);
-    }
-
-    @Test
-    void anElasticWorkloadIsOverWhenItsSurplusWorkersHaveStoppedToo() {
-        CellRows rows = new CellRows(database, "races-surplus");
-        UUID pool = pool(rows, 3);
-        UUID policy = rows.policy("/all", pool, 3, 3);
-        UUID elastic = rows.profile(1, 3, 1, pool);
-        UUID job = rows.submit(rows.queue(policy, elastic), policy, elastic);
-        cell.settle();
-        rows.report(job, "running", "");
-        cell.settle();
-
-        UUID core = rows.run("select id from attempt where workload_id = $1 and worker is null", job)
-                .getFirst()
-                .getUUID("id");
-        rows.reportAttempt(core, job, "ended", "succeeded");
-        cell.settle();
-        assertThat(rows.state(job)).isEqualTo("stopping");
-        assertThat(stoppingWorkers(rows, job)).containsExactly(1, 2);
-
-        rows.reportAttempt(rows.surplus(job, 1), job, "ended", "cancelled");
-        cell.settle();
-        assertThat(rows.state(job)).isEqualTo("stopping");
-        rows.reportAttempt(rows.surplus(job, 2), job, "ended", "cancelled");
-        cell.settle();
-        assertThat(rows.state(job)).isEqualTo("succeeded");
-        assertThat(held(rows)).isZero();
-        assertThat(usage(rows, "freed")).hasSize(3);
-    }
-
-    @Test
-    void aWorkloadThatLosesASurplusWorkerGoesOnAndGrowsElsewhere() {
-        CellRows rows = new CellRows(database, "races-lost");
-        UUID pool = rows.pool("races-lost");
-        rows.node(pool, "races-lost-1", 1, LONG);
-        rows.node(pool, "races-lost-2", 1, LONG);
-        rows.allotment(pool, 3, 3);
-        UUID policy = rows.policy("/all", pool, 3, 3);
-        UUID elastic = rows.profile(1, 2, 1, pool);
-        UUID job = rows.submit(rows.queue(policy, elastic), policy, elastic);
-        cell.settle();
-        UUID on = rows.run(
-                        "select node_id from allocation_device d join attempt a on a.id = d.attempt_id where a.workload_id = $1 and a.worker = 1",
-                        job)
-                .getFirst()
-                .getUUID("node_id");
-        rows.contact(on, OVER);
-        rows.node(pool, "races-lost-3", 1, LONG);
-        cell.settle();
-
-        assertThat(rows.state(job)).isEqualTo("starting");
-        assertThat(liveWorkers(rows, job)).containsExactly(null, 1);
-        assertThat(rows.run("select outcome from attempt where workload_id = $1 and state = 'ended'", job))
-                .extracting(row -> row.getString("outcome"))
-                .containsExactly("lost");
-    }
-
-    private static List<Integer> liveWorkers(CellRows rows, UUID workload) {
-        return workers(rows, workload, "state <> 'ended'");
-    }
-
-    private static List<Integer> stoppingWorkers(CellRows rows, UUID workload) {
-        return workers(rows, workload, "state = 'stopping' and worker is not null");
-    }
-
-    private static List<Integer> workers(CellRows rows, UUID workload, String which) {
-        List<Integer> workers = new ArrayList<>();
-        rows.run(
-                        "select worker from attempt where workload_id = $1 and " + which
-                                + " order by worker nulls first",
-                        workload)
-                .forEach(row -> workers.add(row.getInteger("worker")));
-        return workers;
-    }
-
-    private static List<Long> usage(CellRows rows, String kind) {
-        List<Long> amounts = new ArrayList<>();
-        rows.run("select gpu_milli from usage_event where tenant_id = $1 and kind = $2 order by seq", rows.tenant, kind)
-                .forEach(row -> amounts.add(row.getLong("gpu_milli")));
-        return amounts;
-    }
-
-    private static UUID pool(CellRows rows, int gpus) {
-        UUID pool = rows.pool(rows.tenant);
-        rows.node(pool, rows.tenant + "-1", gpus, LONG);
-        rows.allotment(pool, gpus, gpus);
-        return pool;
-    }
-
     private CapacityFacts.NodeFact fact(UUID node) {
         return database.run(
                 CellRows.TIMEOUT, tx -> CapacityFacts.nodes(tx, OffsetDateTime.now(ZoneOffset.UTC), new UUID[] {node})
                         .getFirst());
-    }
-
-    private static List<Long> reserved(CellRows rows) {
-        return rows
-                .run(
-                        "select gpu_milli from usage_event where tenant_id = $1 and kind = 'tenant-reserved' order by seq",
-                        rows.tenant)
-                .stream()
-                .map(row -> row.getLong("gpu_milli"))
-                .toList();
     }
 
     private static boolean lost(CellRows rows, UUID node) {
@@ -485,15 +328,13 @@ class RacesIT {
                 != null;
     }
 
-    private static long held(CellRows rows) {
-        return rows.run(
-                        "select count(*) as n from allocation_device where tenant_id = $1 and freed_at is null",
-                        rows.tenant)
-                .getFirst()
-                .getLong("n");
-    }
-
     private static List<Row> attempts(CellRows rows, UUID workload) {
         return rows.run("select number, outcome from attempt where workload_id = $1 order by number", workload);
+    }
+
+    /** Its executor says that it runs. */
+    private void run(CellRows rows, UUID job) {
+        rows.report(job, "running", "");
+        cell.settle();
     }
 }
