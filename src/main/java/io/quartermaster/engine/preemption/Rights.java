@@ -4,6 +4,7 @@ import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,11 +42,15 @@ final class Rights {
     /**
      * Whether there may be anybody to reclaim from: whoever the victim, the claimant's own group must stay within its
      * reservation or its fair share in one of the trees.
+     *
+     * @param leaving what its own group may give up for it
      */
-    boolean couldReclaim(Claimant claimant) {
+    boolean couldReclaim(Claimant claimant, List<Unit> leaving) {
+        long leavesMilli =
+                leaving.stream().mapToLong(unit -> unit.tenure().gpuMilli()).sum();
         boolean could = false;
         for (QuotaNode leaf : claimant.ask().leaves()) {
-            could |= leaf.used().next() + claimant.ask().gpuMilli() <= leaf.entitledGpuMilli();
+            could |= leaf.used().next() - leavesMilli + claimant.ask().gpuMilli() <= leaf.entitledGpuMilli();
         }
         return could && settings.reclaim() != Settings.Reclaim.NONE;
     }

@@ -65,12 +65,11 @@ public final class RoomMaker {
                 return room;
             }
         }
-        boolean fromOthers = rights.couldReclaim(claimant);
         boolean onlyOwnGroupHelps = hit.isPresent() && hit.get().ceiling().isPresent();
-        boolean fromOwnGroup = hasLowerPriority(claimant);
+        List<Unit> lower = ofLowerPriority(claimant);
         for (Way way : Way.values()) {
-            boolean possible = (fromOthers || !way.fromOthers)
-                    && (fromOwnGroup || !way.fromOwnGroup)
+            boolean possible = (!way.fromOthers || rights.couldReclaim(claimant, way.fromOwnGroup ? lower : List.of()))
+                    && (!way.fromOwnGroup || !lower.isEmpty())
                     && (way.fromOwnGroup || !onlyOwnGroupHelps);
             Optional<Room> room = possible ? byStopping(claimant, way, outcome) : Optional.empty();
             if (room.isPresent()) {
@@ -80,10 +79,14 @@ public final class RoomMaker {
         return Optional.empty();
     }
 
-    /** Whether work of lower priority runs in the claimant's own group. */
-    private boolean hasLowerPriority(Claimant claimant) {
+    /** The work of lower priority in the claimant's own group. */
+    private List<Unit> ofLowerPriority(Claimant claimant) {
         SortedSet<Unit> own = cluster.running(claimant.space().pool().id()).get(claimant.path());
-        return own != null && own.first().holder().priority() < claimant.priority();
+        return own == null
+                ? List.of()
+                : own.stream()
+                        .takeWhile(unit -> unit.holder().priority() < claimant.priority())
+                        .toList();
     }
 
     private static boolean curable(Admission.Bound bound) {
