@@ -168,21 +168,24 @@ final class Books {
         };
     }
 
-    /** Running work that may have to give way; not while it is shrinking, nor while a place is kept for more of it. */
+    /** Running work that may have to give way, with what it keeps; not while a place is kept for more of it. */
     private static Optional<Holder> holder(Workload workload, WorkloadState.Holding holding) {
-        boolean settled = holding.phase() instanceof WorkloadState.Phase.Running
-                && workload.nomination().isEmpty();
-        if (!workload.preemptible() || !settled) {
+        Optional<Allocation> keeps = remaining(holding);
+        if (!workload.preemptible() || keeps.isEmpty() || workload.nomination().isPresent()) {
             return Optional.empty();
         }
+        OptionalLong leavingBy = holding.phase() instanceof WorkloadState.Phase.Shrinking shrinking
+                ? OptionalLong.of(shrinking.deadlineMillis())
+                : OptionalLong.empty();
         return Optional.of(new Holder(
                 workload.id(),
-                tenure(workload, holding.allocation()),
+                tenure(workload, keeps.get()),
                 workload.priority(),
                 workload.shape().minWorkers(),
                 holding.startedMillis(),
                 workload.submittedMillis(),
-                workload.sequence()));
+                workload.sequence(),
+                leavingBy));
     }
 
     /** The line for the workers that an elastic workload still misses. */

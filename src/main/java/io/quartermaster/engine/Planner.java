@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Makes one plan: fixes the fair shares, starts those for whom a place was kept, then tries the waiting one after the
@@ -44,6 +45,7 @@ final class Planner {
     private final Set<String> staleTenants = new LinkedHashSet<>();
     private final List<Line> staleLines = new ArrayList<>();
     private final Set<Line> blocked = new HashSet<>();
+    private final Set<WorkloadId> told = new HashSet<>();
     private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
     private final Map<Line, Set<PoolId>> withoutAnyRoom = new HashMap<>();
 
@@ -325,7 +327,9 @@ final class Planner {
         Workload victim = facts.workload(eviction.holder().id());
         WorkloadState.Holding holding = (WorkloadState.Holding) victim.state();
         long deadline = nowMillis + settings.graceMillis();
-        stops.add(victim.id());
+        if (told.add(victim.id())) {
+            stops.add(victim.id());
+        }
         if (eviction.whole()) {
             WorkloadState stopping = new WorkloadState.Holding(
                     holding.allocation(),
@@ -336,10 +340,14 @@ final class Planner {
             eviction.movedTo().ifPresent(place -> decisions.add(new Decision.Nominate(victim.id(), place)));
         } else {
             var workers = Books.numbers(eviction.leaving().allocation());
+            var allWorkers = new TreeSet<>(workers);
+            if (holding.phase() instanceof WorkloadState.Phase.Shrinking already) {
+                allWorkers.addAll(already.workers());
+            }
             WorkloadState shrinking = new WorkloadState.Holding(
                     holding.allocation(),
                     holding.startedMillis(),
-                    new WorkloadState.Phase.Shrinking(eviction.cause(), workers, deadline));
+                    new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, deadline));
             update(victim, victim.withState(shrinking));
             decisions.add(new Decision.Shrink(
                     victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));

@@ -2,11 +2,14 @@ package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.WorkloadId;
+import java.util.OptionalLong;
 
 /**
  * Running work, as those see it who look for room.
  *
+ * @param tenure what it holds, without workers that were told to leave
  * @param minWorkers workers beyond these may go one by one
+ * @param leavingByMillis when workers that were told to leave have left
  */
 public record Holder(
         WorkloadId id,
@@ -15,7 +18,8 @@ public record Holder(
         int minWorkers,
         long startedMillis,
         long submittedMillis,
-        long sequence) {
+        long sequence,
+        OptionalLong leavingByMillis) {
 
     public Allocation allocation() {
         return tenure.allocation();

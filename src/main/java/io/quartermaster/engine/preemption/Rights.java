@@ -31,12 +31,18 @@ final class Rights {
 
     /** Whether it may be moved, or stopped for work of its own group. */
     boolean oldEnough(Holder holder) {
-        return stops.mayStop(holder.id()) && nowMillis - holder.startedMillis() >= settings.minRuntimeMillis();
+        return mayBeTold(holder) && nowMillis - holder.startedMillis() >= settings.minRuntimeMillis();
     }
 
     boolean oldEnoughToBeReclaimed(Holder holder) {
         long least = Math.max(settings.minRuntimeMillis(), settings.reclaimMinRuntimeMillis());
-        return stops.mayStop(holder.id()) && nowMillis - holder.startedMillis() >= least;
+        return mayBeTold(holder) && nowMillis - holder.startedMillis() >= least;
+    }
+
+    /** Whose workers are leaving loses more of them only in the same moment, so that all have one deadline. */
+    private boolean mayBeTold(Holder holder) {
+        long deadlineMillis = nowMillis + settings.graceMillis();
+        return stops.mayStop(holder.id()) && holder.leavingByMillis().orElse(deadlineMillis) == deadlineMillis;
     }
 
     /**

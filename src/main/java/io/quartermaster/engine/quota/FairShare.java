@@ -129,7 +129,7 @@ final class FairShare {
         }
 
         long beyondReserved() {
-            return node.used().next() - node.reservedGpuMilli();
+            return Math.max(0, node.used().next() - node.reservedGpuMilli());
         }
 
         /** Takes {@code part / over} in whole GPUs, or what it wants if that is less, and returns how much. */

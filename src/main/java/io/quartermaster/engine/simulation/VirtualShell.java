@@ -12,6 +12,8 @@ import io.quartermaster.engine.WorkloadState;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /** Does in virtual time what a shell with perfect executors would do: carries out what an engine decides, and tells it what became of it. */
@@ -152,9 +154,11 @@ final class VirtualShell {
             }
             case Decision.Shrink shrink -> {
                 leaves.put(workload.id(), deadline(workload, shrink.deadlineMillis(), now));
-                phase(
-                        workload,
-                        new WorkloadState.Phase.Shrinking(shrink.cause(), shrink.workers(), shrink.deadlineMillis()));
+                SortedSet<Integer> leaving = new TreeSet<>(shrink.workers());
+                if (holding(workload).phase() instanceof WorkloadState.Phase.Shrinking already) {
+                    leaving.addAll(already.workers());
+                }
+                phase(workload, new WorkloadState.Phase.Shrinking(shrink.cause(), leaving, shrink.deadlineMillis()));
             }
             case Decision.Nominate nominate -> write(workload.withNomination(Optional.of(nominate.place())));
             case Decision.Denominate denominate -> write(workload.withNomination(Optional.empty()));
