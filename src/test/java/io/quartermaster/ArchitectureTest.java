@@ -65,7 +65,9 @@ class ArchitectureTest {
             // docs/adr/0008: the protocol records are all that service and agent share
             "execution.agents", Set.of("agent.protocol"),
             // docs/adr/0011: who may read usage is the gate's to say, and the gate knows nothing of usage
-            "metering", Set.of("access"));
+            "metering", Set.of("access"),
+            // docs/adr/0015: what the leader will do is foretold by its own code
+            "insight", Set.of("dispatch"));
 
     /**
      * The system role sees every tenant. These classes may: the leader and what it reads and writes, the agents' service (nodes are the
@@ -80,6 +82,7 @@ class ArchitectureTest {
             "capacity.OperatorAction",
             "capacity.PoolService",
             "dispatch.CellGauges",
+            "dispatch.CellSnapshots",
             "dispatch.Dispatcher",
             "dispatch.SetAside",
             "execution.agents.AgentStore",

@@ -9,11 +9,11 @@ import io.vertx.core.Vertx;
  * Brings an answer back to where it was asked for. What several requests wait for together is answered on one thread; each of them must go on
  * as itself, not as the request that asked first.
  */
-final class CallerContext {
+public final class CallerContext {
 
     private CallerContext() {}
 
-    static <T> Uni<T> resume(Uni<T> answer) {
+    public static <T> Uni<T> resume(Uni<T> answer) {
         Context context = Vertx.currentContext();
         return context == null
                 ? answer.emitOn(Infrastructure.getDefaultExecutor())

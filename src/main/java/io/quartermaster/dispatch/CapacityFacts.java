@@ -30,7 +30,7 @@ final class CapacityFacts {
      * @param node up only while its lease runs and it is not given up
      * @param heardAgain it had been given up and its lease runs again: it is up once that is taken back
      */
-    record NodeFact(UUID id, String cluster, Node node, boolean retired, boolean heardAgain) {
+    record NodeFact(UUID id, String name, String cluster, Node node, boolean retired, boolean heardAgain) {
 
         /** The node once its having been given up is taken back. */
         NodeFact takenBack() {
@@ -44,7 +44,7 @@ final class CapacityFacts {
                     node.memoryMiB(),
                     node.labels(),
                     node.topology());
-            return new NodeFact(id, cluster, up, retired, false);
+            return new NodeFact(id, name, cluster, up, retired, false);
         }
     }
 
@@ -116,6 +116,7 @@ final class CapacityFacts {
                 List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))));
         return new NodeFact(
                 id,
+                row.getString("name"),
                 row.getString("cluster_name"),
                 node,
                 row.getOffsetDateTime("retired_at") != null,

@@ -191,7 +191,7 @@ final class EngineFacts {
                 Optional.empty());
     }
 
-    private static GpuRequest gpus(long gpuMilli) {
+    static GpuRequest gpus(long gpuMilli) {
         return gpuMilli > 0 && gpuMilli < WHOLE_GPU_MILLI
                 ? new GpuRequest.Fraction(1, Math.toIntExact(gpuMilli))
                 : GpuRequest.whole(Math.toIntExact(gpuMilli / WHOLE_GPU_MILLI));

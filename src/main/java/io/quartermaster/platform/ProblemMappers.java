@@ -52,7 +52,7 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
-        return response(e.problem());
+        return e.problem().status() == 503 ? askAgain(e.problem()) : response(e.problem());
     }
 
     @ServerExceptionMapper
@@ -142,6 +142,10 @@ public final class ProblemMappers {
                 "unavailable",
                 "the database cannot be reached for now; ask again. Whether a write was kept is not known: with the same Idempotency-Key it is not made twice",
                 List.of());
+        return askAgain(problem);
+    }
+
+    private static Response askAgain(Problem problem) {
         return Response.fromResponse(response(problem))
                 .header("Retry-After", ASK_AGAIN_AFTER.toSeconds())
                 .build();

@@ -1,8 +1,15 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.engine.Outlook;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi.Details;
 import io.quartermaster.workloads.WorkloadApi.Explanation;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Puts into words why a workload is where it is. */
@@ -63,6 +70,53 @@ final class Explanations {
         return "It is told to stop" + (last.stopReason() == null ? "." : ": " + last.stopReason() + ".");
     }
 
+    /** Those whom an outlook names. */
+    static List<UUID> holders(Outlooks.Prospect prospect) {
+        return prospect.outlook().stream()
+                .flatMap(outlook -> outlook.perPool().stream())
+                .flatMap(pool -> pool.holders().stream())
+                .map(holder -> UUID.fromString(holder.value()))
+                .distinct()
+                .toList();
+    }
+
+    /** @param known those of the holders that the tenant has; others are left out */
+    static WorkloadApi.Outlook outlook(Outlooks.Prospect prospect, Map<UUID, WorkloadApi.Holder> known) {
+        return new WorkloadApi.Outlook(
+                prospect.asOf(),
+                prospect.startsAt().orElse(null),
+                prospect.outlook().map(Outlook::perPool).orElse(List.of()).stream()
+                        .map(pool -> inPool(pool, known))
+                        .toList());
+    }
+
+    private static WorkloadApi.PoolOutlook inPool(Outlook.InPool pool, Map<UUID, WorkloadApi.Holder> known) {
+        return new WorkloadApi.PoolOutlook(
+                pool.pool().value(),
+                pool.code().name(),
+                pool.holders().stream()
+                        .map(holder -> known.get(UUID.fromString(holder.value())))
+                        .filter(Objects::nonNull)
+                        .toList(),
+                pool.heldByOthersGpuMilli() > 0,
+                pool.relief().map(Explanations::relief).orElse(null),
+                pool.startsAtMillis().isPresent()
+                        ? Instant.ofEpochMilli(pool.startsAtMillis().getAsLong())
+                        : null);
+    }
+
+    private static WorkloadApi.Relief relief(Outlook.Relief relief) {
+        WorkloadApi.Relief.Change change =
+                switch (relief.kind()) {
+                    case RAISE_LIMIT -> WorkloadApi.Relief.Change.RAISE_LIMIT;
+                    case RESERVE_MORE -> WorkloadApi.Relief.Change.RESERVE_MORE;
+                    case FREE_IN_POOL -> WorkloadApi.Relief.Change.FREE_IN_POOL;
+                    case FREE_ON_ONE_NODE -> WorkloadApi.Relief.Change.FREE_ON_ONE_NODE;
+                };
+        return new WorkloadApi.Relief(
+                change, relief.path().map(QuotaPath::toString).orElse(null), new GpuAmount(relief.gpuMilli()));
+    }
+
     private static String right(String rule) {
         return switch (rule) {
             case "within-reserved" -> "within what is reserved for its group";
@@ -86,6 +140,7 @@ final class Explanations {
                 reasons,
                 position,
                 details.nomination(),
-                rule);
+                rule,
+                null);
     }
 }

@@ -193,6 +193,7 @@ public final class WorkloadApi {
      * @param reasons per pool in the order of its profile, while it waits
      * @param position while it waits
      * @param rule by which right its attempt holds devices
+     * @param outlook while it waits; absent when it could not be worked out soon
      */
     @Schema(name = "Explanation")
     public record Explanation(
@@ -204,7 +205,81 @@ public final class WorkloadApi {
             @Nullable Nomination nomination,
 
             @Schema(description = "within-reserved, over-quota, nominated or open") @Nullable
-            String rule) {}
+            String rule,
+
+            @Schema(description = "while it waits; absent when it could not be worked out soon") @Nullable
+            Outlook outlook) {
+
+        Explanation with(Outlook known) {
+            return new Explanation(id, state, sentence, reasons, position, nomination, rule, known);
+        }
+    }
+
+    /**
+     * What is foretold of a workload that waits.
+     *
+     * @param startsAt when it starts, if what runs ends when its maximum run time is over and nothing new comes
+     */
+    @Schema(name = "Outlook")
+    public record Outlook(
+            @Schema(description = "the moment of which it is true")
+            Instant asOf,
+
+            @Schema(
+                    description =
+                            "when it starts, if what runs ends when its maximum run time is over and nothing new comes; absent where too few say how long they run")
+            @Nullable
+            Instant startsAt,
+
+            @Schema(description = "per pool in the order of its profile")
+            List<PoolOutlook> pools) {}
+
+    /**
+     * The outlook in one pool.
+     *
+     * @param roomAt when there is room for it at the latest, if those who run end when they must; others may be before it
+     */
+    @Schema(name = "PoolOutlook")
+    public record PoolOutlook(
+            String pool,
+            String code,
+
+            @Schema(description = "the tenant's own work that holds what is missing, the largest first; at most ten")
+            List<Holder> holders,
+
+            @Schema(description = "whether work of others holds some of the pool; it is not named")
+            boolean heldByOthers,
+
+            @Schema(description = "the smallest change that would admit it, where one number is enough") @Nullable
+            Relief relief,
+
+            @Schema(
+                    description =
+                            "when there is room for it at the latest, if those who run end when they must; work before it may take that room")
+            @Nullable
+            Instant roomAt) {}
+
+    /** Somebody's own work that is in the way. */
+    @Schema(name = "Holder")
+    public record Holder(UUID id, String name, String queue, String submittedBy) {}
+
+    /**
+     * A change of one number that would be enough.
+     *
+     * @param path whose limit or reservation; absent where it is the pool's room
+     */
+    @Schema(name = "Relief")
+    public record Relief(Change change, @Nullable String path, GpuAmount gpus) {
+
+        /** What would have to change. */
+        @Schema(name = "ReliefChange")
+        public enum Change {
+            RAISE_LIMIT,
+            RESERVE_MORE,
+            FREE_IN_POOL,
+            FREE_ON_ONE_NODE
+        }
+    }
 
     /**
      * Who is to be tried before it, by priority and then by submission.

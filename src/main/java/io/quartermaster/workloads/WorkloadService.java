@@ -33,12 +33,15 @@ class WorkloadService {
     private final Writes writes;
     private final WorkloadStore store;
     private final AuditLog audit;
+    private final Outlooks outlooks;
 
-    WorkloadService(TenantTransactions transactions, Writes writes, WorkloadStore store, AuditLog audit) {
+    WorkloadService(
+            TenantTransactions transactions, Writes writes, WorkloadStore store, AuditLog audit, Outlooks outlooks) {
         this.transactions = transactions;
         this.writes = writes;
         this.store = store;
         this.audit = audit;
+        this.outlooks = outlooks;
     }
 
     Uni<Page<WorkloadApi.View>> list(TenantId tenant, WorkloadStore.Filter filter, PageRequest page) {
@@ -60,6 +63,25 @@ class WorkloadService {
     }
 
     Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
+        return stored(tenant, id)
+                .chain(explanation -> WorkloadState.of(explanation.state()) instanceof WorkloadState.Waiting
+                        ? withOutlook(tenant, explanation)
+                        : Uni.createFrom().item(explanation));
+    }
+
+    /** Outside of any transaction while it is worked out. Names of what is in the way are the tenant's own to read. */
+    private Uni<WorkloadApi.Explanation> withOutlook(TenantId tenant, WorkloadApi.Explanation explanation) {
+        return outlooks.of(explanation.id())
+                .chain(prospect -> prospect.isEmpty()
+                        ? Uni.createFrom().item(explanation)
+                        : transactions
+                                .in(
+                                        tenant,
+                                        session -> store.holders(session, tenant, Explanations.holders(prospect.get())))
+                                .map(known -> explanation.with(Explanations.outlook(prospect.get(), known))));
+    }
+
+    private Uni<WorkloadApi.Explanation> stored(TenantId tenant, UUID id) {
         return transactions.in(tenant, session -> details(session, tenant, id).chain(details -> {
             WorkloadState state = WorkloadState.of(details.workload().state());
             return switch (state) {

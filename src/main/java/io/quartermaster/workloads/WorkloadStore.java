@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -150,6 +151,24 @@ class WorkloadStore {
 
     Uni<WorkloadApi.@Nullable Position> position(Mutiny.Session session, TenantId tenant, UUID id) {
         return one(session, POSITION, tenant, id, WorkloadApi.Position.class);
+    }
+
+    /** Those of these that the tenant has. */
+    Uni<Map<UUID, WorkloadApi.Holder>> holders(Mutiny.Session session, TenantId tenant, List<UUID> ids) {
+        if (ids.isEmpty()) {
+            return Uni.createFrom().item(Map.of());
+        }
+        return session.createNativeQuery("""
+                        select cast(json_build_object('id', w.id, 'name', w.name, 'queue', q.name, 'submittedBy', w.submitted_by) as text)
+                          from workload w join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
+                         where w.tenant_id = :tenant and w.id in (:ids)
+                        """, String.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("ids", ids)
+                .getResultList()
+                .map(rows -> rows.stream()
+                        .map(row -> read(row, WorkloadApi.Holder.class))
+                        .collect(Collectors.toMap(WorkloadApi.Holder::id, holder -> holder)));
     }
 
     /** By which right the newest attempt was bound; null when it has none. */

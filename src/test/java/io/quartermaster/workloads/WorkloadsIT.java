@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.everyItem;
 import static org.hamcrest.Matchers.hasItem;
 import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.not;
@@ -82,7 +83,16 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("reasons[0].bound", equalTo("3"))
                 .body("reasons[0].remedy", not(equalTo("")))
                 .body("position.aheadInQueue", equalTo(1))
-                .body("position.waitingInQueue", equalTo(2));
+                .body("position.waitingInQueue", equalTo(2))
+                .body("outlook.asOf", not(nullValue()))
+                .body("outlook.startsAt", nullValue())
+                .body("outlook.pools[0].code", equalTo("LIMIT"))
+                .body("outlook.pools[0].holders.name", contains("wait-0", "wait-1", "wait-2"))
+                .body("outlook.pools[0].holders.queue", everyItem(equalTo(rnd)))
+                .body("outlook.pools[0].heldByOthers", equalTo(false))
+                .body("outlook.pools[0].relief.change", equalTo("raise-limit"))
+                .body("outlook.pools[0].relief.path", equalTo(A + "/rnd"))
+                .body("outlook.pools[0].relief.gpus", equalTo("1"));
         request(viewerToken(A))
                 .get(WORKLOADS + "?state=waiting&name=wait-&pageSize=1")
                 .then()

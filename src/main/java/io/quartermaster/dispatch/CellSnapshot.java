@@ -1,0 +1,186 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.capacity.Allotment;
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.simulation.Playout;
+import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.governance.Policy;
+import io.quartermaster.governance.QuotaTree;
+import io.quartermaster.platform.TenantId;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Function;
+
+/**
+ * What the tables said of a cell at one moment, in the engine's words. It is read and translated by the leader's own code, so an engine
+ * built from it decides as the leader's does, and needs no leader. Nothing in it changes.
+ */
+public final class CellSnapshot {
+
+    /** What was granted to a tenant and by it. Pools are named by their names. */
+    public record Terms(List<Allotment> allotments, List<Policy> policies) {
+        public Terms {
+            allotments = List.copyOf(allotments);
+            policies = List.copyOf(policies);
+        }
+    }
+
+    private final long asOfMillis;
+    private final Settings settings;
+    private final CellFacts stored;
+    private final SortedMap<PoolId, Pool> pools = new TreeMap<>();
+    private final SortedMap<String, Node> nodes = new TreeMap<>();
+    private final SortedMap<TenantId, QuotaFacts> quotas = new TreeMap<>();
+    private final List<Workload> workloads = new ArrayList<>();
+    private final Map<WorkloadId, Playout.Yielding> yielding = new HashMap<>();
+    private final List<Change> facts = new ArrayList<>();
+    private final long lastSequence;
+
+    CellSnapshot(CellFacts stored, Settings settings, long asOfMillis) {
+        this.stored = stored;
+        this.settings = settings;
+        this.asOfMillis = asOfMillis;
+        Map<UUID, PoolId> poolNames = new HashMap<>();
+        stored.pools().forEach(fact -> {
+            poolNames.put(fact.id(), fact.pool().id());
+            if (!fact.retired()) {
+                pools.put(fact.pool().id(), fact.pool());
+                facts.add(new Change.PoolSet(fact.pool()));
+            }
+        });
+        stored.nodes().stream().filter(fact -> !fact.retired()).forEach(fact -> {
+            Node node = fact.heardAgain() ? fact.takenBack().node() : fact.node();
+            nodes.put(fact.name(), node);
+            facts.add(new Change.NodeSet(node));
+        });
+        Map<UUID, QuotaPath> paths = new HashMap<>();
+        stored.quotas().forEach(fact -> {
+            quotas.put(fact.tenant(), fact);
+            paths.putAll(fact.paths());
+            new ToldQuotas().tell(fact, facts);
+        });
+        facts.addAll(stored.pastUse());
+        EngineFacts words = new EngineFacts(known(poolNames, "pool"), known(paths, "policy"));
+        Map<Playout.Yielding, Playout.Yielding> alike = new HashMap<>();
+        long last = 0;
+        for (WorkloadRecord record : stored.workloads()) {
+            Workload workload = words.asStored(record);
+            workloads.add(workload);
+            Playout.Yielding yields = new Playout.Yielding(
+                    record.terms().graceMillis(), record.terms().onPreemption() != OnPreemption.END);
+            yielding.put(workload.id(), alike.computeIfAbsent(yields, same -> same));
+            last = Math.max(last, record.sequence());
+        }
+        lastSequence = last;
+    }
+
+    private static <T> Function<UUID, T> known(Map<UUID, T> named, String what) {
+        return id -> Optional.ofNullable(named.get(id))
+                .orElseThrow(() -> new IllegalStateException("no " + what + " " + id + " is stored"));
+    }
+
+    /** What a worker of a profile asks for. */
+    public static GpuRequest gpus(long gpuMilli) {
+        return EngineFacts.gpus(gpuMilli);
+    }
+
+    /** On the database's clock; every node whose lease ended before is down. */
+    public long asOfMillis() {
+        return asOfMillis;
+    }
+
+    /** An engine that knows all of this, and nothing was planned with yet. */
+    public Engine engine() {
+        return engine(List.of(), workloads);
+    }
+
+    /**
+     * An engine that knows something else.
+     *
+     * @param besides told after everything else
+     * @param instead all workloads that it knows
+     */
+    public Engine engine(List<Change> besides, List<Workload> instead) {
+        Engine engine = new Engine(settings);
+        engine.apply(facts);
+        engine.apply(besides);
+        List<Change> work = new ArrayList<>(instead.size());
+        instead.forEach(workload -> work.add(new Change.WorkloadSet(workload)));
+        engine.apply(work);
+        return engine;
+    }
+
+    /** Everything that is not over, in order of submission. */
+    public List<Workload> workloads() {
+        return Collections.unmodifiableList(workloads);
+    }
+
+    /** The greatest number that any of them has; those that follow come later. */
+    public long lastSequence() {
+        return lastSequence;
+    }
+
+    /** How long it takes to give way, and what becomes of it then. */
+    public Optional<Playout.Yielding> yielding(WorkloadId workload) {
+        return Optional.ofNullable(yielding.get(workload));
+    }
+
+    public SortedMap<PoolId, Pool> pools() {
+        return Collections.unmodifiableSortedMap(pools);
+    }
+
+    /** By name. */
+    public SortedMap<String, Node> nodes() {
+        return Collections.unmodifiableSortedMap(nodes);
+    }
+
+    public List<TenantId> tenants() {
+        return List.copyOf(quotas.keySet());
+    }
+
+    /** Empty for a tenant that is not known. */
+    public Optional<Terms> terms(TenantId tenant) {
+        return Optional.ofNullable(quotas.get(tenant)).map(fact -> new Terms(fact.allotments(), fact.policies()));
+    }
+
+    /** The changes that follow when tenants have other terms. */
+    public List<Change> withTerms(Map<TenantId, Terms> changed) {
+        boolean allPools = quotas.values().stream()
+                .flatMap(fact ->
+                        Optional.ofNullable(changed.get(fact.tenant()))
+                                .map(Terms::policies)
+                                .orElse(fact.policies())
+                                .stream())
+                .anyMatch(QuotaTree::countsAllPools);
+        List<Change> changes = new ArrayList<>();
+        for (QuotaFacts before : quotas.values()) {
+            Terms terms = changed.get(before.tenant());
+            if (terms != null || allPools != stored.allPools()) {
+                ToldQuotas told = new ToldQuotas();
+                told.tell(before, new ArrayList<>());
+                told.tell(
+                        terms == null
+                                ? before.with(before.allotments(), before.policies(), allPools)
+                                : before.with(terms.allotments(), terms.policies(), allPools),
+                        changes);
+            }
+        }
+        return changes;
+    }
+}

@@ -1,0 +1,42 @@
+package io.quartermaster.insight;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** Bounds on what one replica spends on outlooks and simulations. */
+@ConfigMapping(prefix = "quartermaster.insight")
+interface InsightConfig {
+
+    /** How long a simulation may be worked out; what was found by then is the answer, which says up to when it reaches. */
+    @WithDefault("5s")
+    Duration timeLimit();
+
+    /** The same for the forecast behind outlooks. */
+    @WithDefault("500ms")
+    Duration forecastTimeLimit();
+
+    /** How far outlooks look ahead, and a simulation that does not say how far. */
+    @WithDefault("24h")
+    Duration horizon();
+
+    /** The farthest that a simulation may look ahead. */
+    @WithDefault("30d")
+    Duration longestHorizon();
+
+    /** Plans made for one forecast or one side of a simulation. */
+    @WithDefault("20000")
+    int plansLimit();
+
+    /** Workloads that are not over, up to which the cell is looked at; beyond there are no outlooks and no simulations. */
+    @WithDefault("250000")
+    long workloadsLimit();
+
+    /** Bound on each statement that reads the cell. */
+    @WithDefault("10s")
+    Duration statementTimeout();
+
+    /** How long an explanation waits for the outlook before it is given without. */
+    @WithDefault("2s")
+    Duration patience();
+}

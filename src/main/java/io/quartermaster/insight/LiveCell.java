@@ -1,0 +1,114 @@
+package io.quartermaster.insight;
+
+import io.quarkus.runtime.ShutdownEvent;
+import io.quartermaster.access.CallerContext;
+import io.quartermaster.dispatch.CellSnapshots;
+import io.quartermaster.platform.ProblemException;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.event.Observes;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cell as it is now, for questions about what will become of it. Questions are answered one after the other on a thread of their own. A
+ * snapshot is used again for as long as reading it five times would take, so that a large cell is not read all the time, and is let go when
+ * nobody asks any more.
+ */
+@ApplicationScoped
+class LiveCell {
+
+    private static final int MOST_WAITING = 64;
+    private static final long USED_PER_COST = 5;
+    private static final Duration LONGEST_USE = Duration.ofSeconds(10);
+    private static final Duration KEPT_UNUSED = Duration.ofSeconds(30);
+
+    private final CellSnapshots snapshots;
+    private final InsightConfig config;
+    private final AtomicInteger waiting = new AtomicInteger();
+    private final ScheduledThreadPoolExecutor worker = new ScheduledThreadPoolExecutor(
+            1, Thread.ofPlatform().name("insight").daemon().factory());
+
+    // Of the worker's thread alone.
+    private @Nullable CellView view;
+    private long readNanos;
+    private long costNanos;
+    private long askedNanos;
+
+    LiveCell(CellSnapshots snapshots, InsightConfig config) {
+        this.snapshots = snapshots;
+        this.config = config;
+    }
+
+    void stop(@Observes ShutdownEvent event) {
+        worker.shutdownNow();
+    }
+
+    /** The answer, back where it was asked for. Fails with 503 when too many wait already, or when the cell is too large to be looked at. */
+    <T> Uni<T> ask(Function<CellView, T> question) {
+        return CallerContext.resume(Uni.createFrom().completionStage(() -> {
+            CompletableFuture<T> answer = new CompletableFuture<>();
+            if (waiting.incrementAndGet() > MOST_WAITING) {
+                waiting.decrementAndGet();
+                throw busy();
+            }
+            worker.execute(() -> answer(question, answer));
+            return answer;
+        }));
+    }
+
+    static ProblemException busy() {
+        return ProblemException.of(503, "busy", "this replica is busy foretelling for others; ask again");
+    }
+
+    private <T> void answer(Function<CellView, T> question, CompletableFuture<T> answer) {
+        waiting.decrementAndGet();
+        try {
+            // Whoever was not patient enough has gone.
+            if (!answer.isDone()) {
+                answer.complete(question.apply(current()));
+            }
+        } catch (RuntimeException | Error e) {
+            answer.completeExceptionally(e);
+        }
+    }
+
+    private CellView current() {
+        long now = System.nanoTime();
+        askedNanos = now;
+        CellView known = view;
+        if (known != null && now - readNanos < Math.min(USED_PER_COST * costNanos, LONGEST_USE.toNanos())) {
+            return known;
+        }
+        view = null;
+        CellView read = new CellView(
+                snapshots
+                        .read(config.statementTimeout(), config.workloadsLimit())
+                        .orElseThrow(() -> ProblemException.of(
+                                503,
+                                "cell-too-large",
+                                "more than " + config.workloadsLimit()
+                                        + " workloads wait or run; the operator sets how many are looked at")),
+                config);
+        costNanos = System.nanoTime() - now;
+        readNanos = now;
+        view = read;
+        worker.schedule(this::letGo, KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS);
+        return read;
+    }
+
+    private void letGo() {
+        if (view != null) {
+            if (System.nanoTime() - askedNanos >= KEPT_UNUSED.toNanos()) {
+                view = null;
+            } else {
+                worker.schedule(this::letGo, KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        }
+    }
+}

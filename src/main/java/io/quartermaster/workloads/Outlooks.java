@@ -1,0 +1,26 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.engine.Outlook;
+import io.smallrye.mutiny.Uni;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * Says more of a wait than is stored: who is in the way, what would be enough, when it will start. Brought by the package above that can
+ * foretell. (An interface although there is one implementation, because imports go down only.)
+ */
+public interface Outlooks {
+
+    /**
+     * What is foretold of a workload.
+     *
+     * @param asOf of which moment it is true
+     * @param outlook empty when it does not wait for room or a right by now
+     * @param startsAt when it starts, if what runs before ends when it must and nothing else comes; empty when that is not known
+     */
+    record Prospect(Instant asOf, Optional<Outlook> outlook, Optional<Instant> startsAt) {}
+
+    /** Empty when it cannot be worked out soon; never fails. The workload's tenant may see all that is in the answer. */
+    Uni<Optional<Prospect>> of(UUID workload);
+}
