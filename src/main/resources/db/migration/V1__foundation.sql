@@ -131,6 +131,7 @@ create table pool (
     share_gpus      text not null default 'tenant' check (share_gpus in ('tenant', 'any', 'none')),
     capacity_milli  bigint check (capacity_milli >= 0),
     elastic         boolean not null default false,
+    topology_levels text[] not null default '{}',
     created_at      timestamptz not null default clock_timestamp(),
     version         bigint not null default 0,
     retired_at      timestamptz
@@ -212,6 +213,8 @@ create table profile (
     cpu_milli       bigint not null default 0 check (cpu_milli >= 0),
     memory_mib      bigint not null default 0 check (memory_mib >= 0),
     node_labels     jsonb not null default '{}',
+    required_level  text,
+    preferred_level text,
     pool_ids        uuid[] not null,
     max_runtime_ms  bigint check (max_runtime_ms > 0),
     created_at      timestamptz not null default clock_timestamp(),

@@ -300,7 +300,8 @@ public class AllotmentService {
         Allotment allotment =
                 new Allotment(change.tenant(), new PoolId(change.pool().id().toString()), terms);
         long version = before.map(one -> one.version() + 1).orElse(0L);
-        return new Allotments.Named(change.pool().name(), change.pool().id(), allotment, version);
+        return new Allotments.Named(
+                change.pool().name(), change.pool().id(), change.pool().topologyLevels(), allotment, version);
     }
 
     private static List<Allotments.Named> replaced(
@@ -331,6 +332,7 @@ public class AllotmentService {
                 fields.limit(),
                 fields.weight(),
                 fields.lendable(),
-                terms.rank());
+                terms.rank(),
+                one.topologyLevels());
     }
 }

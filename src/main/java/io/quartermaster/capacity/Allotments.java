@@ -15,8 +15,12 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class Allotments {
 
-    /** An allotment with the name of its pool. */
-    public record Named(String poolName, UUID poolId, Allotment allotment, long version) {}
+    /** An allotment with the name of its pool and of the levels of its nodes' topology, the widest first. */
+    public record Named(String poolName, UUID poolId, List<String> topologyLevels, Allotment allotment, long version) {
+        public Named {
+            topologyLevels = List.copyOf(topologyLevels);
+        }
+    }
 
     /**
      * Takes the lock of the tenant's quotas until the transaction ends. Whoever changes an allotment or a policy holds it, so that checks
@@ -33,7 +37,7 @@ public class Allotments {
     /** Sorted by the pool's name. */
     public Uni<List<Named>> of(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
-                        select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version
+                        select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version, array_to_string(p.topology_levels, ',')
                         from allotment a join pool p on p.id = a.pool_id where a.tenant_id = :tenant order by p.name
                         """, Object[].class)
                 .setParameter("tenant", tenant.value())
@@ -52,8 +56,14 @@ public class Allotments {
         return new Named(
                 (String) value(row[0]),
                 pool,
+                levels((String) value(row[8])),
                 new Allotment(tenant, new PoolId(pool.toString()), terms),
                 ((Number) value(row[7])).longValue());
+    }
+
+    /** Joined with commas, which no name of a level has: arrays do not come out of a native query. */
+    private static List<String> levels(String joined) {
+        return joined.isEmpty() ? List.of() : List.of(joined.split(",", -1));
     }
 
     private static Object value(@Nullable Object column) {

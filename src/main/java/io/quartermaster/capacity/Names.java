@@ -18,6 +18,10 @@ public final class Names {
 
     private Names() {}
 
+    static boolean isName(@Nullable String name) {
+        return name != null && FORM.matcher(name).matches();
+    }
+
     /** Notes a name that is missing or ill-formed; returns it as it is. */
     public static String check(ProblemException.Invalid problems, String field, @Nullable String name) {
         return check(problems, field, name, FORM, ACCEPTED);

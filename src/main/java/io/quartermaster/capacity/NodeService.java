@@ -28,7 +28,7 @@ class NodeService {
 
     private static final String PATH = "/v1/operator/nodes/";
     private static final int MAX_LABELS = 64;
-    private static final int MAX_TOPOLOGY = 8;
+    static final int MAX_TOPOLOGY = 8;
     private static final int MAX_TEXT = 63;
     private static final long MAX_AMOUNT = 1_000_000_000L;
 

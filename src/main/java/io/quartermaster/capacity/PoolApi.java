@@ -3,6 +3,7 @@ package io.quartermaster.capacity;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -29,14 +30,21 @@ final class PoolApi {
             GpuAmount capacity,
 
             @Schema(description = "whether it can grow") @Nullable
-            Boolean elastic) {
+            Boolean elastic,
+
+            @Schema(
+                    description = "names of the levels of its nodes' topology, the widest first",
+                    examples = "[\"zone\",\"rack\"]")
+            @Nullable
+            List<String> topologyLevels) {
 
         Settings settings() {
             return new Settings(
                     placement == null ? Pool.Placement.PACK : placement,
                     shareGpus == null ? Pool.Sharing.TENANT : shareGpus,
                     capacity,
-                    elastic != null && elastic);
+                    elastic != null && elastic,
+                    topologyLevels == null ? List.of() : topologyLevels);
         }
     }
 
@@ -45,14 +53,16 @@ final class PoolApi {
             Pool.@Nullable Placement placement,
             Pool.@Nullable Sharing shareGpus,
             @Nullable GpuAmount capacity,
-            @Nullable Boolean elastic) {
+            @Nullable Boolean elastic,
+            @Nullable List<String> topologyLevels) {
 
         Settings over(Settings before) {
             return new Settings(
                     placement == null ? before.placement() : placement,
                     shareGpus == null ? before.shareGpus() : shareGpus,
                     capacity == null ? before.capacity() : capacity,
-                    elastic == null ? before.elastic() : elastic);
+                    elastic == null ? before.elastic() : elastic,
+                    topologyLevels == null ? before.topologyLevels() : topologyLevels);
         }
     }
 
@@ -61,7 +71,8 @@ final class PoolApi {
             Pool.Placement placement,
             Pool.Sharing shareGpus,
             @Nullable GpuAmount capacity,
-            boolean elastic) {}
+            boolean elastic,
+            List<String> topologyLevels) {}
 
     @Schema(name = "Pool")
     record View(
@@ -71,6 +82,7 @@ final class PoolApi {
             Pool.Sharing shareGpus,
             @Nullable GpuAmount capacity,
             boolean elastic,
+            List<String> topologyLevels,
 
             @Schema(
                     description =
@@ -89,7 +101,7 @@ final class PoolApi {
             Instant createdAt) {
 
         Settings settings() {
-            return new Settings(placement, shareGpus, capacity, elastic);
+            return new Settings(placement, shareGpus, capacity, elastic, topologyLevels);
         }
     }
 
@@ -103,5 +115,8 @@ final class PoolApi {
 
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
-            int rank) {}
+            int rank,
+
+            @Schema(description = "what a profile's topology may name, the widest first")
+            List<String> topologyLevels) {}
 }

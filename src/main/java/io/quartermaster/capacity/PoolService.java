@@ -15,12 +15,16 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Adds, changes and retires pools, as the system role. */
 @ApplicationScoped
 class PoolService {
+
+    /** As many as a node may name domains. */
+    private static final int MAX_LEVELS = NodeService.MAX_TOPOLOGY;
 
     private static final String PATH = "/v1/operator/pools/";
 
@@ -40,6 +44,7 @@ class PoolService {
         return action.run(uri, params, body, (work, request) -> {
             var problems = new ProblemException.Invalid();
             String name = Names.check(problems, "name", request.name());
+            checkLevels(problems, request.settings().topologyLevels());
             problems.throwIfAny();
             return store.find(work.connection(), name, Lock.NONE).chain(found -> {
                 if (found.isPresent()) {
@@ -88,6 +93,9 @@ class PoolService {
                 .chain(before -> {
                     params.requireVersion(before.version());
                     PoolApi.Settings settings = patch.over(before.settings());
+                    var problems = new ProblemException.Invalid();
+                    checkLevels(problems, settings.topologyLevels());
+                    problems.throwIfAny();
                     if (settings.capacity() != null && before.nodes() > 0) {
                         throw ProblemException.refused(
                                 "pool-has-nodes",
@@ -116,6 +124,16 @@ class PoolService {
                         .call(before -> action.record(work, "pools:retire", "pools/" + name, before.settings(), null))
                         .call(before -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
                         .map(before -> Reply.noContent()));
+    }
+
+    private static void checkLevels(ProblemException.Invalid problems, List<String> levels) {
+        problems.check(
+                levels.size() <= MAX_LEVELS
+                        && levels.stream().allMatch(Names::isName)
+                        && Set.copyOf(levels).size() == levels.size(),
+                "topologyLevels",
+                "not accepted",
+                "at most " + MAX_LEVELS + " different names, each " + Names.ACCEPTED);
     }
 
     private static void refuseWhile(String what, List<String> left) {

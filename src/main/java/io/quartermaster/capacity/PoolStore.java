@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 class PoolStore {
 
     private static final String SELECT = """
-            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.version, p.created_at,
+            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.version, p.created_at,
                 coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint as reserved_milli,
                 (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
                 (select count(*) from node n join node_contact c on c.node_id = n.id
@@ -54,7 +54,8 @@ class PoolStore {
     Uni<Void> insert(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(
-                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic) values ($1, $2, $3, $4, $5, $6)")
+                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels)"
+                                + " values ($1, $2, $3, $4, $5, $6, $7)")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
@@ -62,7 +63,8 @@ class PoolStore {
     Uni<Void> update(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(
-                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, version = version + 1 where id = $1 and name = $2")
+                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7,"
+                                + " version = version + 1 where id = $1 and name = $2")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
@@ -103,12 +105,13 @@ class PoolStore {
     private static Tuple tuple(UUID id, String name, PoolApi.Settings settings) {
         GpuAmount capacity = settings.capacity();
         return Tuple.of(
-                id,
-                name,
-                Words.of(settings.placement()),
-                Words.of(settings.shareGpus()),
-                capacity == null ? null : capacity.milli(),
-                settings.elastic());
+                        id,
+                        name,
+                        Words.of(settings.placement()),
+                        Words.of(settings.shareGpus()),
+                        capacity == null ? null : capacity.milli(),
+                        settings.elastic())
+                .addArrayOfString(settings.topologyLevels().toArray(String[]::new));
     }
 
     private static PoolApi.View view(Row row) {
@@ -119,6 +122,7 @@ class PoolStore {
                 Words.stored(Pool.Sharing.class, row.getString("share_gpus")),
                 amount(row.getLong("capacity_milli")),
                 row.getBoolean("elastic"),
+                List.of(row.getArrayOfStrings("topology_levels")),
                 new GpuAmount(row.getLong("up_milli")),
                 new GpuAmount(row.getLong("reserved_milli")),
                 row.getInteger("nodes"),

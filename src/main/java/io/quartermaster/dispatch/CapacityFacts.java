@@ -65,7 +65,7 @@ final class CapacityFacts {
                             Pool.Placement.valueOf(word(row, "placement")),
                             Pool.Sharing.valueOf(word(row, "share_gpus")),
                             List.of(),
-                            List.of(),
+                            List.of(row.getArrayOfStrings("topology_levels")),
                             true),
                     row.getOffsetDateTime("retired_at") != null));
         }

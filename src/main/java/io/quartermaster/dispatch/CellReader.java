@@ -7,6 +7,7 @@ import io.quartermaster.dispatch.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.governance.Profile;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
@@ -36,7 +37,7 @@ final class CellReader {
             select w.tenant_id, w.id, w.seq, w.submitted_by, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since is not null as at_head,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.over_quota,
-                   f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.pool_ids,
+                   f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination
@@ -276,6 +277,9 @@ final class CellReader {
                 row.getLong("cpu_milli"),
                 row.getLong("memory_mib"),
                 labels,
+                new Profile.Topology(
+                        Optional.ofNullable(row.getString("required_level")),
+                        Optional.ofNullable(row.getString("preferred_level"))),
                 Arrays.asList(row.getArrayOfUUIDs("pool_ids")));
     }
 

@@ -187,8 +187,8 @@ final class EngineFacts {
                 terms.cpuMilli(),
                 terms.memoryMiB(),
                 new TreeMap<>(terms.labels()),
-                Optional.empty(),
-                Optional.empty());
+                terms.topology().required(),
+                terms.topology().preferred());
     }
 
     static GpuRequest gpus(long gpuMilli) {

@@ -1,6 +1,7 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.governance.Profile;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
 import io.quartermaster.workloads.AttemptState;
@@ -56,6 +57,7 @@ record WorkloadRecord(
             long cpuMilli,
             long memoryMiB,
             Map<String, String> labels,
+            Profile.Topology topology,
             List<UUID> pools) {
 
         Binding binding() {

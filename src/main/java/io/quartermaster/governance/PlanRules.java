@@ -96,7 +96,11 @@ class PlanRules implements BlueprintSection {
             for (PlannedAllotment one : planned.allotments()) {
                 UUID pool = Ids.next();
                 granted.add(new Allotments.Named(
-                        one.poolName(), pool, new Allotment(ANY, new PoolId(pool.toString()), one.terms()), 0));
+                        one.poolName(),
+                        pool,
+                        List.of(),
+                        new Allotment(ANY, new PoolId(pool.toString()), one.terms()),
+                        0));
             }
             TenantRules rules = new TenantRules(ANY, granted, List.of(), List.of(), List.of());
             for (ProfileApi.Request profile : planned.profiles()) {

@@ -3,6 +3,7 @@ package io.quartermaster.governance;
 import io.quartermaster.engine.PoolId;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -17,6 +18,7 @@ import java.util.UUID;
  * @param cpuMilli per worker, thousandths of a core
  * @param memoryMiB per worker
  * @param nodeLabels only nodes with these labels
+ * @param topology where its workers are to be together
  * @param pools in order of preference
  * @param maxRuntimeMillis after which it is stopped; absent = unbounded
  */
@@ -29,11 +31,24 @@ public record Profile(
         long cpuMilli,
         long memoryMiB,
         SortedMap<String, String> nodeLabels,
+        Topology topology,
         List<PoolId> pools,
         OptionalLong maxRuntimeMillis,
         long version) {
 
     private static final long GPU = 1000;
+
+    /**
+     * Levels of the pools' topology, by name.
+     *
+     * @param required all workers inside one domain of this level, or it does not start
+     * @param preferred inside one domain of this level, or the next wider one, where that is possible
+     */
+    public record Topology(Optional<String> required, Optional<String> preferred) {
+
+        /** Its workers may be anywhere. */
+        public static final Topology ANY = new Topology(Optional.empty(), Optional.empty());
+    }
 
     public Profile {
         nodeLabels = Collections.unmodifiableSortedMap(new TreeMap<>(nodeLabels));

@@ -4,6 +4,7 @@ import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,27 @@ import org.jspecify.annotations.Nullable;
 final class ProfileApi {
 
     private ProfileApi() {}
+
+    @Schema(
+            name = "ProfileTopology",
+            description = "Where its workers are to be together, by levels of its pools' topology.")
+    record Topology(
+            @Schema(description = "all inside one domain of this level, or it does not start", examples = "rack")
+            @Nullable
+            String required,
+
+            @Schema(description = "inside one domain of this level where that is possible") @Nullable
+            String preferred) {
+
+        static Topology of(Profile.Topology topology) {
+            return new Topology(
+                    topology.required().orElse(null), topology.preferred().orElse(null));
+        }
+
+        Profile.Topology levels() {
+            return new Profile.Topology(Optional.ofNullable(required), Optional.ofNullable(preferred));
+        }
+    }
 
     @Schema(name = "ProfileRequest")
     record Request(
@@ -40,6 +62,8 @@ final class ProfileApi {
             @Schema(description = "only nodes with these labels") @Nullable
             Map<String, String> nodeLabels,
 
+            @Nullable Topology topology,
+
             @Schema(required = true, description = "names of pools, in order of preference") @Nullable
             List<String> pools,
 
@@ -56,6 +80,7 @@ final class ProfileApi {
             long cpuMilli,
             long memoryMiB,
             Map<String, String> nodeLabels,
+            Topology topology,
             List<String> pools,
             @Nullable Duration maxRuntime,
             long version,
@@ -73,6 +98,7 @@ final class ProfileApi {
                     profile.cpuMilli(),
                     profile.memoryMiB(),
                     profile.nodeLabels(),
+                    Topology.of(profile.topology()),
                     profile.pools().stream().map(rules::nameOf).toList(),
                     profile.maxRuntimeMillis().isPresent()
                             ? Duration.ofMillis(profile.maxRuntimeMillis().getAsLong())

@@ -9,6 +9,7 @@ import jakarta.persistence.Table;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -52,6 +53,14 @@ class ProfileRow {
     @JdbcTypeCode(SqlTypes.JSON)
     Map<String, String> nodeLabels;
 
+    @Column(name = "required_level")
+    @Nullable
+    String requiredLevel;
+
+    @Column(name = "preferred_level")
+    @Nullable
+    String preferredLevel;
+
     @Column(name = "pool_ids")
     @JdbcTypeCode(SqlTypes.ARRAY)
     UUID[] poolIds;
@@ -85,6 +94,8 @@ class ProfileRow {
         cpuMilli = profile.cpuMilli();
         memoryMib = profile.memoryMiB();
         nodeLabels = new TreeMap<>(profile.nodeLabels());
+        requiredLevel = profile.topology().required().orElse(null);
+        preferredLevel = profile.topology().preferred().orElse(null);
         poolIds = profile.pools().stream()
                 .map(pool -> UUID.fromString(pool.value()))
                 .toArray(UUID[]::new);
@@ -104,6 +115,7 @@ class ProfileRow {
                 cpuMilli,
                 memoryMib,
                 new TreeMap<>(nodeLabels),
+                new Profile.Topology(Optional.ofNullable(requiredLevel), Optional.ofNullable(preferredLevel)),
                 Arrays.stream(poolIds).map(pool -> new PoolId(pool.toString())).toList(),
                 maxRuntimeMs == null ? OptionalLong.empty() : OptionalLong.of(maxRuntimeMs),
                 version);

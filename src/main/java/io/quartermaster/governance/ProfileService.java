@@ -22,7 +22,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Makes, changes and retires profiles. A change of a shape is checked against every policy that uses it. */
@@ -76,6 +78,7 @@ class ProfileService {
                 return unchanged(work, old.get());
             }
             TenantRules after = work.before().with(asked);
+            requireLevels(after, asked);
             return writes.apply(
                             work, after, new OnWaiting.Refuse(), change("create", work, Optional.empty(), after, asked))
                     .map(effects -> Reply.created(
@@ -96,6 +99,7 @@ class ProfileService {
                 return unchanged(work, old);
             }
             TenantRules after = work.before().with(asked);
+            requireLevels(after, asked);
             requireFits(after, asked);
             return writes.apply(
                             work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
@@ -134,6 +138,7 @@ class ProfileService {
                 profile.cpuMilli(),
                 profile.memoryMiB(),
                 profile.nodeLabels(),
+                profile.topology(),
                 profile.pools(),
                 profile.maxRuntimeMillis(),
                 of.version());
@@ -149,6 +154,30 @@ class ProfileService {
                             "work of policy " + policy.name() + " could never run: " + objection,
                             "a shape and pools that fit the limits of every policy that uses the profile"));
         }
+        problems.throwIfAny();
+    }
+
+    /** A level that none of its pools has would keep its work waiting for good. */
+    private static void requireLevels(TenantRules rules, Profile profile) {
+        SortedSet<String> known = new TreeSet<>();
+        rules.allotments().stream()
+                .filter(one -> profile.pools().contains(one.allotment().pool()))
+                .forEach(one -> known.addAll(one.topologyLevels()));
+        var problems = new ProblemException.Invalid();
+        String accepted = known.isEmpty()
+                ? "none: its pools state no levels of topology"
+                : "a level of its pools: " + String.join(", ", known);
+        Profile.Topology topology = profile.topology();
+        problems.check(
+                topology.required().map(known::contains).orElse(true),
+                "topology.required",
+                "none of its pools has such a level",
+                accepted);
+        problems.check(
+                topology.preferred().map(known::contains).orElse(true),
+                "topology.preferred",
+                "none of its pools has such a level",
+                accepted);
         problems.throwIfAny();
     }
 
@@ -199,6 +228,9 @@ class ProfileService {
                 cpuMilli,
                 memoryMiB,
                 new TreeMap<>(labels),
+                request.topology() == null
+                        ? Profile.Topology.ANY
+                        : request.topology().levels(),
                 pools,
                 maxRuntime,
                 old.map(profile -> profile.version() + 1).orElse(0L));

@@ -6,6 +6,7 @@ import io.quartermaster.dispatch.WorkloadRecord.Report;
 import io.quartermaster.dispatch.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.governance.Profile;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
@@ -75,6 +76,7 @@ final class Records {
                 0,
                 0,
                 Map.of(),
+                Profile.Topology.ANY,
                 List.of(POOL));
         return new WorkloadRecord(
                 tenant,

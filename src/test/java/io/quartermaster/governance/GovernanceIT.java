@@ -17,6 +17,7 @@ import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.Ids;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -229,6 +230,40 @@ class GovernanceIT extends SharedPool {
                 .body("version", equalTo(1))
                 .body("maxRuntime", nullValue());
         admin().delete(TENANT + "/profiles/grown").then().statusCode(200).body("queuesRetired", contains("rnd-grown"));
+    }
+
+    @Test
+    void aProfilesTopologyNamesLevelsOfItsPools() {
+        Map<String, Object> gang = Map.of(
+                "name",
+                "gang",
+                "gpus",
+                "1",
+                "workers",
+                4,
+                "pools",
+                List.of(POOL),
+                "topology",
+                Map.of("required", "row"));
+        admin().body(gang)
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("topology.required"))
+                .body("errors[0].accepted", containsString("rack, zone"));
+        admin().body(with(gang, "topology", Map.of("required", "zone", "preferred", "rack")))
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(201)
+                .body("topology.required", equalTo("zone"))
+                .body("topology.preferred", equalTo("rack"));
+        admin().delete(TENANT + "/profiles/gang").then().statusCode(200);
+    }
+
+    private static Map<String, Object> with(Map<String, Object> body, String field, Object value) {
+        Map<String, Object> changed = new HashMap<>(body);
+        changed.put(field, value);
+        return changed;
     }
 
     @Test

@@ -119,7 +119,18 @@ class PolicyChecksTest {
     void aGangNeedsOnlyRoomForTheWorkersItStartsWith() {
         Policy rnd = policy("/rnd", quota(H100, 2, 4));
         Profile elastic = new Profile(
-                UUID.randomUUID(), "gang", 2000, 8, 2, 0, 0, new TreeMap<>(), List.of(H100), OptionalLong.empty(), 0);
+                UUID.randomUUID(),
+                "gang",
+                2000,
+                8,
+                2,
+                0,
+                0,
+                new TreeMap<>(),
+                Profile.Topology.ANY,
+                List.of(H100),
+                OptionalLong.empty(),
+                0);
 
         assertThat(errors(acme(), rnd, elastic)).isEmpty();
     }

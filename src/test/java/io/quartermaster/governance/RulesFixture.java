@@ -38,7 +38,8 @@ final class RulesFixture {
 
     static Allotments.Named granted(String name, UUID pool, long gpus) {
         QuotaTerms terms = QuotaTerms.reserving(gpus * 1000).withLimit(gpus * 1000);
-        return new Allotments.Named(name, pool, new Allotment(ACME, new PoolId(pool.toString()), terms), 0);
+        return new Allotments.Named(
+                name, pool, List.of("zone", "rack"), new Allotment(ACME, new PoolId(pool.toString()), terms), 0);
     }
 
     static Policy policy(String group, PolicyQuota... quotas) {
@@ -67,7 +68,18 @@ final class RulesFixture {
 
     static Profile profile(String name, long gpus, PoolId... pools) {
         return new Profile(
-                Ids.next(), name, gpus * 1000, 1, 1, 0, 0, new TreeMap<>(), List.of(pools), OptionalLong.empty(), 0);
+                Ids.next(),
+                name,
+                gpus * 1000,
+                1,
+                1,
+                0,
+                0,
+                new TreeMap<>(),
+                Profile.Topology.ANY,
+                List.of(pools),
+                OptionalLong.empty(),
+                0);
     }
 
     static Queue queue(Policy policy, Profile profile) {

@@ -18,6 +18,7 @@ import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -152,6 +153,7 @@ class RulesStoreIT {
                 4000,
                 1024,
                 new TreeMap<>(Map.of("zone", "z1")),
+                new Profile.Topology(Optional.of("rack"), Optional.empty()),
                 List.of(new PoolId(pool.toString())),
                 OptionalLong.of(60_000),
                 0);

@@ -38,7 +38,7 @@ abstract class SharedPool {
         TestTenants.provision(A);
         TestTenants.provision(B);
         request(operatorToken())
-                .body(Map.of("name", POOL, "capacity", "20"))
+                .body(Map.of("name", POOL, "capacity", "20", "topologyLevels", List.of("zone", "rack")))
                 .post("/v1/operator/pools")
                 .then()
                 .statusCode(201);
