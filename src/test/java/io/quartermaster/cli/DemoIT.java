@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.Secrets;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -218,14 +219,20 @@ class DemoIT {
         }
     }
 
-    private static CompletableFuture<Played> play(String... options) throws IOException {
+    /** Plays beside the test; answers once the story has begun: before that, the command needs a service that runs. */
+    private static CompletableFuture<Played> play(String... options) throws Exception {
         List<String> arguments = new ArrayList<>(List.of("demo"));
         arguments.addAll(List.of(options));
         Process demo = start(arguments.toArray(String[]::new));
-        return CompletableFuture.supplyAsync(() -> {
-            try {
-                String output = new String(demo.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-                return new Played(demo.waitFor(), output);
+        CompletableFuture<String> begun = new CompletableFuture<>();
+        CompletableFuture<Played> play = CompletableFuture.supplyAsync(() -> {
+            StringBuilder output = new StringBuilder();
+            try (BufferedReader lines = demo.inputReader(StandardCharsets.UTF_8)) {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    output.append(line).append('\n');
+                    begun.complete(line);
+                }
+                return new Played(demo.waitFor(), output.toString());
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             } catch (InterruptedException e) {
@@ -233,6 +240,8 @@ class DemoIT {
                 throw new IllegalStateException(e);
             }
         });
+        begun.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        return play;
     }
 
     private static void awaitReady() {
