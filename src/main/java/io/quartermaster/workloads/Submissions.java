@@ -1,9 +1,10 @@
 package io.quartermaster.workloads;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Permission;
 import io.quartermaster.platform.Ids;
@@ -231,21 +232,15 @@ class Submissions {
 
     private Uni<List<WorkloadApi.Submitted>> insert(
             Mutiny.Session session, Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
-        ArrayNode rows = json.createArrayNode();
+        List<SubmittedRow> rows = new ArrayList<>(ids.size());
         List<WorkloadApi.Submitted> submitted = new ArrayList<>(ids.size());
         for (int i = 0; i < ids.size(); i++) {
             Submission item = request.items().get(i);
             QueueTerms queue = queue(terms, item.knownQueue());
-            String state = WorkloadState.submitted(item.wish()).word();
-            rows.add(row(i, ids.get(i), item, queue, state));
+            SubmittedRow row = SubmittedRow.of(i, ids.get(i), item, queue);
+            rows.add(row);
             submitted.add(new WorkloadApi.Submitted(
-                    ids.get(i),
-                    String.valueOf(item.name()),
-                    queue.name(),
-                    item.known(),
-                    item.effectivePriority(),
-                    item.effectivePreemptible(),
-                    state));
+                    row.id(), row.name(), queue.name(), item.known(), row.priority(), row.preemptible(), row.state()));
         }
         return session.createNativeQuery(INSERT)
                 .setParameter("rows", write(rows))
@@ -260,29 +255,46 @@ class Submissions {
                 });
     }
 
-    private ObjectNode row(int n, UUID id, Submission item, QueueTerms queue, String state) {
-        ObjectNode row = json.createObjectNode()
-                .put("n", n)
-                .put("id", id.toString())
-                .put("name", item.name())
-                .put("type", item.known().word())
-                .put("queue", queue.id().toString())
-                .put("version", queue.version())
-                .put("priority", item.effectivePriority())
-                .put("preemptible", item.effectivePreemptible())
-                .put("dedicated_only", Boolean.TRUE.equals(item.dedicatedOnly()))
-                .put("wish", item.wish().word())
-                .put("state", state);
-        row.set("command", json.valueToTree(item.command()));
-        row.set("environment", json.valueToTree(item.environment() == null ? Map.of() : item.environment()));
-        row.set("labels", json.valueToTree(item.labels() == null ? Map.of() : item.labels()));
-        if (item.abortCallback() != null) {
-            row.set("abort_callback", json.valueToTree(item.abortCallback()));
+    /** A row of {@code workload} as {@link #INSERT} reads it: its fields are named as that names them. */
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record SubmittedRow(
+            int n,
+            UUID id,
+            String name,
+            String type,
+            UUID queue,
+            long version,
+            int priority,
+            boolean preemptible,
+            boolean dedicatedOnly,
+            @Nullable List<@Nullable String> command,
+            Map<String, @Nullable String> environment,
+            @Nullable List<@Nullable String> abortCallback,
+            @Nullable Long maxRuntimeMs,
+            Map<String, @Nullable String> labels,
+            String wish,
+            String state) {
+
+        static SubmittedRow of(int n, UUID id, Submission item, QueueTerms queue) {
+            return new SubmittedRow(
+                    n,
+                    id,
+                    String.valueOf(item.name()),
+                    item.known().word(),
+                    queue.id(),
+                    queue.version(),
+                    item.effectivePriority(),
+                    item.effectivePreemptible(),
+                    Boolean.TRUE.equals(item.dedicatedOnly()),
+                    item.command(),
+                    item.environment() == null ? Map.of() : item.environment(),
+                    item.abortCallback(),
+                    item.maxRuntime() == null ? null : item.maxRuntime().toMillis(),
+                    item.labels() == null ? Map.of() : item.labels(),
+                    item.wish().word(),
+                    WorkloadState.submitted(item.wish()).word());
         }
-        if (item.maxRuntime() != null) {
-            row.put("max_runtime_ms", item.maxRuntime().toMillis());
-        }
-        return row;
     }
 
     private static QueueTerms queue(Map<String, QueueTerms> terms, String name) {
@@ -293,7 +305,7 @@ class Submissions {
         return queue;
     }
 
-    private String write(ArrayNode rows) {
+    private String write(List<SubmittedRow> rows) {
         try {
             return json.writeValueAsString(rows);
         } catch (JsonProcessingException e) {
