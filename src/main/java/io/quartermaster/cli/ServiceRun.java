@@ -111,6 +111,8 @@ final class ServiceRun {
     }
 
     private int runService() {
+        // platform.RequestAddresses makes the same check, and says what is wrong.
+        System.setProperty("vertx.disableURIValidation", "true");
         Quarkus.run(null, (code, failure) -> {
             if (failure != null) {
                 progress.warn("The service ended: " + rootMessage(failure));

@@ -77,6 +77,10 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper({UnauthorizedException.class, AuthenticationFailedException.class})
     public Response unauthorized(Exception e) {
+        return unauthorized();
+    }
+
+    static Response unauthorized() {
         return Response.fromResponse(response(unauthenticated()))
                 .header("WWW-Authenticate", "Bearer")
                 .build();
@@ -84,6 +88,10 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper
     public Response framework(WebApplicationException e) {
+        return of(e);
+    }
+
+    static Response of(WebApplicationException e) {
         // Jackson's own refusals arrive wrapped: look for the cause that knows the field.
         for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
             if (cause instanceof JacksonException json) {

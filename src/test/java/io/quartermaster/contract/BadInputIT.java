@@ -7,8 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.access.Role;
 import io.quartermaster.platform.SystemDatabase;
+import io.restassured.RestAssured;
 import io.restassured.response.Response;
 import jakarta.inject.Inject;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -139,6 +143,26 @@ class BadInputIT {
             }
         }
         softly.assertAll();
+    }
+
+    /** By a socket, since clients refuse to send it. */
+    @Test
+    void addressWhosePercentEscapesCannotBeReadIsRefusedByName() throws IOException {
+        for (String field : List.of("pageSize", "path")) {
+            String address = field.equals("path") ? "/v1/tenants/%zz" : "/v1/tenants/x/queues?a=1&pageSize=%zz";
+            try (Socket socket = new Socket("localhost", RestAssured.port)) {
+                String request = "GET " + address + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+                socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+                String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+                assertThat(answer)
+                        .as(address)
+                        .startsWith("HTTP/1.1 400")
+                        .contains(
+                                "application/problem+json",
+                                "\"code\":\"invalid-input\"",
+                                "\"field\":\"" + field + "\"");
+            }
+        }
     }
 
     private static void requireNamed(SoftAssertions softly, Contract.Call call, String parameter, String value) {
