@@ -501,7 +501,7 @@ create table segment (
 );
 create index segment_hour on segment (tenant_id, hour_ms);
 create table books_audit (
-    id     uuid primary key references operation,
+    id     uuid primary key references operation on delete cascade,
     found  jsonb not null,
     at     timestamptz not null default clock_timestamp()
 );

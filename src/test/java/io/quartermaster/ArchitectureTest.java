@@ -96,6 +96,7 @@ class ArchitectureTest {
             "metering.UsageService",
             "platform.IdempotencyKeys",
             "platform.OperatorWrites",
+            "platform.OldOperations",
             "platform.OperationRunner",
             "platform.SystemDatabase",
             "platform.Wakeups",

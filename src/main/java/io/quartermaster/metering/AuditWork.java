@@ -12,6 +12,7 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -28,9 +29,11 @@ class AuditWork implements LongWork {
 
     private final AuditService audits;
     private final SystemDatabase database;
+    private final MeteringConfig config;
     private final ObjectMapper json;
 
-    AuditWork(AuditService audits, SystemDatabase database, ObjectMapper json) {
+    AuditWork(AuditService audits, SystemDatabase database, MeteringConfig config, ObjectMapper json) {
+        this.config = config;
         this.audits = audits;
         this.database = database;
         this.json = json;
@@ -44,6 +47,11 @@ class AuditWork implements LongWork {
     @Override
     public List<String> steps() {
         return STEPS;
+    }
+
+    @Override
+    public Optional<Duration> kept() {
+        return Optional.of(config.auditsKept());
     }
 
     @Override

@@ -34,6 +34,10 @@ interface MeteringConfig {
     @WithDefault("9000")
     int auditHoursLimit();
 
+    /** How long what an audit found can be read; the last one stays. */
+    @WithDefault("365D")
+    Duration auditsKept();
+
     /** The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml}, as built in. */
     Optional<Path> exportMapping();
 }

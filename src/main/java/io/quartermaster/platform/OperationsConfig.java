@@ -27,4 +27,8 @@ public interface OperationsConfig {
     /** After so many failures an operation has failed and waits for somebody to ask for it again. Keycloak being away does not count. */
     @WithDefault("20")
     int retries();
+
+    /** How long an operation that is done or has failed can be read; the last of its kind stays. Audits say how long for themselves. */
+    @WithDefault("90D")
+    Duration kept();
 }
