@@ -302,6 +302,7 @@ create table workload (
     profile_id      uuid not null,
     submitted_by    text not null,
     priority        int not null check (priority between 0 and 1000),
+    submitter       text,
     preemptible     boolean not null,
     dedicated_only  boolean not null default false,
     command         jsonb not null,
@@ -543,7 +544,7 @@ grant insert on inbox, idempotency, audit_entry, allotment, profile, policy, pol
 grant update on allotment, profile, policy, policy_quota, queue, access_rule, idempotency to ${requestRole};
 grant delete on allotment, policy_quota, access_rule, idempotency to ${requestRole};
 -- The API writes wishes; the leader alone writes states. The database holds it to that.
-grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, dedicated_only, command, environment,
+grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible, dedicated_only, command, environment,
     abort_callback, max_runtime_ms, labels, submitted_at, wish, state) on workload to ${requestRole};
 grant update (wish, priority, labels, queue_id, policy_id, profile_id) on workload to ${requestRole};
 

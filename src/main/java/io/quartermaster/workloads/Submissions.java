@@ -46,9 +46,9 @@ class Submissions {
                     priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
                     max_runtime_ms bigint, labels jsonb, wish text, state text)),
             submitted as (
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible,
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible,
                     dedicated_only, command, environment, abort_callback, max_runtime_ms, labels, wish, state)
-                select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, a.priority, a.preemptible,
+                select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, :submitter, a.priority, a.preemptible,
                     a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.labels, a.wish, a.state
                   from asked a
                   join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.retired_at is null
@@ -245,6 +245,7 @@ class Submissions {
         return session.createNativeQuery(INSERT)
                 .setParameter("rows", write(rows))
                 .setParameter("by", request.caller().username())
+                .setParameter("submitter", request.caller().subject())
                 .setParameter("tenant", request.tenant().value())
                 .executeUpdate()
                 .map(inserted -> {

@@ -54,12 +54,9 @@ class WorkloadService {
     }
 
     Uni<WorkloadApi.Details> details(TenantId tenant, Caller caller, UUID id) {
-        return transactions.in(tenant, session -> details(session, tenant, id)).map(details -> {
-            WorkloadApi.View workload = details.workload();
-            return isOwn(caller, workload) || caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(workload.group()))
-                    ? details
-                    : details.withoutEnvironment();
-        });
+        return transactions.in(tenant, session -> details(session, tenant, id)
+                .chain(details -> isTheirs(session, tenant, caller, details.workload())
+                        .map(theirs -> theirs ? details : details.withoutEnvironment())));
     }
 
     Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
@@ -117,12 +114,10 @@ class WorkloadService {
     Uni<Response> wish(TenantId tenant, Caller caller, UUID id, Wish wish, WriteParams params, UriInfo uri) {
         return writes.run(
                 tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
-                        .chain(view -> {
-                            requireMay(caller, view);
-                            return isSo(view, wish)
-                                    ? Uni.createFrom().item(Reply.ok(view))
-                                    : change(session, tenant, caller, view, wish);
-                        }));
+                        .call(view -> requireTheirs(session, tenant, caller, view))
+                        .chain(view -> isSo(view, wish)
+                                ? Uni.createFrom().item(Reply.ok(view))
+                                : change(session, tenant, caller, view, wish)));
     }
 
     private Uni<Reply> change(
@@ -157,16 +152,26 @@ class WorkloadService {
         return view.wish() == wish;
     }
 
-    private static void requireMay(Caller caller, WorkloadApi.View view) {
-        if (!isOwn(caller, view) && !caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(view.group()))) {
-            throw ProblemException.forbidden(
-                    "it is " + view.submittedBy() + "'s; for the work of others this needs the permission "
-                            + Permission.WORKLOADS_MANAGE.word() + " for group " + view.group());
-        }
+    private Uni<Void> requireTheirs(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+        return isTheirs(session, tenant, caller, view)
+                .invoke(theirs -> {
+                    if (!theirs) {
+                        throw ProblemException.forbidden(
+                                "it is " + view.submittedBy() + "'s; for the work of others this needs the permission "
+                                        + Permission.WORKLOADS_MANAGE.word() + " for group " + view.group());
+                    }
+                })
+                .replaceWithVoid();
     }
 
-    private static boolean isOwn(Caller caller, WorkloadApi.View view) {
-        return caller.realm() instanceof Realm.Tenant && caller.username().equals(view.submittedBy());
+    /** Whether they may manage it, or submitted it: the same subject, for a name may be somebody else's by now. */
+    private Uni<Boolean> isTheirs(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+        if (caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(view.group()))) {
+            return Uni.createFrom().item(true);
+        }
+        return caller.realm() instanceof Realm.Tenant
+                ? store.submitter(session, tenant, view.id()).map(caller.subject()::equals)
+                : Uni.createFrom().item(false);
     }
 
     private Uni<WorkloadApi.Details> details(Mutiny.Session session, TenantId tenant, UUID id) {

@@ -149,6 +149,15 @@ class WorkloadStore {
         return one(session, DETAILS, tenant, id, WorkloadApi.Details.class);
     }
 
+    /** The subject of the token it was submitted with; null where that is not known. */
+    Uni<@Nullable String> submitter(Mutiny.Session session, TenantId tenant, UUID id) {
+        return session.createNativeQuery(
+                        "select submitter from workload where tenant_id = :tenant and id = :id", String.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .getSingleResultOrNull();
+    }
+
     Uni<WorkloadApi.@Nullable Position> position(Mutiny.Session session, TenantId tenant, UUID id) {
         return one(session, POSITION, tenant, id, WorkloadApi.Position.class);
     }

@@ -26,6 +26,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -34,6 +35,25 @@ import org.junit.jupiter.api.Test;
 /** What becomes of submitted work, as its users see it: states, reasons, wishes and live views. */
 @QuarkusTest
 class WorkloadsIT extends TwoTenantsWork {
+
+    @Test
+    void whoeverBearsTheNameOfAFormerUserHasNothingOfTheirWork() {
+        String id = submit("of-a-former-user");
+        get(id).then().statusCode(200).body("environment", equalTo(Map.of()));
+        // As if the user had been removed from the realm and another made under the same name.
+        rows.run("update workload set submitter = 'of-the-former-user' where id = $1", UUID.fromString(id));
+
+        get(id).then()
+                .statusCode(200)
+                .body("workload.submittedBy", equalTo("rnd-member"))
+                .body("environment", nullValue());
+        request(member())
+                .post(WORKLOADS + "/" + id + "/cancel")
+                .then()
+                .statusCode(403)
+                .body("code", equalTo("forbidden"));
+        request(adminToken(A)).post(WORKLOADS + "/" + id + "/cancel").then().statusCode(200);
+    }
 
     @Test
     void whatIsSubmittedStartsAndSaysByWhichRight() {
