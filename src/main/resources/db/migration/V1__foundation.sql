@@ -233,6 +233,7 @@ create table policy (
     on_preemption  text not null default 'requeue' check (on_preemption in ('requeue', 'end', 'pause')),
     grace_ms       bigint not null default 30000 check (grace_ms between 0 and 3600000),
     user_limit_milli bigint check (user_limit_milli >= 0),
+    max_running    int check (max_running > 0),
     drift_since    timestamptz,
     created_at     timestamptz not null default clock_timestamp(),
     version        bigint not null default 0,

@@ -20,6 +20,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -110,9 +111,10 @@ record QuotaFacts(
 
     private static List<Caps> caps(TenantId tenant, List<Policy> policies) {
         return policies.stream()
-                .filter(policy -> policy.userLimitGpuMilli().isPresent())
+                .filter(policy -> policy.userLimitGpuMilli().isPresent()
+                        || policy.maxRunning().isPresent())
                 .map(policy -> new Caps(
-                        QuotaTree.path(tenant, policy.group()), policy.userLimitGpuMilli(), OptionalInt.empty()))
+                        QuotaTree.path(tenant, policy.group()), policy.userLimitGpuMilli(), policy.maxRunning()))
                 .toList();
     }
 
@@ -213,6 +215,8 @@ record QuotaFacts(
                         OnPreemption.REQUEUE,
                         row.getLong("grace_ms"),
                         optional(row.getLong("user_limit_milli")),
+                        optional(row.getInteger("max_running")),
+                        Optional.empty(),
                         row.getLong("version")));
             }
         }
@@ -222,13 +226,16 @@ record QuotaFacts(
         }
 
         private static QuotaTerms terms(Row row) {
-            Integer weight = row.getInteger("weight");
             return new QuotaTerms(
                     row.getLong("reserved_milli"),
                     optional(row.getLong("limit_milli")),
-                    weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
+                    optional(row.getInteger("weight")),
                     optional(row.getLong("lendable_milli")),
                     row.getInteger("rank"));
+        }
+
+        private static OptionalInt optional(@Nullable Integer value) {
+            return value == null ? OptionalInt.empty() : OptionalInt.of(value);
         }
 
         private static OptionalLong optional(@Nullable Long value) {

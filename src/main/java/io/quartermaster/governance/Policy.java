@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
@@ -17,6 +18,7 @@ import java.util.UUID;
  * @param overQuota whether the group may run anything beyond what is reserved for it
  * @param graceMillis how long preempted work keeps its devices after it was told
  * @param userLimitGpuMilli what one user of the group may hold at once; absent = no bound of its own
+ * @param maxRunning workloads of the group, and of groups below it, that may hold something at once; absent = no bound
  * @param groupGoneSince since when the realm lacks the group; while it does, nothing of the policy starts, and what runs goes on
  * @param version grows with every change
  */
@@ -29,11 +31,14 @@ public record Policy(
         OnPreemption onPreemption,
         long graceMillis,
         OptionalLong userLimitGpuMilli,
+        OptionalInt maxRunning,
         Optional<Instant> groupGoneSince,
         long version) {
 
     public static final long DEFAULT_GRACE_MILLIS = 30_000;
     public static final long MAX_GRACE_MILLIS = 3_600_000;
+
+    static final int MOST_RUNNING = 1_000_000;
 
     public Policy {
         quotas = List.copyOf(quotas);
@@ -48,7 +53,7 @@ public record Policy(
         }
     }
 
-    /** Of a group that is there. */
+    /** Of a group that is there, with no bound on how many workloads run. */
     public Policy(
             UUID id,
             String name,
@@ -68,6 +73,7 @@ public record Policy(
                 onPreemption,
                 graceMillis,
                 userLimitGpuMilli,
+                OptionalInt.empty(),
                 Optional.empty(),
                 version);
     }
@@ -78,7 +84,17 @@ public record Policy(
 
     Policy withGroupGoneSince(Optional<Instant> since) {
         return new Policy(
-                id, name, group, quotas, overQuota, onPreemption, graceMillis, userLimitGpuMilli, since, version + 1);
+                id,
+                name,
+                group,
+                quotas,
+                overQuota,
+                onPreemption,
+                graceMillis,
+                userLimitGpuMilli,
+                maxRunning,
+                since,
+                version + 1);
     }
 
     public Optional<PolicyQuota> quotaFor(Scope scope) {

@@ -70,7 +70,15 @@ final class PolicyApi {
             Duration grace,
 
             @Schema(description = "what one user may hold at once; absent: no bound of its own") @Nullable
-            GpuAmount userLimit) {}
+            GpuAmount userLimit,
+
+            @Schema(
+                    description =
+                            "workloads of the group and of groups below it that may hold devices at once, whatever their size; absent: no bound",
+                    minimum = "1",
+                    maximum = "1000000")
+            @Nullable
+            Integer maxRunning) {}
 
     @Schema(name = "PolicyQuota")
     record QuotaView(
@@ -130,6 +138,7 @@ final class PolicyApi {
             OnPreemption onPreemption,
             Duration grace,
             @Nullable GpuAmount userLimit,
+            @Nullable Integer maxRunning,
             PolicyState state,
             @Nullable Drift drift,
             long version,
@@ -157,6 +166,7 @@ final class PolicyApi {
                     policy.userLimitGpuMilli().isPresent()
                             ? new GpuAmount(policy.userLimitGpuMilli().getAsLong())
                             : null,
+                    policy.maxRunning().isPresent() ? policy.maxRunning().getAsInt() : null,
                     policy.state(),
                     policy.groupGoneSince().map(Drift::groupGone).orElse(null),
                     policy.version(),

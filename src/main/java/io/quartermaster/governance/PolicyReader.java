@@ -13,6 +13,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
@@ -53,8 +54,18 @@ final class PolicyReader {
                 request.userLimit() == null
                         ? OptionalLong.empty()
                         : OptionalLong.of(request.userLimit().milli()),
+                maxRunning(request.maxRunning()),
                 old.filter(policy -> policy.group().equals(group)).flatMap(Policy::groupGoneSince),
                 old.map(policy -> policy.version() + 1).orElse(0L));
+    }
+
+    private OptionalInt maxRunning(@Nullable Integer asked) {
+        if (asked == null) {
+            return OptionalInt.empty();
+        }
+        boolean fits = asked >= 1 && asked <= Policy.MOST_RUNNING;
+        problems.check(fits, "maxRunning", "out of range", "1 to " + Policy.MOST_RUNNING);
+        return fits ? OptionalInt.of(asked) : OptionalInt.empty();
     }
 
     private GroupPath group(@Nullable String path) {

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,10 @@ class PolicyRow {
     @Column(name = "user_limit_milli")
     @Nullable
     Long userLimitMilli;
+
+    @Column(name = "max_running")
+    @Nullable
+    Integer maxRunning;
 
     @Column(name = "drift_since")
     @Nullable
@@ -92,6 +97,7 @@ class PolicyRow {
         userLimitMilli = policy.userLimitGpuMilli().isPresent()
                 ? policy.userLimitGpuMilli().getAsLong()
                 : null;
+        maxRunning = policy.maxRunning().isPresent() ? policy.maxRunning().getAsInt() : null;
         driftSince = policy.groupGoneSince().orElse(null);
         version = policy.version();
         quotas.clear();
@@ -111,6 +117,7 @@ class PolicyRow {
                 Words.stored(OnPreemption.class, onPreemption),
                 graceMs,
                 userLimitMilli == null ? OptionalLong.empty() : OptionalLong.of(userLimitMilli),
+                maxRunning == null ? OptionalInt.empty() : OptionalInt.of(maxRunning),
                 Optional.ofNullable(driftSince),
                 version);
     }

@@ -188,7 +188,8 @@ class PolicyService {
                 && old.overQuota() == asked.overQuota()
                 && old.onPreemption() == asked.onPreemption()
                 && old.graceMillis() == asked.graceMillis()
-                && old.userLimitGpuMilli().equals(asked.userLimitGpuMilli());
+                && old.userLimitGpuMilli().equals(asked.userLimitGpuMilli())
+                && old.maxRunning().equals(asked.maxRunning());
     }
 
     private static AuditLog.Change change(

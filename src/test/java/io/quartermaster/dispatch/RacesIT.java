@@ -338,3 +338,36 @@ class RacesIT {
         cell.settle();
     }
 }
+    @Test
+    void noMoreWorkloadsRunAtOnceThanThePolicyAllows() {
+        CellRows rows = new CellRows(database, "races-count");
+        UUID pool = rows.poolOf(4);
+        UUID policy = rows.policy("/all", pool, 4, 4);
+        UUID profile = rows.profile(1, pool);
+        rows.run("update policy set max_running = 2 where id = $1", policy);
+        rows.inbox("policy", policy.toString());
+        UUID queue = rows.queue(policy, profile);
+        UUID first = rows.submit(queue, policy, profile);
+        UUID second = rows.submit(queue, policy, profile);
+        UUID third = rows.submit(queue, policy, profile);
+        cell.settle();
+        assertThat(List.of(rows.state(first), rows.state(second), rows.state(third)))
+                .containsExactly("starting", "starting", "waiting");
+        assertThat(rows.run("select reason->0 as reason from workload where id = $1", third))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getJsonObject("reason").encode())
+                        .contains("LIMIT", "2 workloads of " + rows.tenant + "/all run, of at most 2 at once."));
+
+        rows.report(first, "ended", "succeeded");
+        cell.settle();
+        assertThat(rows.state(third)).isEqualTo("starting");
+
+        UUID fourth = rows.submit(queue, policy, profile);
+        cell.settle();
+        assertThat(rows.reason(fourth)).isEqualTo("LIMIT");
+        rows.run("update policy set max_running = null where id = $1", policy);
+        rows.inbox("policy", policy.toString());
+        cell.settle();
+        assertThat(rows.state(fourth)).isEqualTo("starting");
+    }
+
