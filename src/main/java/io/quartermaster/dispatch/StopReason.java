@@ -9,7 +9,7 @@ enum StopReason {
     CANCELLED,
     /** A node that it ran on was given up. */
     LOST,
-    /** A part of it ended otherwise than well, and the rest cannot do without. */
+    /** A part of it is over (it failed, or it is all that the workload began with), and the rest does not go on without. */
     INCOMPLETE;
 
     /** As the database writes it. */

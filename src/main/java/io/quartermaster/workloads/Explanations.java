@@ -67,7 +67,15 @@ final class Explanations {
                 default -> "It is told to stop: work of higher priority of its group needs its place.";
             };
         }
-        return "It is told to stop" + (last.stopReason() == null ? "." : ": " + last.stopReason() + ".");
+        return last.stopReason() == null ? "It is told to stop." : "It is told to stop: " + because(last.stopReason());
+    }
+
+    private static String because(String stopReason) {
+        return switch (stopReason) {
+            case "lost" -> "a node that it ran on was given up.";
+            case "incomplete" -> "a part of it is over, and the rest does not go on without.";
+            default -> stopReason + ".";
+        };
     }
 
     /** Those whom an outlook names. */

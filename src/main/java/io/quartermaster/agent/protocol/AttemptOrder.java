@@ -2,6 +2,7 @@ package io.quartermaster.agent.protocol;
 
 import static io.quartermaster.agent.protocol.Protocol.check;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import java.util.Collections;
@@ -95,7 +96,12 @@ public record AttemptOrder(
          *
          * @param graceMillis from when the agent hears of it until KILL
          */
-        record Stop(StopReason reason, long graceMillis) implements Desired {
+        record Stop(
+                @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
+                StopReason reason,
+
+                long graceMillis)
+                implements Desired {
             public Stop {
                 check(graceMillis >= 0, "graceMillis must not be negative, was %s", graceMillis);
             }

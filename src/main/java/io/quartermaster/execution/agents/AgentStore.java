@@ -329,6 +329,7 @@ class AgentStore {
                     case "paused" -> StopReason.PAUSED;
                     case "timed-out" -> StopReason.TIMED_OUT;
                     case "lost" -> StopReason.GIVEN_UP;
+                    case "incomplete" -> StopReason.INCOMPLETE;
                     default -> StopReason.CANCELLED;
                 };
         return new AttemptOrder.Desired.Stop(reason, row.getLong("grace_left_ms"));

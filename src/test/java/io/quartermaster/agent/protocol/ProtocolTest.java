@@ -78,6 +78,14 @@ class ProtocolTest {
     }
 
     @Test
+    void aStopIsAStopAlsoForAReasonThatIsNotKnownYet() throws JsonProcessingException {
+        assertThat(json.readValue("{\"kind\":\"stop\",\"reason\":\"incomplete\",\"graceMillis\":1}", Desired.class))
+                .isEqualTo(new Desired.Stop(StopReason.INCOMPLETE, 1));
+        assertThat(json.readValue("{\"kind\":\"stop\",\"reason\":\"of-tomorrow\",\"graceMillis\":1}", Desired.class))
+                .isEqualTo(new Desired.Stop(StopReason.CANCELLED, 1));
+    }
+
+    @Test
     void namesThatWouldLeaveTheirFolderAreRefused() {
         for (String name : List.of("..", ".hidden", "a/b", "", "-rf", "a b")) {
             assertThatThrownBy(() -> order(name, new Desired.Run()))

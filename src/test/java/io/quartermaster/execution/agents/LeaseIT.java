@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptReport;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.platform.Ids;
@@ -124,6 +126,18 @@ class LeaseIT {
                     assertThat(row.getLong("cpu_milli")).isEqualTo(2_000);
                     assertThat(row.getLong("memory_mib")).isEqualTo(1_024);
                 });
+    }
+
+    @Test
+    void theReasonToStopReachesTheAgentInItsOwnWord() {
+        Bound bound = bind("lease-incomplete");
+        run(
+                "update attempt set state = 'stopping', stop_reason = 'incomplete', deadline_at = clock_timestamp() where id = $1",
+                bound.attempt());
+
+        assertThat(sync(bound).attempts())
+                .extracting(order -> ((AttemptOrder.Desired.Stop) order.desired()).reason())
+                .containsExactly(StopReason.INCOMPLETE);
     }
 
     private List<Row> nodeNews(Bound bound) {
