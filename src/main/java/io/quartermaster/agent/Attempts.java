@@ -62,6 +62,7 @@ final class Attempts implements AutoCloseable {
     private final Consumer<String> log;
     private final SortedMap<UUID, Attempt> attempts = new TreeMap<>();
     private final Map<UUID, Process> supervisors = new HashMap<>();
+    private final StartPacing pacing = new StartPacing();
     private final Map<UUID, Ended> ends = new HashMap<>();
     private final SortedMap<UUID, Instant> forgotten = new TreeMap<>();
     private final ExecutorService deletions = Executors.newSingleThreadExecutor(
@@ -124,6 +125,7 @@ final class Attempts implements AutoCloseable {
         if (end.isPresent()) {
             ends.put(id, end.get());
             supervisors.remove(id);
+            pacing.began(id);
             return end.get();
         }
         Process started = supervisors.get(id);
@@ -136,6 +138,9 @@ final class Attempts implements AutoCloseable {
             }
         }
         Optional<Long> startedAt = attempt.folder.readStarted();
+        if (startedAt.isPresent()) {
+            pacing.began(id);
+        }
         Optional<StopRequest> stop = attempt.folder.readStop();
         if (stop.isPresent()) {
             return new AttemptState.Stopping(startedAt.orElse(null), stop.get().reason());
@@ -166,6 +171,12 @@ final class Attempts implements AutoCloseable {
             throw new IOException("interrupted", e);
         }
         String detail = startedAt.isPresent() ? "its supervisor died" : "it was recorded, and never started";
+        if (startedAt.isEmpty()) {
+            UUID id = UUID.fromString(attempt.work.attemptId());
+            log.accept(
+                    "the supervisor of attempt %s died before it began; see %s".formatted(id, folder.supervisorLog()));
+            pacing.died(id, nowMillis());
+        }
         Ended lost = new Ended(Outcome.LOST, null, startedAt.orElse(null), System.currentTimeMillis(), detail);
         folder.markEnded(lost);
         return lost;
@@ -219,6 +230,12 @@ final class Attempts implements AutoCloseable {
     }
 
     private void start(AttemptOrder order, Lease lease) throws IOException {
+        long pause = pacing.pauseMillis(nowMillis());
+        if (pause > 0) {
+            // What is not started is asked for again, so it need not be remembered here.
+            throw new IOException(
+                    "supervisors die before they begin; the next start is tried in %d ms".formatted(pause));
+        }
         List<String> launcherArguments;
         try {
             launcherArguments = launcher.forWork(order);
@@ -231,6 +248,7 @@ final class Attempts implements AutoCloseable {
             works.prepare(order, attempt.work);
             attempt.folder.renew(lease);
             supervisors.put(order.attemptId(), supervise(attempt.folder));
+            pacing.started(order.attemptId());
             log.accept("attempt %s is starting: attempt %d of workload %s, tenant %s"
                     .formatted(order.attemptId(), order.attemptNumber(), order.workloadId(), order.tenant()));
         } catch (IOException e) {
@@ -305,6 +323,10 @@ final class Attempts implements AutoCloseable {
             throw new IllegalArgumentException("no attempt " + id);
         }
         return new Places(attempt.folder.path(), attempt.work.checkpointFolder());
+    }
+
+    private static long nowMillis() {
+        return System.nanoTime() / 1_000_000;
     }
 
     private static List<Path> list(Path folder) throws IOException {

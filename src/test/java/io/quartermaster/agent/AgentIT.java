@@ -10,6 +10,7 @@ import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.SyncRequest;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -31,6 +32,35 @@ class AgentIT extends RealAgent {
         Ended end = awaitEnd(service, order);
         assertThat(end.outcome()).isEqualTo(Outcome.FAILED);
         assertThat(end.exitCode()).isEqualTo(3);
+    }
+
+    @Test
+    void startsAreHeldBackWhileSupervisorsDieBeforeTheyBegin() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        Path program = onlyFile(state().resolve("program"));
+        byte[] good = Files.readAllBytes(program);
+        Files.write(program, new byte[0]);
+        AttemptOrder first = Orders.shell("exit 0");
+        service.order(first);
+        assertThat(awaitEnd(service, first).outcome()).isEqualTo(Outcome.LOST);
+        service.takenIn(first.attemptId());
+
+        long ordered = System.nanoTime();
+        AttemptOrder second = Orders.next(first, "exit 0");
+        service.order(second);
+        Files.write(program, good);
+
+        assertThat(awaitEnd(service, second).outcome()).isEqualTo(Outcome.SUCCEEDED);
+        assertThat(System.nanoTime() - ordered).isGreaterThan(500_000_000L);
+    }
+
+    private static Path onlyFile(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.filter(file -> file.toString().endsWith(".jar"))
+                    .findFirst()
+                    .orElseThrow();
+        }
     }
 
     @Test
