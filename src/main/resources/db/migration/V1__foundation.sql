@@ -302,8 +302,8 @@ create table workload (
     policy_id       uuid not null,
     profile_id      uuid not null,
     submitted_by    text not null,
-    priority        int not null check (priority between 0 and 1000),
     submitter       text,
+    priority        int not null check (priority between 0 and 1000),
     preemptible     boolean not null,
     dedicated_only  boolean not null default false,
     command         jsonb not null,
@@ -319,8 +319,13 @@ create table workload (
         check (state in ('held', 'waiting', 'starting', 'running', 'stopping', 'paused', 'succeeded', 'failed', 'cancelled')),
     attempts        int not null default 0,
     at_head_since   timestamptz,
+    quick_losses    int not null default 0,
+    retry_at        timestamptz,
+    set_aside_at    timestamptz,
+    set_aside_why   text,
     reason_code     text,
     reason          jsonb,
+    reason_at       timestamptz,
     started_at      timestamptz,
     ended_at        timestamptz,
     end_reason      text,
@@ -328,7 +333,12 @@ create table workload (
     primary key (tenant_id, id),
     foreign key (tenant_id, queue_id) references queue
 );
+comment on column workload.quick_losses is 'attempts in a row that were lost soon after they were bound';
+comment on column workload.retry_at is 'because of them it is not tried again before';
+comment on column workload.submitter is 'the subject of the token: whose it is. submitted_by is the name they had, for showing; another may bear it later';
+comment on column workload.set_aside_at is 'no plan can be made with what is stored of it: the leader passes it over, and over what it holds';
 create unique index workload_seq on workload (seq);
+create index workload_set_aside on workload (id) where set_aside_at is not null;
 create unique index workload_by_id on workload (id);
 create index workload_live on workload (tenant_id, queue_id) where state not in ('succeeded', 'failed', 'cancelled');
 

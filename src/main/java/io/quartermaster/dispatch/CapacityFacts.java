@@ -52,11 +52,14 @@ final class CapacityFacts {
 
     static List<PoolFact> pools(SystemTransaction transaction, UUID @Nullable [] only) {
         List<PoolFact> facts = new ArrayList<>();
+        SetAsideWork setAside = SetAsideWork.read(transaction);
         for (Row row : transaction.run(
                 "select * from pool where $1::uuid[] is null or id = any($1) order by name", (Object) only)) {
             PoolId id = new PoolId(row.getString("name"));
             Long count = row.getLong("capacity_milli");
-            Pool plain = count == null ? Pool.ofNodes(id) : Pool.ofCount(id, count);
+            Pool plain = count == null
+                    ? Pool.ofNodes(id)
+                    : Pool.ofCount(id, Math.max(0, count - setAside.counted().getOrDefault(row.getUUID("id"), 0L)));
             facts.add(new PoolFact(
                     row.getUUID("id"),
                     new Pool(
@@ -74,15 +77,16 @@ final class CapacityFacts {
 
     static List<NodeFact> nodes(SystemTransaction transaction, OffsetDateTime stamp, UUID @Nullable [] only) {
         Map<UUID, List<Node.Device>> devices = new HashMap<>();
+        SetAsideWork setAside = SetAsideWork.read(transaction);
         for (Row row : transaction.run(
                 "select * from gpu where healthy and ($1::uuid[] is null or node_id = any($1)) order by node_id, device_index",
                 (Object) only)) {
-            devices.computeIfAbsent(row.getUUID("node_id"), id -> new ArrayList<>())
-                    .add(new Node.Device(
-                            row.getInteger("device_index"),
-                            row.getString("model"),
-                            row.getLong("memory_mib"),
-                            row.getBoolean("mig")));
+            int index = row.getInteger("device_index");
+            if (!setAside.holds(row.getUUID("node_id"), index)) {
+                devices.computeIfAbsent(row.getUUID("node_id"), id -> new ArrayList<>())
+                        .add(new Node.Device(
+                                index, row.getString("model"), row.getLong("memory_mib"), row.getBoolean("mig")));
+            }
         }
         List<NodeFact> facts = new ArrayList<>();
         for (Row row : transaction.run("""
@@ -91,12 +95,14 @@ final class CapacityFacts {
                   join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
                 """, (Object) only)) {
-            facts.add(node(row, stamp, devices));
+            facts.add(node(row, stamp, devices, setAside.of(row.getUUID("id"))));
         }
         return facts;
     }
 
-    private static NodeFact node(Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices) {
+    /** @param setAside what of the machine is not to be had */
+    private static NodeFact node(
+            Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices, SetAsideWork.Part setAside) {
         UUID id = row.getUUID("id");
         OffsetDateTime leaseUntil = row.getOffsetDateTime("lease_until");
         boolean leased = leaseUntil != null && leaseUntil.isAfter(stamp);
@@ -110,8 +116,8 @@ final class CapacityFacts {
                 leased && !givenUp,
                 row.getBoolean("schedulable"),
                 List.copyOf(devices.getOrDefault(id, List.of())),
-                optional(row.getLong("cpu_known")),
-                optional(row.getLong("memory_known")),
+                less(row.getLong("cpu_known"), setAside.cpuMilli()),
+                less(row.getLong("memory_known"), setAside.memoryMiB()),
                 labels,
                 List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))));
         return new NodeFact(
@@ -127,7 +133,7 @@ final class CapacityFacts {
         return row.getString(column).toUpperCase(Locale.ROOT);
     }
 
-    private static OptionalLong optional(@Nullable Long value) {
-        return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+    private static OptionalLong less(@Nullable Long known, long taken) {
+        return known == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, known - taken));
     }
 }

@@ -26,6 +26,11 @@ record CellFacts(
 
     /** @param stamp nodes whose lease ended before it are down */
     static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp) {
+        return read(transaction, cell, stamp, Long.MAX_VALUE);
+    }
+
+    /** @param throughSequence workloads submitted later are left out */
+    static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp, long throughSequence) {
         boolean allPools = QuotaFacts.anyCountsAllPools(transaction);
         return new CellFacts(
                 CapacityFacts.pools(transaction, null),
@@ -33,7 +38,7 @@ record CellFacts(
                 allPools,
                 QuotaFacts.read(transaction, everyTenant(transaction), allPools),
                 KeptPastUse.read(transaction, cell),
-                new CellReader(transaction).live());
+                new CellReader(transaction).live(throughSequence));
     }
 
     static Set<TenantId> everyTenant(SystemTransaction transaction) {

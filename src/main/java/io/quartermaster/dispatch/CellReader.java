@@ -35,7 +35,7 @@ final class CellReader {
 
     private static final String WORKLOADS = """
             select w.tenant_id, w.id, w.seq, w.submitted_by, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
-                   w.wish, w.state, w.attempts, w.at_head_since is not null as at_head,
+                   w.wish, w.state, w.attempts, w.at_head_since is not null as at_head, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.over_quota,
                    f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
@@ -47,6 +47,7 @@ final class CellReader {
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
               left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended' and a.worker is null
               left join nomination n on n.tenant_id = w.tenant_id and n.workload_id = w.id
+             where w.set_aside_at is null
             """;
 
     private final SystemTransaction transaction;
@@ -55,24 +56,35 @@ final class CellReader {
         this.transaction = transaction;
     }
 
-    /** Everything that is not over, in order of submission. */
-    List<WorkloadRecord> live() {
+    /** Everything that is not over, in order of submission, up to this sequence number. */
+    List<WorkloadRecord> live(long throughSequence) {
         return complete(transaction.run(
-                WORKLOADS + " where w.state not in ('succeeded', 'failed', 'cancelled') order by w.seq"));
+                WORKLOADS + " and w.state not in ('succeeded', 'failed', 'cancelled') and w.seq <= $1 order by w.seq",
+                throughSequence));
+    }
+
+    /** The sequence numbers of all that {@link #live} would read. */
+    long[] liveSequences() {
+        List<Long> found = new ArrayList<>();
+        transaction
+                .run(
+                        "select seq from workload where state not in ('succeeded', 'failed', 'cancelled') and set_aside_at is null order by seq")
+                .forEach(row -> found.add(row.getLong("seq")));
+        return found.stream().mapToLong(Long::longValue).toArray();
     }
 
     /** These, over or not, in order of submission. */
     List<WorkloadRecord> workloads(Collection<UUID> ids) {
         return ids.isEmpty()
                 ? List.of()
-                : complete(transaction.run(WORKLOADS + " where w.id = any($1) order by w.seq", (Object) array(ids)));
+                : complete(transaction.run(WORKLOADS + " and w.id = any($1) order by w.seq", (Object) array(ids)));
     }
 
     /** Those of a policy, profile or queue that wait: what changed for them must be told to the engine. */
     List<WorkloadRecord> waitingUnder(String column, Collection<UUID> ids) {
         String where =
                 switch (column) {
-                    case "policy_id", "profile_id", "queue_id" -> " where w." + column + " = any($1)";
+                    case "policy_id", "profile_id", "queue_id" -> " and w." + column + " = any($1)";
                     default -> throw new IllegalArgumentException("no such column: " + column);
                 };
         return ids.isEmpty()
@@ -84,7 +96,7 @@ final class CellReader {
     /** Those that hold devices of one of these nodes. */
     List<WorkloadRecord> on(Collection<UUID> nodes) {
         return nodes.isEmpty() ? List.of() : complete(transaction.run(WORKLOADS + """
-                                 where w.id in (select x.workload_id from allocation_device d
+                                   and w.id in (select x.workload_id from allocation_device d
                                                   join attempt x on x.tenant_id = d.tenant_id and x.id = d.attempt_id
                                                  where d.node_id = any($1) and d.freed_at is null)
                                  order by w.seq
@@ -129,7 +141,7 @@ final class CellReader {
         if (!cores.isEmpty()) {
             transaction.run("""
                     select c.id as core_id, s.id, s.number, s.worker, s.state, s.outcome, s.pool_id, s.gpu_milli, s.bound_at, s.started_at,
-                           s.stop_reason, s.deadline_at
+                           s.stop_reason, s.deadline_at, s.ended_at
                       from attempt c join attempt s on s.tenant_id = c.tenant_id and s.workload_id = c.workload_id and s.number = c.number
                      where c.id = any($1) and s.worker is not null order by c.id, s.worker, s.id
                     """, (Object) array(cores)).forEach(rows::add);
@@ -146,17 +158,29 @@ final class CellReader {
 
         Map<UUID, Surplus> surplus(List<Row> rows) {
             Map<UUID, Surplus> byCore = new HashMap<>();
+            Map<UUID, Integer> quickLosses = new HashMap<>();
             for (Row row : rows) {
-                Surplus before = byCore.getOrDefault(row.getUUID("core_id"), Surplus.NONE);
-                byCore.put(row.getUUID("core_id"), with(before, row));
+                UUID core = row.getUUID("core_id");
+                int losses = quickLosses.merge(core, isQuickLoss(row) ? 1 : 0, Integer::sum);
+                Surplus before = byCore.getOrDefault(core, Surplus.NONE);
+                byCore.put(core, with(before, row, losses));
             }
             return byCore;
         }
 
-        private Surplus with(Surplus before, Row row) {
+        private static boolean isQuickLoss(Row row) {
+            return "lost".equals(row.getString("outcome"))
+                    && Setbacks.isQuick(
+                            millis(row.getOffsetDateTime("bound_at")), millis(row.getOffsetDateTime("ended_at")));
+        }
+
+        /** @param quickLosses of the attempt's surplus workers up to this one */
+        private Surplus with(Surplus before, Row row, int quickLosses) {
             if (row.getString("state").equals("ended")) {
                 AttemptOutcome outcome = AttemptOutcome.of(row.getString("outcome"));
-                return new Surplus(before.workers(), before.done() + (Transitions.isForGood(outcome) ? 1 : 0));
+                boolean again = !Transitions.isForGood(outcome)
+                        && !(isQuickLoss(row) && quickLosses >= Setbacks.SURPLUS_LOSSES);
+                return new Surplus(before.workers(), before.done() + (again ? 0 : 1));
             }
             List<SurplusWorker> workers = new ArrayList<>(before.workers());
             workers.add(new SurplusWorker(
@@ -254,6 +278,7 @@ final class CellReader {
                 WorkloadState.of(row.getString("state")),
                 row.getInteger("attempts"),
                 row.getBoolean("at_head"),
+                new Setbacks(row.getInteger("quick_losses"), optionalMillis(row.getOffsetDateTime("retry_at"))),
                 live,
                 nomination == null ? Optional.empty() : Optional.of(nomination.encode()));
     }

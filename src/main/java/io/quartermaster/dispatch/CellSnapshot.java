@@ -80,7 +80,7 @@ public final class CellSnapshot {
         Map<Playout.Yielding, Playout.Yielding> alike = new HashMap<>();
         long last = 0;
         for (WorkloadRecord record : stored.workloads()) {
-            Workload workload = words.asStored(record);
+            Workload workload = words.asStored(record, asOfMillis);
             workloads.add(workload);
             Playout.Yielding yields = new Playout.Yielding(
                     record.terms().graceMillis(), record.terms().onPreemption() != OnPreemption.END);

@@ -32,6 +32,8 @@ public class Dispatcher {
 
     private static final Logger LOG = Logger.getLogger(Dispatcher.class);
 
+    private static final int FAILURES_UNTIL_EXAMINED = 2;
+
     private final DispatchConfig config;
     private final SystemDatabase database;
     private final ReactiveRedisDataSource redis;
@@ -39,6 +41,7 @@ public class Dispatcher {
     private final Counters counters;
     private final SetAside setAside;
     private final Suspicion suspicion;
+    private final Examination examination;
     private final FailedTurns failedTurns;
     private final Timer planTime;
     private final Counter rebuilds;
@@ -51,6 +54,7 @@ public class Dispatcher {
     // Of the loop's thread alone.
     private OptionalLong epoch = OptionalLong.empty();
     private @Nullable Leader leader;
+    private int failuresWithoutRows;
 
     Dispatcher(
             DispatchConfig config,
@@ -66,6 +70,7 @@ public class Dispatcher {
         this.counters = counters;
         this.setAside = new SetAside(database, config);
         this.suspicion = new Suspicion(config.batch());
+        this.examination = new Examination(database, config);
         this.failedTurns = new FailedTurns(Suspicion.longestSearch(config.batch()), metrics);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one turn of the leader that changed something: read, plan, commit")
@@ -109,6 +114,7 @@ public class Dispatcher {
             try {
                 pause = turn();
                 failedTurns.oneWentWell();
+                failuresWithoutRows = 0;
             } catch (Overtaken e) {
                 LOG.infof("%s; the engine is built again", e.getMessage());
                 leader = null;
@@ -118,11 +124,13 @@ public class Dispatcher {
                 leader = null;
                 if (failedTurns.oneFailed()) {
                     LOG.errorf(
-                            "ALARM: %d turns of the leader of cell %s failed in a row, and no inbox row is to blame: nothing is"
-                                    + " planned until the cause is gone; it is the database, or something that is stored: %s",
+                            "ALARM: %d turns of the leader of cell %s failed in a row, and neither an inbox row nor a workload is to"
+                                    + " blame: nothing is planned until the cause is gone; it is the database, or something that is"
+                                    + " stored: %s",
                             failedTurns.inARow(), config.cell(), e.getMessage());
                 }
                 blame();
+                examine();
             }
             await(pause);
         }
@@ -135,6 +143,15 @@ public class Dispatcher {
                 suspicion.wasSetAside();
             }
         });
+    }
+
+    /** When turns fail that took no inbox row, so that none can be to blame. */
+    private void examine() {
+        failuresWithoutRows += suspicion.tookRows() ? 0 : 1;
+        if (failuresWithoutRows >= FAILURES_UNTIL_EXAMINED && epoch.isPresent()) {
+            failuresWithoutRows = 0;
+            examination.run(epoch.getAsLong());
+        }
     }
 
     private void await(Duration pause) {
@@ -156,8 +173,11 @@ public class Dispatcher {
     /** One turn: lead if nobody does, then one cycle. Returns how long the loop may rest if nothing wakes it. */
     Duration turn() {
         if (epoch.isEmpty()) {
-            Optional<Long> won =
-                    database.run(config.commitTimeout(), tx -> Fence.lead(tx, config.cell(), name, config.lease()));
+            Optional<Long> won = database.run(config.commitTimeout(), tx -> {
+                Optional<Long> begun = Fence.lead(tx, config.cell(), name, config.lease());
+                begun.ifPresent(newer -> SetAsideWork.takeBack(tx));
+                return begun;
+            });
             if (won.isEmpty()) {
                 return config.poll();
             }
@@ -180,7 +200,7 @@ public class Dispatcher {
                 rebuilds.increment();
             }
             InboxBatch batch = InboxBatch.take(tx, config.cell(), take);
-            suspicion.took(batch.ids(), leader.hasLeftovers(take));
+            suspicion.took(batch.ids(), leader.hasLeftovers(take, fence.get().stampMillis()));
             return Optional.of(leader.cycle(tx, fence.get(), batch, take));
         });
         if (outcome.isEmpty()) {

@@ -65,12 +65,18 @@ final class EngineFacts {
                 record.nomination().map(EngineFacts::nomination));
     }
 
-    /** As the tables have it, no step taken. */
-    Workload asStored(WorkloadRecord record) {
+    /** As the tables have it, no step taken. What is not to be tried before another time is held until then. */
+    Workload asStored(WorkloadRecord record, long nowMillis) {
         WorkloadState state = record.attempt()
                 .map(attempt -> (WorkloadState) holding(attempt))
                 .orElseGet(() -> new WorkloadState.Waiting(record.atHead()));
-        return workload(record, state, record.state() instanceof io.quartermaster.workloads.WorkloadState.Held);
+        boolean held = record.state() instanceof io.quartermaster.workloads.WorkloadState.Held;
+        return workload(record, state, held || record.isDelayed(nowMillis));
+    }
+
+    /** The name of the pool that it would use first. */
+    PoolId firstPool(WorkloadRecord record) {
+        return pools.apply(record.terms().pools().getFirst());
     }
 
     private WorkloadState.Holding holding(LiveAttempt attempt) {

@@ -33,6 +33,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,11 +57,14 @@ final class Leader {
     private final KeptPastUse pastUse = new KeptPastUse();
     private final PendingReasons reasons;
     private boolean allPools;
+    private boolean anySetAside;
 
     // What follows from the tables though nothing in the inbox names it; for the first cycles.
     private List<QuotaFacts> unstated = List.of();
     private final Set<UUID> heardAgain = new TreeSet<>();
     private final Deque<UUID> leftovers = new ArrayDeque<>();
+    /** When what is not to be tried before is due. */
+    private final Map<UUID, Long> retries = new TreeMap<>();
 
     /**
      * What a cycle did, for those who are to be told after the commit.
@@ -86,8 +90,31 @@ final class Leader {
     /** Reads everything that is not over. Reads only: what follows from it comes with the first cycle. */
     static Leader build(
             SystemTransaction transaction, Fence fence, String cell, Settings settings, int reasonsPerPlan) {
+        return build(transaction, fence, cell, settings, reasonsPerPlan, Long.MAX_VALUE);
+    }
+
+    /**
+     * Makes a plan with a part of what is stored, and throws it away: to see whether it can be made at all. Writes nothing.
+     *
+     * @param throughSequence workloads submitted later are left out
+     */
+    static void rehearse(
+            SystemTransaction transaction, Fence fence, String cell, Settings settings, long throughSequence) {
+        Leader leader = build(transaction, fence, cell, settings, 1, throughSequence);
+        Plan plan = leader.engine.plan(fence.stampMillis());
+        leader.translate(
+                plan, new PlanRows(fence), fence, missing(new CellReader(transaction), plan, Map.of(), Map.of()));
+    }
+
+    private static Leader build(
+            SystemTransaction transaction,
+            Fence fence,
+            String cell,
+            Settings settings,
+            int reasonsPerPlan,
+            long throughSequence) {
         Leader leader = new Leader(cell, settings, reasonsPerPlan);
-        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp());
+        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp(), throughSequence);
         List<Change> changes = new ArrayList<>();
         stored.pools().forEach(pool -> leader.pool(pool, changes));
         stored.nodes().forEach(node -> {
@@ -103,11 +130,12 @@ final class Leader {
         changes.addAll(stored.pastUse());
         leader.levels.load(transaction);
         leader.unmet.load(transaction);
+        leader.anySetAside = SetAsideWork.isAny(transaction);
         stored.workloads().forEach(record -> {
-            changes.add(new Change.WorkloadSet(leader.facts.asStored(record)));
+            changes.add(new Change.WorkloadSet(leader.facts.asStored(record, fence.stampMillis())));
             leader.counting.workload(record);
             leader.unmet.workload(record);
-            leader.told.put(record.id(), record.terms().binding());
+            leader.tell(record, fence.stampMillis());
             if (!(Transitions.next(record, Set.of()) instanceof Step.Stay)) {
                 leader.leftovers.add(record.id());
             }
@@ -130,18 +158,22 @@ final class Leader {
         levels.state(quotaFacts, rows);
         unstated = List.of();
 
+        if (anySetAside) {
+            SetAsideWork.cancel(transaction, fence, batch.uuids(Inbox.Kind.WORKLOAD));
+        }
         CellReader reader = new CellReader(transaction);
         Settling settling = new Settling(rows, fence, facts, changes, lost);
-        affected(reader, batch, leftovers(take), lost.keySet()).forEach(record -> {
-            settling.settle(record);
-            known.put(record.id(), record);
-            tell(settling.settled().getOrDefault(record.id(), record));
-        });
+        affected(reader, batch, leftovers(take, fence.stampMillis()), lost.keySet())
+                .forEach(record -> {
+                    settling.settle(record);
+                    known.put(record.id(), record);
+                    tell(settling.settled().getOrDefault(record.id(), record), fence.stampMillis());
+                });
 
         engine.apply(changes);
         Plan plan = engine.plan(fence.stampMillis());
         Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settling.settled());
-        new PlanTranslation(rows, fence, this::pool, clusters, this::binding).translate(plan, records);
+        translate(plan, rows, fence, records);
         count(plan, known, settling.settled(), records);
         unmet.reasons(plan.waits());
         unmet.changed()
@@ -159,36 +191,58 @@ final class Leader {
                 rows.touchedNodes(),
                 rows.fedTenants(),
                 fence.stampMillis(),
-                plan.nextPlanAtMillis(),
-                moreReasons || hasMore(batch, take));
+                nextPlan(plan, fence.stampMillis()),
+                moreReasons || hasMore(batch, take, fence.stampMillis()));
+    }
+
+    private void translate(Plan plan, PlanRows rows, Fence fence, Map<UUID, WorkloadRecord> records) {
+        new PlanTranslation(rows, fence, this::pool, clusters, this::binding).translate(plan, records);
     }
 
     /** Whether the next cycle, when it takes this, takes steps that no inbox row names. */
-    boolean hasLeftovers(Suspicion.Take take) {
-        return take instanceof Suspicion.Take.Oldest(int limit, boolean allowed) && allowed && !leftovers.isEmpty();
+    boolean hasLeftovers(Suspicion.Take take, long nowMillis) {
+        return take instanceof Suspicion.Take.Oldest(int limit, boolean allowed)
+                && allowed
+                && (!leftovers.isEmpty() || retries.values().stream().anyMatch(at -> at <= nowMillis));
     }
 
-    private Set<UUID> leftovers(Suspicion.Take take) {
+    private Set<UUID> leftovers(Suspicion.Take take, long nowMillis) {
         Set<UUID> some = new TreeSet<>();
         if (take instanceof Suspicion.Take.Oldest(int limit, boolean allowed) && allowed) {
             while (some.size() < limit && !leftovers.isEmpty()) {
                 some.add(leftovers.removeFirst());
             }
+            retries.forEach((id, at) -> {
+                if (at <= nowMillis && some.size() < limit) {
+                    some.add(id);
+                }
+            });
         }
         return some;
     }
 
-    private boolean hasMore(InboxBatch batch, Suspicion.Take take) {
+    private OptionalLong nextPlan(Plan plan, long nowMillis) {
+        LongStream later = retries.values().stream().mapToLong(Long::longValue).filter(at -> at > nowMillis);
+        return LongStream.concat(plan.nextPlanAtMillis().stream(), later).min();
+    }
+
+    private boolean hasMore(InboxBatch batch, Suspicion.Take take, long nowMillis) {
         return switch (take) {
             case Suspicion.Take.Oldest(int limit, boolean allowed) ->
-                batch.ids().size() >= limit || hasLeftovers(take);
+                batch.ids().size() >= limit || hasLeftovers(take, nowMillis);
             case Suspicion.Take.Nothing() -> true;
             case Suspicion.Take.Only(long id) -> true;
         };
     }
 
-    /** Notes by what it waits, as the engine knows it from now on. */
-    private void tell(WorkloadRecord record) {
+    /** Notes by what it waits, as the engine knows it from now on, and until when it is not tried. */
+    private void tell(WorkloadRecord record, long nowMillis) {
+        if (record.isDelayed(nowMillis)) {
+            retries.put(record.id(), record.setbacks().retryAtMillis().orElse(nowMillis));
+            reasons.withdraw(EngineFacts.id(record.id()));
+        } else {
+            retries.remove(record.id());
+        }
         if (record.over()) {
             told.remove(record.id());
         } else {

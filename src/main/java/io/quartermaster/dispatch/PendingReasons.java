@@ -1,5 +1,6 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Reason;
 import io.quartermaster.engine.Wait;
 import io.quartermaster.engine.WorkloadId;
@@ -15,6 +16,9 @@ import java.util.UUID;
 /** Reasons that changed and are not yet written: a plan writes a bounded number, the rest follows with the next. */
 final class PendingReasons {
 
+    /** The one code that is not the engine's: it is not asked about what is to be tried again later. */
+    static final String RETRY = "RETRY";
+
     private final int perPlan;
     private final Map<WorkloadId, Wait> pending = new LinkedHashMap<>();
 
@@ -24,6 +28,23 @@ final class PendingReasons {
 
     void add(List<Wait> waits) {
         waits.forEach(wait -> pending.put(wait.workload(), wait));
+    }
+
+    /** What was to be said of it is so no more. */
+    void withdraw(WorkloadId workload) {
+        pending.remove(workload);
+    }
+
+    static JsonArray retry(PoolId pool, Setbacks setbacks) {
+        return new JsonArray()
+                .add(
+                        new JsonObject()
+                                .put("pool", pool.value())
+                                .put("code", RETRY)
+                                .put("sentence", setbacks.sentence())
+                                .put(
+                                        "remedy",
+                                        "Nothing: it is tried again by itself, at once after a hold and a release. The message of its last attempt says how that was lost."));
     }
 
     /** Writes the oldest; true when some are left. */

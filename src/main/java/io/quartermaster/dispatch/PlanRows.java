@@ -103,12 +103,17 @@ final class PlanRows {
 
     /** Keys beside the state: {@code end_reason}, {@code at_head}, {@code attempts}; absent ones stay or are cleared as the SQL says. */
     void workloadState(WorkloadRecord workload, WorkloadState state, JsonObject more) {
-        workloadStates.put(
-                workload.id(),
-                more.copy()
-                        .put("tenant_id", workload.tenant().value())
-                        .put("id", workload.id().toString())
-                        .put("state", state.word()));
+        workloadState(workload, state, more, workload.setbacks().withoutDelay());
+    }
+
+    void workloadState(WorkloadRecord workload, WorkloadState state, JsonObject more, Setbacks setbacks) {
+        JsonObject row = more.copy()
+                .put("tenant_id", workload.tenant().value())
+                .put("id", workload.id().toString())
+                .put("state", state.word())
+                .put("quick_losses", setbacks.quickLosses());
+        setbacks.retryAtMillis().ifPresent(millis -> row.put("retry_ms", millis));
+        workloadStates.put(workload.id(), row);
         feed(workload.tenant(), workload.id(), more.copy().put("state", state.word()));
     }
 
@@ -229,26 +234,28 @@ final class PlanRows {
         Optional<SystemTransaction.Sent> states =
                 set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
                 update workload w set state = x.state, changed_at = $2::timestamptz, end_reason = x.end_reason,
-                       attempts = coalesce(x.attempts, w.attempts),
+                       attempts = coalesce(x.attempts, w.attempts), quick_losses = x.quick_losses,
+                       retry_at = timestamptz 'epoch' + x.retry_ms * interval '1 millisecond',
                        at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
                        reason_code = case when x.state in ('waiting', 'held') then w.reason_code end,
                        reason = case when x.state in ('waiting', 'held') then w.reason end,
+                       reason_at = case when x.state in ('waiting', 'held') then w.reason_at end,
                        started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz) else w.started_at end,
                        ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean,
-                       policy_id uuid, queue_id uuid, profile_id uuid)
+                       quick_losses int, retry_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid)
                  where w.tenant_id = x.tenant_id and w.id = x.id
                    and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id, x.profile_id))
                 """, stamp);
         Optional<SystemTransaction.Sent> toldWhy = set(transaction, reasons, """
                 with changed as (
-                    update workload w set reason_code = x.code, reason = x.reason
+                    update workload w set reason_code = x.code, reason = x.reason, reason_at = $2::timestamptz
                       from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb, seq bigint)
                      where w.id = x.id and w.state in ('waiting', 'held') and (w.reason_code, w.reason) is distinct from (x.code, x.reason)
-                    returning w.tenant_id, w.id, w.state, x.code, x.seq),
+                    returning w.tenant_id, w.id, w.state, x.code, x.reason->0->>'sentence' as sentence, x.seq),
                 told as (
                     insert into feed (tenant_id, seq, kind, ref, body, at)
-                    select tenant_id, seq, 'workload', id::text, jsonb_build_object('state', state, 'reason', code), $2::timestamptz from changed)
+                    select tenant_id, seq, 'workload', id::text, jsonb_build_object('state', state, 'reason', code, 'message', sentence), $2::timestamptz from changed)
                 select distinct tenant_id from changed
                 """, stamp);
         set(transaction, denominations, """

@@ -4,11 +4,13 @@ import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.engine.Change;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.AttemptOutcome;
 import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
 
@@ -40,7 +42,7 @@ final class Settling {
         WorkloadRecord record = surplus(stored);
         WorkloadRecord after =
                 switch (Transitions.next(record, lost.keySet())) {
-                    case Step.Stay() -> record;
+                    case Step.Stay() -> stay(record);
                     case Step.Become become -> become(record, become);
                     case Step.Progress progress -> progress(record, attempt(record), progress);
                     case Step.AskToStop ask -> askToStop(record, attempt(record), ask.reason());
@@ -54,16 +56,22 @@ final class Settling {
             changes.add(new Change.WorkloadRemoved(EngineFacts.id(after.id())));
             after.nomination().ifPresent(place -> rows.denomination(after.tenant(), after.id()));
         } else {
-            changes.add(new Change.WorkloadSet(facts.asStored(after)));
+            changes.add(new Change.WorkloadSet(facts.asStored(after, fence.stampMillis())));
         }
         settled.put(after.id(), after);
+    }
+
+    /** A node can be lost also while its attempt is stopping and waits for the others. */
+    private WorkloadRecord stay(WorkloadRecord record) {
+        record.attempt().ifPresent(attempt -> outOfContact(record.tenant(), attempt));
+        return record;
     }
 
     private WorkloadRecord become(WorkloadRecord record, Step.Become become) {
         JsonObject more = new JsonObject();
         become.endReason().ifPresent(reason -> more.put("end_reason", reason));
         rows.workloadState(record, become.state(), more);
-        return record.without(become.state(), record.atHead());
+        return record.without(become.state(), record.atHead(), record.setbacks().withoutDelay());
     }
 
     private WorkloadRecord progress(WorkloadRecord record, LiveAttempt attempt, Step.Progress progress) {
@@ -85,10 +93,17 @@ final class Settling {
                 .put("outcome", end.outcome().word())
                 .put("at_head", end.atHead());
         end.endReason().ifPresent(reason -> more.put("end_reason", reason));
-        rows.workloadState(record, end.state(), more);
+        Setbacks setbacks = end.outcome() == AttemptOutcome.LOST
+                ? record.setbacks().afterLoss(attempt.boundMillis(), fence.stampMillis())
+                : Setbacks.NONE;
+        rows.workloadState(record, end.state(), more, setbacks);
+        WorkloadRecord after = record.without(end.state(), end.atHead(), setbacks);
+        if (after.isDelayed(fence.stampMillis())) {
+            rows.reason(after.id(), PendingReasons.RETRY, PendingReasons.retry(facts.firstPool(after), setbacks));
+        }
         rows.attemptEnded(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
         free(record.tenant(), attempt);
-        return record.without(end.state(), end.atHead());
+        return after;
     }
 
     private WorkloadRecord surplus(WorkloadRecord record) {
@@ -128,8 +143,9 @@ final class Settling {
     private LiveAttempt stop(WorkloadRecord record, LiveAttempt attempt, StopReason reason) {
         long grace = record.terms().graceMillis();
         rows.attemptStopping(record.tenant(), attempt.id(), reason, grace);
-        outOfContact(record.tenant(), attempt);
-        phase(record.tenant(), attempt, "stopping", fence.stampMillis());
+        if (!outOfContact(record.tenant(), attempt)) {
+            phase(record.tenant(), attempt, "stopping", fence.stampMillis());
+        }
         touch(attempt);
         return attempt.told(reason, fence.stampMillis() + grace);
     }
@@ -146,13 +162,18 @@ final class Settling {
         touch(attempt);
     }
 
-    /** What was known of an allocation on a lost node is not known to be true since the node's last word. */
-    private void outOfContact(TenantId tenant, LiveAttempt attempt) {
-        attempt.nodes().stream()
+    /**
+     * What was known of an allocation on a lost node is not known to be true since the node's last word, until it is free.
+     *
+     * @return whether it has such a node
+     */
+    private boolean outOfContact(TenantId tenant, LiveAttempt attempt) {
+        OptionalLong since = attempt.nodes().stream()
                 .filter(lost::containsKey)
                 .mapToLong(node -> lost.getOrDefault(node, fence.stampMillis()))
-                .min()
-                .ifPresent(since -> phase(tenant, attempt, "out-of-contact", Math.max(attempt.boundMillis(), since)));
+                .min();
+        since.ifPresent(millis -> phase(tenant, attempt, "out-of-contact", Math.max(attempt.boundMillis(), millis)));
+        return since.isPresent();
     }
 
     private void phase(TenantId tenant, LiveAttempt attempt, String phase, long sinceMillis) {

@@ -85,6 +85,11 @@ final class Suspicion {
         withLeftovers = leftovers;
     }
 
+    /** Whether the cycle under way has taken rows at all: if not, none of them can be why it fails. */
+    boolean tookRows() {
+        return taken.isPresent() && !taken.get().isEmpty();
+    }
+
     void succeeded() {
         switch (stage) {
             case SEARCHING, CONFIRMING -> {

@@ -32,6 +32,7 @@ record WorkloadRecord(
         WorkloadState state,
         int attempts,
         boolean atHead,
+        Setbacks setbacks,
         Optional<LiveAttempt> attempt,
         Optional<String> nomination) {
 
@@ -200,17 +201,23 @@ record WorkloadRecord(
         return state instanceof WorkloadState.Over;
     }
 
+    /** Whether it waits for nothing but the moment at which it is tried again. */
+    boolean isDelayed(long nowMillis) {
+        return state instanceof WorkloadState.Waiting && setbacks.delays(nowMillis);
+    }
+
     /** The same workload once it holds nothing any more. */
-    WorkloadRecord without(WorkloadState.WithoutAttempt next, boolean nextAtHead) {
-        return with(next, nextAtHead, Optional.empty());
+    WorkloadRecord without(WorkloadState.WithoutAttempt next, boolean nextAtHead, Setbacks nextSetbacks) {
+        return with(next, nextAtHead, nextSetbacks, Optional.empty());
     }
 
     /** The same workload while its attempt goes on. */
     WorkloadRecord with(LiveAttempt next) {
-        return with(WorkloadState.with(next.state()), atHead, Optional.of(next));
+        return with(WorkloadState.with(next.state()), atHead, setbacks, Optional.of(next));
     }
 
-    private WorkloadRecord with(WorkloadState nextState, boolean nextAtHead, Optional<LiveAttempt> next) {
+    private WorkloadRecord with(
+            WorkloadState nextState, boolean nextAtHead, Setbacks nextSetbacks, Optional<LiveAttempt> next) {
         return new WorkloadRecord(
                 tenant,
                 id,
@@ -226,6 +233,7 @@ record WorkloadRecord(
                 nextState,
                 attempts,
                 nextAtHead,
+                nextSetbacks,
                 next,
                 nomination);
     }

@@ -146,6 +146,7 @@ final class Explanations {
                 details.workload().state(),
                 sentence,
                 reasons,
+                reasons.isEmpty() ? null : details.reasonsAt(),
                 position,
                 details.nomination(),
                 rule,

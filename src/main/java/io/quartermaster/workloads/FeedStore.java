@@ -25,7 +25,7 @@ class FeedStore {
 
     private static final String AFTER = """
             select cast(json_strip_nulls(json_build_object('seq', f.seq, 'kind', f.kind, 'event', json_build_object(
-                       'workload', f.ref, 'at', f.at, 'state', f.body -> 'state', 'reason', f.body -> 'reason', 'attempt', f.body -> 'attempt',
+                       'workload', f.ref, 'at', f.at, 'state', f.body -> 'state', 'reason', f.body -> 'reason', 'message', f.body -> 'message', 'attempt', f.body -> 'attempt',
                        'pool', f.body -> 'pool', 'rule', f.body -> 'rule', 'cause', f.body -> 'cause', 'forWorkload', f.body -> 'for',
                        'endReason', f.body -> 'end_reason'))) as text)
               from feed f where f.tenant_id = :tenant and f.seq > :after order by f.seq limit :most

@@ -16,6 +16,7 @@ public final class WatchApi {
      *
      * @param state what it is from then on
      * @param reason why it waits, when that changed
+     * @param message the reason in words and numbers, as they were at that time
      * @param attempt number of the attempt it is about
      * @param pool where the attempt holds devices
      * @param rule by which right it was bound
@@ -29,6 +30,7 @@ public final class WatchApi {
             Instant at,
             @Nullable String state,
             @Nullable String reason,
+            @Nullable String message,
             @Nullable Integer attempt,
             @Nullable String pool,
             @Nullable String rule,

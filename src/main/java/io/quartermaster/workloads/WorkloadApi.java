@@ -19,6 +19,9 @@ public final class WorkloadApi {
     private static final String STATES =
             "held, waiting, starting, running, stopping, paused, succeeded, failed or cancelled";
 
+    private static final String REASONS_AT =
+            "as of when the reasons' numbers are: they are told anew when the kind of a reason changes, not with every plan";
+
     private WorkloadApi() {}
 
     /** Several submissions: all come in, or none. */
@@ -90,12 +93,24 @@ public final class WorkloadApi {
             List<SurplusWorker> surplusWorkers,
 
             List<Reason> reasons,
+
+            @Schema(description = REASONS_AT) @Nullable Instant reasonsAt,
+
             @Nullable Nomination nomination,
             List<Preemption> preemptions) {
 
         Details withoutEnvironment() {
             return new Details(
-                    workload, command, null, abortCallback, attempts, surplusWorkers, reasons, nomination, preemptions);
+                    workload,
+                    command,
+                    null,
+                    abortCallback,
+                    attempts,
+                    surplusWorkers,
+                    reasons,
+                    reasonsAt,
+                    nomination,
+                    preemptions);
         }
     }
 
@@ -201,6 +216,9 @@ public final class WorkloadApi {
             @Schema(description = STATES) String state,
             String sentence,
             List<Reason> reasons,
+
+            @Schema(description = REASONS_AT) @Nullable Instant reasonsAt,
+
             @Nullable Position position,
             @Nullable Nomination nomination,
 
@@ -211,7 +229,7 @@ public final class WorkloadApi {
             Outlook outlook) {
 
         Explanation with(Outlook known) {
-            return new Explanation(id, state, sentence, reasons, position, nomination, rule, known);
+            return new Explanation(id, state, sentence, reasons, reasonsAt, position, nomination, rule, known);
         }
     }
 

@@ -38,7 +38,7 @@ class WorkloadStore {
     private static final String DETAILS = """
             select cast(json_build_object(
                 'workload', (select row_to_json(v) from (%s and w.id = :id) v),
-                'command', w.command, 'environment', w.environment, 'abortCallback', w.abort_callback, 'reasons', coalesce(w.reason, '[]'),
+                'command', w.command, 'environment', w.environment, 'abortCallback', w.abort_callback, 'reasons', coalesce(w.reason, '[]'), 'reasonsAt', w.reason_at,
                 'attempts', (select coalesce(json_agg(a order by a.number), '[]') from (
                     select a.id, a.number, a.state, a.outcome, l.name as pool, cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus,
                            a.bound_at as "boundAt", a.started_at as "startedAt", a.stopping_at as "stoppingAt", a.stop_reason as "stopReason",

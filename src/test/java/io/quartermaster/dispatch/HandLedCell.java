@@ -41,6 +41,10 @@ final class HandLedCell implements AutoCloseable {
         return new HandLedCell(database, epoch.orElseThrow(), settings);
     }
 
+    long epoch() {
+        return epoch;
+    }
+
     /** Throws the engine away, as any failure does. */
     void rebuild() {
         leader = null;

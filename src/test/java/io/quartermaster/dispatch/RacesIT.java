@@ -15,6 +15,7 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.UUID;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -170,13 +171,50 @@ class RacesIT {
         cell.settle();
         assertThat(attempts(rows, job))
                 .extracting(row -> row.getString("outcome"))
-                .containsExactly("lost", null);
-        assertThat(rows.state(job)).isEqualTo("starting");
+                .startsWith("lost");
+        assertThat(rows.state(job)).isIn("waiting", "starting");
         assertThat(rows.run(
                         "select phase from usage_event where tenant_id = $1 and kind = 'phase' order by seq",
                         rows.tenant))
                 .extracting(row -> row.getString("phase"))
-                .containsExactly("running", "out-of-contact", "stopping");
+                .containsExactly("running", "out-of-contact");
+    }
+
+    @Test
+    void aNodeLostWhileItsAttemptIsStoppingIsOutOfContactSinceItsLastWord() {
+        CellRows rows = new CellRows(database, "races-late");
+        UUID pool = rows.pool("races-late");
+        UUID first = rows.node(pool, "races-late-1", 1, LONG);
+        UUID second = rows.node(pool, "races-late-2", 1, LONG);
+        rows.allotment(pool, 2, 2);
+        UUID policy = rows.policy("/all", pool, 2, 2);
+        UUID profile = rows.profile(1, 2, 2, pool);
+        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        cell.settle();
+        rows.report(job, "running", "");
+        cell.settle();
+        rows.wish(job, "cancel");
+        cell.settle();
+
+        rows.contact(second, OVER);
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("stopping");
+        assertThat(rows.run(
+                        "select u.phase, u.since_ms, floor(extract(epoch from c.last_heard) * 1000)::bigint as last_word"
+                                + " from usage_event u, node_contact c where u.tenant_id = $1 and u.kind = 'phase' and c.node_id = $2"
+                                + " order by u.seq desc limit 1",
+                        rows.tenant,
+                        second))
+                .singleElement()
+                .satisfies(row -> {
+                    assertThat(row.getString("phase")).isEqualTo("out-of-contact");
+                    assertThat(row.getLong("since_ms")).isEqualTo(row.getLong("last_word"));
+                });
+
+        rows.reportOn(first, job, "ended", "cancelled");
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("cancelled");
+        assertThat(rows.held()).isZero();
     }
 
     @Test
@@ -227,6 +265,75 @@ class RacesIT {
         assertThat(rows.run("select outcome from report where tenant_id = $1", rows.tenant))
                 .extracting(row -> row.getString("outcome"))
                 .containsExactly("lost");
+    }
+
+    @Test
+    void workThatIsLostAtOnceIsTriedAgainAfterADelayThatItsReasonTells() {
+        CellRows rows = new CellRows(database, "races-retry");
+        UUID pool = rows.poolOf(1);
+        UUID policy = rows.policy("/all", pool, 1, 1);
+        UUID profile = rows.profile(1, pool);
+        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        rows.run("update workload set quick_losses = 5 where id = $1", job);
+        cell.settle();
+        for (int loss = 1; loss <= 3; loss++) {
+            int losses = loss;
+            rows.report(job, "ended", "lost");
+            cell.rebuild();
+            cell.settle();
+            assertThat(rows.state(job)).isEqualTo("waiting");
+            assertThat(rows.reason(job)).isEqualTo("RETRY");
+            assertThat(rows.run(
+                            "select quick_losses, reason->0->>'sentence' as sentence,"
+                                    + " round(extract(epoch from retry_at - changed_at)) as delay from workload where id = $1",
+                            job))
+                    .singleElement()
+                    .satisfies(row -> {
+                        assertThat(row.getInteger("quick_losses")).isEqualTo(5 + losses);
+                        assertThat(row.getNumeric("delay").intValue()).isEqualTo(16 << losses);
+                        assertThat(row.getString("sentence")).contains("lost", "tried again at");
+                    });
+            Leader.Outcome waits = cell.cycle();
+            assertThat(waits.nextPlanMillis()).isPresent();
+            assertThat(rows.state(job)).isEqualTo("waiting");
+
+            rows.run("update workload set retry_at = clock_timestamp() - interval '1 second' where id = $1", job);
+            if (loss == 1) {
+                cell.rebuild();
+            } else {
+                rows.inbox("workload", job.toString());
+            }
+            cell.settle();
+            assertThat(rows.state(job)).isEqualTo("starting");
+        }
+    }
+
+    @Test
+    void aDelayEndsByItselfAndByAHoldAndARelease() {
+        CellRows rows = new CellRows(database, "races-release");
+        UUID pool = rows.poolOf(1);
+        UUID policy = rows.policy("/all", pool, 1, 1);
+        UUID profile = rows.profile(1, pool);
+        UUID job = rows.submit(rows.queue(policy, profile), policy, profile);
+        cell.settle();
+        rows.report(job, "ended", "lost");
+        cell.settle();
+        assertThat(rows.reason(job)).isEqualTo("RETRY");
+        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> {
+            cell.settle();
+            return rows.state(job).equals("starting");
+        });
+
+        rows.run("update workload set quick_losses = 8 where id = $1", job);
+        rows.report(job, "ended", "lost");
+        cell.settle();
+        assertThat(rows.reason(job)).isEqualTo("RETRY");
+        rows.wish(job, "hold");
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("held");
+        rows.wish(job, "run");
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("starting");
     }
 
     @Test
@@ -315,29 +422,6 @@ class RacesIT {
         assertThat(rows.state(second)).isEqualTo("starting");
     }
 
-    private CapacityFacts.NodeFact fact(UUID node) {
-        return database.run(
-                CellRows.TIMEOUT, tx -> CapacityFacts.nodes(tx, OffsetDateTime.now(ZoneOffset.UTC), new UUID[] {node})
-                        .getFirst());
-    }
-
-    private static boolean lost(CellRows rows, UUID node) {
-        return rows.run("select lost_at from node_contact where node_id = $1", node)
-                        .getFirst()
-                        .getOffsetDateTime("lost_at")
-                != null;
-    }
-
-    private static List<Row> attempts(CellRows rows, UUID workload) {
-        return rows.run("select number, outcome from attempt where workload_id = $1 order by number", workload);
-    }
-
-    /** Its executor says that it runs. */
-    private void run(CellRows rows, UUID job) {
-        rows.report(job, "running", "");
-        cell.settle();
-    }
-}
     @Test
     void noMoreWorkloadsRunAtOnceThanThePolicyAllows() {
         CellRows rows = new CellRows(database, "races-count");
@@ -371,3 +455,26 @@ class RacesIT {
         assertThat(rows.state(fourth)).isEqualTo("starting");
     }
 
+    private CapacityFacts.NodeFact fact(UUID node) {
+        return database.run(
+                CellRows.TIMEOUT, tx -> CapacityFacts.nodes(tx, OffsetDateTime.now(ZoneOffset.UTC), new UUID[] {node})
+                        .getFirst());
+    }
+
+    private static boolean lost(CellRows rows, UUID node) {
+        return rows.run("select lost_at from node_contact where node_id = $1", node)
+                        .getFirst()
+                        .getOffsetDateTime("lost_at")
+                != null;
+    }
+
+    private static List<Row> attempts(CellRows rows, UUID workload) {
+        return rows.run("select number, outcome from attempt where workload_id = $1 order by number", workload);
+    }
+
+    /** Its executor says that it runs. */
+    private void run(CellRows rows, UUID job) {
+        rows.report(job, "running", "");
+        cell.settle();
+    }
+}

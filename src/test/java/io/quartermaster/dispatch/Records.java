@@ -93,6 +93,7 @@ final class Records {
                 WorkloadState.of(state),
                 attempt.isPresent() ? 1 : 0,
                 false,
+                Setbacks.NONE,
                 attempt,
                 Optional.empty());
     }

@@ -1,0 +1,118 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.platform.SystemTransaction;
+import io.vertx.mutiny.sqlclient.Row;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Workloads that the leader passes over, because no plan can be made with what is stored of them, and what they hold: it stays theirs, so
+ * nobody else may be given it. A device of which such a workload holds a part is kept from others as a whole.
+ *
+ * @param devices by node, their indexes
+ * @param machines by node, what of its CPU and memory they hold
+ * @param counted by pool that is a plain count, in thousandths
+ */
+record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, Map<UUID, Long> counted) {
+
+    private static final String CODE = "SET_ASIDE";
+    private static final String SENTENCE = "No plan can be made with what is stored of it, so it is passed over.";
+    private static final String REMEDY = "The operator was told and has to look at it; it can be cancelled.";
+
+    /** A part of a machine. */
+    record Part(long cpuMilli, long memoryMiB) {
+
+        static final Part NONE = new Part(0, 0);
+
+        Part plus(long cpu, long memory) {
+            return new Part(cpuMilli + cpu, memoryMiB + memory);
+        }
+    }
+
+    static boolean isAny(SystemTransaction transaction) {
+        return transaction
+                .run("select exists (select 1 from workload where set_aside_at is not null) as any_set_aside")
+                .iterator()
+                .next()
+                .getBoolean("any_set_aside");
+    }
+
+    static SetAsideWork read(SystemTransaction transaction) {
+        Map<UUID, Set<Integer>> devices = new HashMap<>();
+        Map<UUID, Part> machines = new HashMap<>();
+        Map<UUID, Long> counted = new HashMap<>();
+        Set<String> workers = new HashSet<>();
+        for (Row row : transaction.run("""
+                select a.id, a.pool_id, d.worker, d.node_id, d.device_index, d.gpu_milli, f.cpu_milli, f.memory_mib
+                  from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
+                  join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
+                  join allocation_device d on d.tenant_id = a.tenant_id and d.attempt_id = a.id and d.freed_at is null
+                 where w.set_aside_at is not null
+                """)) {
+            UUID node = row.getUUID("node_id");
+            if (node == null) {
+                counted.merge(row.getUUID("pool_id"), row.getLong("gpu_milli"), Long::sum);
+                continue;
+            }
+            Integer device = row.getInteger("device_index");
+            if (device != null) {
+                devices.computeIfAbsent(node, id -> new HashSet<>()).add(device);
+            }
+            if (workers.add(row.getUUID("id") + " " + row.getInteger("worker"))) {
+                machines.merge(
+                        node,
+                        new Part(row.getLong("cpu_milli"), row.getLong("memory_mib")),
+                        (one, other) -> one.plus(other.cpuMilli(), other.memoryMiB()));
+            }
+        }
+        return new SetAsideWork(devices, machines, counted);
+    }
+
+    boolean holds(UUID node, int device) {
+        return devices.getOrDefault(node, Set.of()).contains(device);
+    }
+
+    Part of(UUID node) {
+        return machines.getOrDefault(node, Part.NONE);
+    }
+
+    /** Sets one aside. Returns its id and whose it is, for the alarm; empty if it is not there any more. */
+    static Optional<String> mark(SystemTransaction transaction, long sequence, String why) {
+        for (Row row : transaction.run("""
+                update workload w set set_aside_at = clock_timestamp(), set_aside_why = $2,
+                       reason_at = case when state in ('waiting', 'held') then clock_timestamp() end,
+                       reason_code = case when state in ('waiting', 'held') then $3::text end,
+                       reason = case when state in ('waiting', 'held') then jsonb_build_array(jsonb_build_object('code', $3::text, 'sentence', $4::text, 'remedy', $5::text,
+                           'pool', (select l.name from profile f join pool l on l.id = f.pool_ids[1] where f.tenant_id = w.tenant_id and f.id = w.profile_id))) end
+                 where seq = $1 returning tenant_id, id, state
+                """, sequence, why, CODE, SENTENCE, REMEDY)) {
+            return Optional.of("workload " + row.getUUID("id") + " of tenant " + row.getString("tenant_id") + " ("
+                    + row.getString("state") + ")");
+        }
+        return Optional.empty();
+    }
+
+    /** All are looked at anew: another version of the service may know what to do with them. */
+    static void takeBack(SystemTransaction transaction) {
+        transaction.run("update workload set set_aside_at = null, set_aside_why = null where set_aside_at is not null");
+    }
+
+    /** Those of them that hold nothing and are to be cancelled. */
+    static void cancel(SystemTransaction transaction, Fence fence, Collection<UUID> named) {
+        if (!named.isEmpty()) {
+            transaction.run("""
+                    with cancelled as (
+                        update workload set state = 'cancelled', end_reason = 'cancelled on request', ended_at = $2, changed_at = $2,
+                               reason_code = null, reason = null, set_aside_at = null, set_aside_why = null
+                         where id = any($1) and set_aside_at is not null and wish = 'cancel' and state in ('waiting', 'held')
+                        returning tenant_id, id)
+                    delete from nomination n using cancelled c where n.tenant_id = c.tenant_id and n.workload_id = c.id
+                    """, CellReader.array(named), fence.stamp());
+        }
+    }
+}

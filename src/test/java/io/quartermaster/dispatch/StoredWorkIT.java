@@ -1,0 +1,179 @@
+package io.quartermaster.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.testing.WithoutLeader;
+import io.vertx.mutiny.sqlclient.Row;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Workloads that another version of the service stored in words that this one does not know. */
+@QuarkusTest
+@TestProfile(WithoutLeader.class)
+class StoredWorkIT {
+
+    private static final Duration LONG = Duration.ofMinutes(30);
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    DispatchConfig config;
+
+    private HandLedCell cell;
+
+    @BeforeEach
+    void lead() {
+        cell = HandLedCell.lead(database);
+    }
+
+    @AfterEach
+    void resign() {
+        cell.close();
+    }
+
+    @Test
+    void runningWorkThatCannotBeReadKeepsItsDevicesWhileTheCellGoesOn() {
+        CellRows rows = new CellRows(database, "stored-runs");
+        UUID pool = rows.pool("stored-runs");
+        UUID node = rows.node(pool, "stored-runs-1", 2, LONG);
+        rows.allotment(pool, 2, 2);
+        UUID policy = rows.policy("/all", pool, 2, 2);
+        UUID profile = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, profile);
+        UUID first = rows.submit(queue, policy, profile);
+        cell.settle();
+        UUID odd = rows.submit(queue, policy, profile);
+        cell.settle();
+        rows.submit(queue, policy, profile);
+        rows.submit(queue, policy, profile);
+        cell.settle();
+        int device = device(rows, odd);
+        rows.run("update attempt set state = 'stopping', stop_reason = 'of-tomorrow' where workload_id = $1", odd);
+
+        cell.rebuild();
+        assertThatThrownBy(() -> cell.cycle()).hasMessageContaining("of-tomorrow");
+        assertThat(examination().run(cell.epoch())).isEqualTo(1);
+        assertThat(rows.run("select id from workload where set_aside_at is not null"))
+                .extracting(row -> row.getUUID("id"))
+                .containsExactly(odd);
+
+        cell.rebuild();
+        cell.settle();
+        rows.report(first, "ended", "succeeded");
+        cell.settle();
+        assertThat(rows.state(first)).isEqualTo("succeeded");
+        List<Row> holders = rows.run(
+                "select a.workload_id, d.device_index from attempt a join allocation_device d on d.attempt_id = a.id"
+                        + " where a.tenant_id = $1 and d.freed_at is null and d.node_id = $2",
+                rows.tenant,
+                node);
+        assertThat(holders).hasSize(2);
+        assertThat(holders)
+                .filteredOn(row -> row.getInteger("device_index") == device)
+                .extracting(row -> row.getUUID("workload_id"))
+                .containsExactly(odd);
+
+        // A leader that knows the word takes it in again.
+        rows.run("update attempt set stop_reason = 'cancelled' where workload_id = $1", odd);
+        takeBack();
+        rows.report(odd, "ended", "cancelled");
+        cell.rebuild();
+        cell.settle();
+        assertThat(rows.state(odd)).isEqualTo("cancelled");
+    }
+
+    @Test
+    void waitingWorkThatCannotBeReadIsFoundAmongManySaysSoAndCanBeCancelled() {
+        CellRows rows = new CellRows(database, "stored-waits");
+        UUID pool = rows.pool("stored-waits");
+        rows.node(pool, "stored-waits-1", 1, LONG);
+        rows.allotment(pool, 1, 1);
+        UUID policy = rows.policy("/all", pool, 1, 1);
+        UUID profile = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, profile);
+        UUID running = rows.submit(queue, policy, profile);
+        for (int i = 0; i < 5; i++) {
+            rows.submit(queue, policy, profile);
+        }
+        UUID odd = rows.submit(queue, policy, profile);
+        UUID last = rows.submit(queue, policy, profile);
+        UUID alsoOdd = rows.submit(queue, policy, profile);
+        cell.settle();
+        for (UUID one : List.of(odd, alsoOdd)) {
+            rows.run(
+                    "insert into nomination (tenant_id, workload_id, pool_id, body, nominated_at)"
+                            + " values ($1, $2, $3, '{\"format\": 2, \"places\": []}', clock_timestamp())",
+                    rows.tenant,
+                    one,
+                    pool);
+        }
+
+        cell.rebuild();
+        assertThatThrownBy(() -> cell.cycle()).isInstanceOf(RuntimeException.class);
+        assertThat(examination().run(cell.epoch())).isEqualTo(2);
+        cell.rebuild();
+        cell.settle();
+
+        assertThat(rows.reason(odd)).isEqualTo("SET_ASIDE");
+        assertThat(rows.reason(alsoOdd)).isEqualTo("SET_ASIDE");
+        assertThat(rows.reason(last)).isNotEqualTo("SET_ASIDE");
+        assertThat(rows.state(running)).isEqualTo("starting");
+        for (UUID one : List.of(odd, alsoOdd)) {
+            rows.wish(one, "cancel");
+        }
+        cell.settle();
+        assertThat(rows.state(odd)).isEqualTo("cancelled");
+        assertThat(rows.state(alsoOdd)).isEqualTo("cancelled");
+    }
+
+    @Test
+    void nothingIsSetAsideWhereTheCauseIsNoWorkload() {
+        CellRows rows = new CellRows(database, "stored-pool");
+        UUID pool = rows.pool("stored-pool");
+        rows.node(pool, "stored-pool-1", 1, LONG);
+        rows.allotment(pool, 1, 1);
+        UUID policy = rows.policy("/all", pool, 1, 1);
+        UUID profile = rows.profile(1, pool);
+        rows.submit(rows.queue(policy, profile), policy, profile);
+        cell.settle();
+        assertThat(examination().run(cell.epoch())).as("all is well").isZero();
+
+        rows.run("update node set labels = '[]' where name = 'stored-pool-1'");
+        cell.rebuild();
+        try {
+            assertThatThrownBy(() -> cell.cycle()).isInstanceOf(RuntimeException.class);
+            assertThat(examination().run(cell.epoch())).isZero();
+        } finally {
+            rows.run("update node set labels = '{}' where name = 'stored-pool-1'");
+        }
+    }
+
+    private Examination examination() {
+        return new Examination(database, config);
+    }
+
+    private void takeBack() {
+        database.run(CellRows.TIMEOUT, tx -> {
+            SetAsideWork.takeBack(tx);
+            return true;
+        });
+    }
+
+    private static int device(CellRows rows, UUID workload) {
+        return rows.run(
+                        "select d.device_index from attempt a join allocation_device d on d.attempt_id = a.id where a.workload_id = $1",
+                        workload)
+                .getFirst()
+                .getInteger("device_index");
+    }
+}
