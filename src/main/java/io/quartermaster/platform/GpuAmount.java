@@ -15,8 +15,9 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 @Schema(
         type = SchemaType.STRING,
         format = "gpus",
-        pattern = GpuAmount.FORM,
-        description = "GPUs, " + GpuAmount.ACCEPTED)
+        pattern = GpuAmount.TOLD_FORM,
+        description =
+                "GPUs, a decimal in a string with at most three places; a sum may be beyond what may be asked for")
 public record GpuAmount(long milli) implements Comparable<GpuAmount> {
 
     /** A million GPUs, the most that may be asked for: beyond any cell, and far from overflow when summed. */
@@ -24,9 +25,13 @@ public record GpuAmount(long milli) implements Comparable<GpuAmount> {
 
     public static final String ACCEPTED = "a decimal in a string with at most three places, from \"0\" to \"1000000\"";
 
-    static final String FORM = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
+    /** Of what is asked for; {@link ContractAmounts} writes it into the contract. */
+    static final String ASKED_FORM = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
 
-    private static final Pattern PATTERN = Pattern.compile(FORM);
+    /** Of what is told: any number of thousandths that there is. */
+    static final String TOLD_FORM = "^-?[0-9]{1,16}(\\.[0-9]{1,3})?$";
+
+    private static final Pattern PATTERN = Pattern.compile(ASKED_FORM);
 
     /** Reads what somebody asks for: refuses what is out of {@link #ACCEPTED}. */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)

@@ -111,6 +111,28 @@ class ContractIT {
     }
 
     @Test
+    void amountsThatAreAskedForAreBoundedAndThoseThatAreToldAreNot() {
+        Contract contract = Contract.served();
+        String asked = contract.document()
+                .at("/components/schemas/GpuAmountAsked/pattern")
+                .asText();
+        String told =
+                contract.document().at("/components/schemas/GpuAmount/pattern").asText();
+
+        assertThat("1000000.001").matches(asked).matches(told);
+        assertThat("123456789.25").doesNotMatch(asked).matches(told);
+        assertThat("-0.5").doesNotMatch(asked).matches(told);
+        assertThat(contract.document()
+                        .at("/components/schemas/PolicyQuotaRequest/properties/reserved")
+                        .toString())
+                .contains("GpuAmountAsked");
+        assertThat(contract.document()
+                        .at("/components/schemas/PolicyQuota/properties/reserved")
+                        .toString())
+                .contains("GpuAmount\"");
+    }
+
+    @Test
     void everyEnumIsWrittenInTheWordsOfTheApi() {
         Set<String> words = Contract.served().enumWords();
 
