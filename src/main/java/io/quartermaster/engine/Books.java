@@ -3,6 +3,7 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
@@ -13,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -24,26 +26,49 @@ import java.util.TreeSet;
 /**
  * Every workload booked where its state puts it: on devices and in trees, among those who run, in a line, among those
  * for whom a place is kept. What a workload's record says is all there is to it, so booking it out is booking it in
- * backwards.
+ * backwards. What changes is noted in {@link #touches}.
  */
 final class Books {
     private final boolean backfills;
+    private final Told told;
     private final Cluster cluster;
+    private final boolean allIsLent;
+    private final Touches touches = new Touches();
     private final Map<Line.Key, Line> lines = new LinkedHashMap<>();
-    private final Map<String, Set<Line>> ofTenant = new HashMap<>();
-    private final List<Line> emptied = new ArrayList<>();
+    private final Set<Line> notPlain = new LinkedHashSet<>();
+    private final Map<QuotaPath, Group> groups = new HashMap<>();
+    private final Map<String, List<Line>> ofTenant = new HashMap<>();
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
+    private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
+    private long linesOpened;
 
-    /** @param backfills whether it matters how long work will run */
-    Books(Facts facts, boolean backfills) {
+    /**
+     * @param backfills whether it matters how long work will run
+     * @param told what waiting work was told; kept up to date as it leaves and joins lines
+     */
+    Books(Facts facts, boolean backfills, Told told) {
         this.backfills = backfills;
+        this.told = told;
         cluster =
                 Cluster.of(facts.pools().values(), facts.nodes().values(), facts.quotas(), facts.caps(), facts.paths());
-        facts.workloads().values().forEach(this::enter);
+        allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
+        List<Workload> inOrder = new ArrayList<>(facts.workloads().values());
+        inOrder.sort(Line.FIRST_SUBMITTED);
+        inOrder.forEach(this::enter);
+    }
+
+    /** Hands over what everybody in a line was told, before the books are closed. */
+    void close() {
+        lines.values().forEach(told::takeOver);
     }
 
     Cluster cluster() {
         return cluster;
+    }
+
+    /** What changed since the books were opened. */
+    Touches touches() {
+        return touches;
     }
 
     /** Lines with somebody in them. */
@@ -51,15 +76,9 @@ final class Books {
         return Collections.unmodifiableCollection(lines.values());
     }
 
-    Set<Line> linesOf(String tenant) {
-        return ofTenant.getOrDefault(tenant, new LinkedHashSet<>());
-    }
-
-    /** Lines that nobody is in any more since this was asked last. */
-    List<Line> takeEmptied() {
-        List<Line> taken = List.copyOf(emptied);
-        emptied.clear();
-        return taken;
+    /** Those whose turn depends on more than one pool, or on who is at their head. */
+    Collection<Line> linesNotPlain() {
+        return Collections.unmodifiableCollection(notPlain);
     }
 
     Optional<Line> line(Workload workload) {
@@ -68,11 +87,20 @@ final class Books {
 
     /** All for whom a place is kept, in order of their ids. */
     List<Workload> nominated() {
-        return List.copyOf(nominated.values());
+        return nominated.isEmpty() ? List.of() : List.copyOf(nominated.values());
+    }
+
+    /** The first moment after another at which something that still holds devices was started. */
+    OptionalLong startedAfter(long millis) {
+        Long next = startedAt.higherKey(millis);
+        return next == null ? OptionalLong.empty() : OptionalLong.of(next);
     }
 
     /** Whether the trees have a place for the path. */
     boolean knows(QuotaPath path) {
+        if (groups.containsKey(path)) {
+            return true;
+        }
         for (QuotaTree tree : cluster.trees()) {
             if (!tree.knows(path)) {
                 return false;
@@ -81,10 +109,41 @@ final class Books {
         return true;
     }
 
+    private Group group(QuotaPath path) {
+        Group known = groups.get(path);
+        if (known != null) {
+            return known;
+        }
+        List<QuotaNode> leaves = new ArrayList<>();
+        cluster.trees().forEach(tree -> leaves.add(tree.leaf(path)));
+        Group group = new Group(path, ofTenant.computeIfAbsent(path.tenant(), tenant -> new ArrayList<>()), leaves);
+        groups.put(path, group);
+        return group;
+    }
+
+    /** What the group uses is not what it was; where something is kept idle, that bounds everybody. */
+    private void touch(QuotaPath path) {
+        if (allIsLent) {
+            touches.add(group(path));
+        } else {
+            touches.forgetAll();
+        }
+    }
+
+    /** A fair share is not what it was: of a group's own, it bounds what the group may take back. */
+    void fairShareMoved(QuotaNode node) {
+        touches.add(new FairShareMoved(node));
+        Group group = node.children().isEmpty() ? groups.get(node.path()) : null;
+        if (group != null) {
+            touches.add(group);
+        }
+    }
+
     void enter(Workload workload) {
         workload.nomination().ifPresent(place -> {
             cluster.add(tenure(workload, place), When.NEXT);
             nominated.put(workload.id(), workload);
+            touch(workload.path());
         });
         switch (workload.state()) {
             case WorkloadState.Waiting waiting -> {
@@ -92,13 +151,20 @@ final class Books {
                     join(key(workload), workload);
                 }
             }
-            case WorkloadState.Holding holding -> {
-                cluster.add(tenure(workload, holding.allocation()), When.NOW);
-                remaining(holding).ifPresent(rest -> cluster.add(tenure(workload, rest), When.NEXT));
-                holder(workload, holding).ifPresent(cluster::addRunning);
-                growth(workload, holding).ifPresent(key -> join(key, workload));
-            }
+            case WorkloadState.Holding holding -> hold(workload, holding);
         }
+    }
+
+    private void hold(Workload workload, WorkloadState.Holding holding) {
+        Tenure tenure = tenure(workload, holding.allocation());
+        cluster.add(tenure, When.NOW);
+        remaining(holding)
+                .map(rest -> rest == holding.allocation() ? tenure : tenure(workload, rest))
+                .ifPresent(rest -> cluster.add(rest, When.NEXT));
+        holder(workload, holding).ifPresent(cluster::addRunning);
+        growth(workload, holding).ifPresent(key -> join(key, workload));
+        startedAt.merge(holding.startedMillis(), 1, Integer::sum);
+        touch(workload.path());
     }
 
     /** Undoes {@link #enter}. */
@@ -106,16 +172,43 @@ final class Books {
         workload.nomination().ifPresent(place -> {
             cluster.remove(tenure(workload, place), When.NEXT);
             nominated.remove(workload.id());
+            touch(workload.path());
         });
         switch (workload.state()) {
-            case WorkloadState.Waiting waiting -> quit(key(workload), workload);
-            case WorkloadState.Holding holding -> {
-                cluster.remove(tenure(workload, holding.allocation()), When.NOW);
-                remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
-                holder(workload, holding).ifPresent(cluster::removeRunning);
-                growth(workload, holding).ifPresent(key -> quit(key, workload));
+            case WorkloadState.Waiting waiting -> {
+                if (!workload.held() && workload.nomination().isEmpty()) {
+                    quit(key(workload), workload);
+                }
             }
+            case WorkloadState.Holding holding -> letGo(workload, holding);
         }
+    }
+
+    private void letGo(Workload workload, WorkloadState.Holding holding) {
+        cluster.remove(tenure(workload, holding.allocation()), When.NOW);
+        remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
+        holder(workload, holding).ifPresent(cluster::removeRunning);
+        growth(workload, holding).ifPresent(key -> quit(key, workload));
+        startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
+        touch(workload.path());
+    }
+
+    /** Books a workload out as it was and in as it is. */
+    void replace(Workload before, Workload after) {
+        boolean waitsOn = after.state() instanceof WorkloadState.Waiting && !after.held();
+        if (waitsOn && before.state() instanceof WorkloadState.Waiting) {
+            line(before)
+                    .filter(line -> line.members().contains(before) && !line.isFresh(before))
+                    .ifPresent(line -> told.put(before.id(), line.reasons()));
+        }
+        leave(before);
+        enter(after);
+    }
+
+    /** Starts the first of a line. */
+    void start(Line line, Workload after) {
+        quit(line, line.head());
+        enter(after);
     }
 
     /** The line of waiting work; its user and its running time tell it apart where they matter. */
@@ -130,23 +223,31 @@ final class Books {
     private void join(Line.Key key, Workload workload) {
         Line line = lines.get(key);
         if (line == null) {
-            line = new Line(key);
+            line = new Line(key, group(key.path()), linesOpened++);
             lines.put(key, line);
-            ofTenant.computeIfAbsent(key.path().tenant(), tenant -> new LinkedHashSet<>())
-                    .add(line);
+            line.group().tenant().add(line);
+            if (!line.isPlain()) {
+                notPlain.add(line);
+            }
         }
         line.add(workload);
+        touches.add(line);
     }
 
     private void quit(Line.Key key, Workload workload) {
         Line line = lines.get(key);
         if (line != null) {
-            line.remove(workload);
-            if (line.isEmpty()) {
-                lines.remove(key);
-                linesOf(key.path().tenant()).remove(line);
-                emptied.add(line);
-            }
+            quit(line, workload);
+        }
+    }
+
+    private void quit(Line line, Workload workload) {
+        line.remove(workload);
+        touches.add(line);
+        if (line.isEmpty()) {
+            lines.remove(line.key());
+            line.group().tenant().remove(line);
+            notPlain.remove(line);
         }
     }
 

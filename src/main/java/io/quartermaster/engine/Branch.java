@@ -3,17 +3,14 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.NavigableSet;
-import java.util.Objects;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A node of a quota tree with the offers below it, and which of them it stands for. What it stands for is kept until an
- * offer below it or what is used below it changes.
+ * offer below it or what is used below it changes; then only the branches above that are compared again.
  */
 final class Branch {
     /** Those whose start stays within what is reserved go before all others. */
@@ -24,74 +21,107 @@ final class Branch {
 
     private final QuotaNode node;
     private final @Nullable Branch parent;
+    private final int number;
     private final List<Branch> children = new ArrayList<>();
-    private final Map<Standing, NavigableSet<Offer>> own = new EnumMap<>(Standing.class);
-    private final Map<Standing, Offer> first = new EnumMap<>(Standing.class);
+    private final List<Branch> changed = new ArrayList<>();
+    private final Side within = new Side(Standing.WITHIN);
+    private final Side beyond = new Side(Standing.BEYOND);
     private boolean fresh;
+
+    /** The offers of one standing: its own, if it is a leaf, or those that its children stand for. */
+    private final class Side implements Tournament.Duel {
+        private final Standing standing;
+        private final NavigableSet<Offer> own = new TreeSet<>(Offer.IN_GROUP);
+        private final Tournament tournament = new Tournament(this);
+        private @Nullable Offer first;
+
+        Side(Standing standing) {
+            this.standing = standing;
+        }
+
+        private void settle() {
+            int winner = tournament.winner();
+            first = !own.isEmpty() ? own.first() : winner < 0 ? null : ofChild(winner);
+        }
+
+        private @Nullable Offer ofChild(int child) {
+            return children.get(child).side(standing).first;
+        }
+
+        @Override
+        public boolean takesPart(int child) {
+            return ofChild(child) != null;
+        }
+
+        @Override
+        public boolean beats(int child, int other) {
+            Offer offer = ofChild(child);
+            Offer ofOther = ofChild(other);
+            return offer != null
+                    && ofOther != null
+                    && compare(children.get(child).node, offer, children.get(other).node, ofOther) < 0;
+        }
+    }
 
     Branch(QuotaNode node, @Nullable Branch parent) {
         this.node = node;
         this.parent = parent;
-        for (Standing standing : Standing.values()) {
-            own.put(standing, new TreeSet<>(Offer.IN_GROUP));
-        }
+        this.number = parent == null ? 0 : parent.children.size();
         if (parent != null) {
             parent.children.add(this);
+            parent.changed.add(this);
+            parent.touch();
         }
-    }
-
-    static Standing standing(Offer offer) {
-        return offer.within() ? Standing.WITHIN : Standing.BEYOND;
     }
 
     void add(Offer offer) {
-        own(standing(offer)).add(offer);
+        side(standing(offer)).own.add(offer);
         touch();
     }
 
     void remove(Offer offer) {
-        own(standing(offer)).remove(offer);
+        side(standing(offer)).own.remove(offer);
         touch();
     }
 
-    private NavigableSet<Offer> own(Standing standing) {
-        return Objects.requireNonNull(own.get(standing));
+    private static Standing standing(Offer offer) {
+        return offer.within() ? Standing.WITHIN : Standing.BEYOND;
+    }
+
+    private Side side(Standing standing) {
+        return standing == Standing.WITHIN ? within : beyond;
     }
 
     /** What is known of this branch and those above it holds no longer. */
     void touch() {
-        for (Branch branch = this; branch != null; branch = branch.parent) {
+        for (Branch branch = this; branch != null && branch.fresh; branch = branch.parent) {
             branch.fresh = false;
+            if (branch.parent != null) {
+                branch.parent.changed.add(branch);
+            }
         }
     }
 
     /** The offer that this branch stands for among those of one standing. */
     @Nullable
     Offer first(Standing standing) {
-        if (!fresh) {
-            first.clear();
-            for (Standing each : Standing.values()) {
-                Offer best = choose(each);
-                if (best != null) {
-                    first.put(each, best);
-                }
-            }
-            fresh = true;
-        }
-        return first.get(standing);
+        refresh();
+        return side(standing).first;
     }
 
-    private @Nullable Offer choose(Standing standing) {
-        Offer best = own(standing).isEmpty() ? null : own(standing).first();
-        QuotaNode branch = node;
-        for (Branch child : children) {
-            Offer offer = child.first(standing);
-            if (offer != null && (best == null || compare(child.node, offer, branch, best) < 0)) {
-                best = offer;
-                branch = child.node;
-            }
+    private void refresh() {
+        if (fresh) {
+            return;
         }
-        return best;
+        for (Branch child : changed) {
+            child.refresh();
+            within.tournament.replay(child.number);
+            beyond.tournament.replay(child.number);
+        }
+        changed.clear();
+        within.settle();
+        beyond.settle();
+        fresh = true;
     }
 
     /** Lower rank, then lower (U + request)/S, then lower U/S, then first submitted. */

@@ -74,9 +74,9 @@ final class Claims {
     }
 
     /** Makes the claims of all who are due, in the order in which they would be tried. */
-    void make(Order order) {
+    void make() {
         List<Line> due = new ArrayList<>();
-        for (Line line : books.lines()) {
+        for (Line line : settings.patienceMillis().isPresent() ? books.lines() : List.<Line>of()) {
             OptionalLong from = dueMillis(settings, line);
             boolean may = facts.standing(line.key().path()) == Change.Standing.GOOD;
             if (may && from.isPresent() && from.getAsLong() <= nowMillis) {
@@ -87,6 +87,7 @@ final class Claims {
         for (Line line : due) {
             eligible(line).stream().findFirst().ifPresent(offers::add);
         }
+        Order order = new Order(facts);
         while (!offers.isEmpty() && claims.size() < MOST) {
             Offer next = order.next(offers);
             offers.remove(next);
@@ -100,15 +101,13 @@ final class Claims {
     /** The pools in which nothing but fit is in the line's way. */
     private List<Offer> eligible(Line line) {
         List<Offer> offers = new ArrayList<>();
-        for (PoolId pool : line.key().pools()) {
-            Optional<Space> space =
-                    wishes.space(pool).filter(usable -> usable.pool().open());
-            if (space.isPresent() && wishes.couldEver(line, space.get())) {
-                Ask ask = wishes.ask(line, space.get());
+        for (Wish wish : wishes.of(line)) {
+            if (wish.space().pool().open() && wishes.couldEver(line, wish)) {
+                Ask ask = wish.ask();
                 Optional<Admission.Hit> hit = Admission.atOnce(ask);
                 boolean onlyFit = hit.isEmpty() || hit.get().bound() == Admission.Bound.CAPACITY;
                 if (onlyFit && notAboveItsShare(ask)) {
-                    offers.add(new Offer(line, line.head(), space.get(), ask, ask.withinReserved(), true));
+                    offers.add(new Offer(line, line.head(), wish, ask.withinReserved(), Offer.Attempt.START));
                 }
             }
         }

@@ -3,10 +3,7 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.PastUse;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -25,11 +22,13 @@ public final class Engine {
 
     private final Settings settings;
     private final Facts facts = new Facts();
-    private final Map<WorkloadId, List<Reason>> told = new HashMap<>();
+    private final Told told = new Told();
     private final Stops stops = new Stops();
     private final Optional<PastUse> past;
     private @Nullable Books books;
+    private @Nullable Memory memory;
     private boolean settled;
+    private boolean asPlanned;
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
 
     public Engine(Settings settings) {
@@ -63,10 +62,25 @@ public final class Engine {
 
     private void takeOver(Change change) {
         if (facts.takeOver(change)) {
-            books = null;
-            settled = false;
+            closeBooks();
+            news();
             stops.forget();
         }
+    }
+
+    /** What was planned last does not hold any more. */
+    private void news() {
+        settled = false;
+        asPlanned = false;
+    }
+
+    private void closeBooks() {
+        Books open = books;
+        if (open != null) {
+            open.close();
+        }
+        books = null;
+        memory = null;
     }
 
     private void set(Workload workload) {
@@ -74,22 +88,23 @@ public final class Engine {
         if (workload.equals(before)) {
             return;
         }
-        settled = false;
+        news();
         if (before == null || !isLeaving(before)) {
             stops.forget();
-        }
-        if (workload.held() || !(workload.state() instanceof WorkloadState.Waiting)) {
-            told.remove(workload.id());
         }
         facts.put(workload);
         Books open = books;
         if (open != null && open.knows(workload.path())) {
-            if (before != null) {
-                open.leave(before);
+            if (before == null) {
+                open.enter(workload);
+            } else {
+                open.replace(before, workload);
             }
-            open.enter(workload);
         } else {
-            books = null;
+            closeBooks();
+        }
+        if (workload.held() || !(workload.state() instanceof WorkloadState.Waiting)) {
+            told.forget(workload.id());
         }
     }
 
@@ -102,9 +117,9 @@ public final class Engine {
     private void remove(WorkloadId id) {
         Workload before = facts.workloads().remove(id);
         if (before != null) {
-            settled = false;
+            news();
             stops.forget();
-            told.remove(id);
+            told.forget(id);
             if (books != null) {
                 books.leave(before);
             }
@@ -118,13 +133,19 @@ public final class Engine {
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
         }
         Books open = books();
-        past.ifPresent(kept -> kept.advance(nowMillis));
-        List<Decision> decisions = new Planner(settings, facts, open, stops, past, nowMillis).decide();
-        past.ifPresent(kept -> kept.note(open.cluster().trees(), nowMillis));
+        Memory kept = memory(open);
+        past.ifPresent(use -> use.advance(nowMillis));
+        List<Decision> decisions = new Planner(settings, facts, open, kept, stops, past, nowMillis).decide();
+        past.ifPresent(use -> use.note(open.cluster().trees(), nowMillis));
         settled = decisions.isEmpty();
-        decisions.stream().filter(Decision.Start.class::isInstance).forEach(start -> told.remove(start.workload()));
+        asPlanned = true;
+        for (Decision decision : told.isEmpty() ? List.<Decision>of() : decisions) {
+            if (decision instanceof Decision.Start start) {
+                told.forget(start.workload());
+            }
+        }
         nextPlanAtMillis = whenTimeAloneMatters(nowMillis, open);
-        return new Plan(nowMillis, decisions, explain(open), nextPlanAtMillis);
+        return new Plan(nowMillis, decisions, kept.explanations().news(told), nextPlanAtMillis);
     }
 
     /** Opens the books, which the next plan would do otherwise; for measuring. */
@@ -136,11 +157,9 @@ public final class Engine {
     public Engine fork() {
         Engine fork = new Engine(settings);
         fork.facts.takeOver(facts);
-        for (WorkloadId id : facts.workloads().keySet()) {
-            List<Reason> last = told.get(id);
-            if (last != null) {
-                fork.told.put(id, last);
-            }
+        fork.told.takeOver(told);
+        for (Line line : books == null ? List.<Line>of() : books.lines()) {
+            fork.told.takeOver(line);
         }
         fork.stops.restore(stops.counts());
         past.ifPresent(kept -> kept.all().forEach(entry -> fork.past.ifPresent(copy -> copy.set(entry))));
@@ -148,9 +167,15 @@ public final class Engine {
     }
 
     private Books books() {
-        Books open = books == null ? new Books(facts, settings.patienceMillis().isPresent()) : books;
+        Books open = books == null ? new Books(facts, settings.patienceMillis().isPresent(), told) : books;
         books = open;
         return open;
+    }
+
+    private Memory memory(Books open) {
+        Memory kept = memory == null ? new Memory(facts, open) : memory;
+        memory = kept;
+        return kept;
     }
 
     /** The next moment at which a plan may differ from one made before, if nothing else happens. */
@@ -193,60 +218,31 @@ public final class Engine {
         if (open.lines().isEmpty() || settings.longestMinRuntimeMillis() == 0) {
             return next;
         }
-        for (Workload workload : facts.workloads().values()) {
-            if (workload.state() instanceof WorkloadState.Holding holding) {
-                for (long least : List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis())) {
-                    long old = holding.startedMillis() + least;
-                    if (old > nowMillis && (next.isEmpty() || old < next.getAsLong())) {
-                        next = OptionalLong.of(old);
-                    }
-                }
-            }
+        for (long least : List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis())) {
+            OptionalLong started = open.startedAfter(nowMillis - least);
+            next = started.isPresent() ? earlier(next, OptionalLong.of(started.getAsLong() + least)) : next;
         }
         return next;
-    }
-
-    private List<Wait> explain(Books open) {
-        Explainer explainer = new Explainer(facts, open);
-        List<Wait> news = new ArrayList<>();
-        for (Line line : open.lines()) {
-            if (!line.surplus()) {
-                List<Reason> reasons = explainer.reasons(line);
-                line.explain(reasons).forEach(member -> tell(new Wait(member.id(), reasons), news));
-            }
-        }
-        for (Workload workload : open.nominated()) {
-            if (workload.state() instanceof WorkloadState.Waiting) {
-                tell(new Wait(workload.id(), List.of(explainer.nominated(workload))), news);
-            }
-        }
-        news.sort(Comparator.comparing(Wait::workload));
-        return news;
-    }
-
-    private void tell(Wait wait, List<Wait> news) {
-        List<Reason> before = told.put(wait.workload(), wait.perPool());
-        if (before == null || !Wait.kinds(before).equals(Wait.kinds(wait.perPool()))) {
-            news.add(wait);
-        }
     }
 
     /** Why a workload waits, as of the last plan; empty if it does not wait, is held, or was in no plan yet. */
     public Optional<Wait> explain(WorkloadId id) {
         Workload workload = facts.workloads().get(id);
-        List<Reason> last = told.get(id);
-        if (workload == null
-                || last == null
-                || workload.held()
-                || !(workload.state() instanceof WorkloadState.Waiting)) {
+        if (workload == null || workload.held() || !(workload.state() instanceof WorkloadState.Waiting)) {
             return Optional.empty();
         }
-        // The line's reasons are of the same kinds as those told last, with the numbers of the last plan.
         Books open = books;
-        Optional<Line> line = open == null ? Optional.empty() : open.line(workload);
-        List<Reason> reasons =
-                line.map(Line::reasons).filter(newer -> !newer.isEmpty()).orElse(last);
-        return Optional.of(new Wait(id, workload.nomination().isPresent() ? last : reasons));
+        Optional<Line> line =
+                open == null || workload.nomination().isPresent() ? Optional.empty() : open.line(workload);
+        boolean spokenFor = line.isPresent() && !line.get().isFresh(workload);
+        List<Reason> reasons = spokenFor ? reasons(line.get()) : told.get(id);
+        return reasons == null ? Optional.empty() : Optional.of(new Wait(id, reasons));
+    }
+
+    /** The line's reasons are of the kinds told last, with the numbers of the last plan while nothing has changed. */
+    private List<Reason> reasons(Line line) {
+        Memory kept = memory;
+        return asPlanned && kept != null ? kept.explanations().current(line) : line.reasons();
     }
 
     /** Who is in the way of a waiting workload, what would be enough, and when it may start; empty as for a wait. */
@@ -264,7 +260,7 @@ public final class Engine {
     /** Every wait as of the last plan, in order of the workloads' ids. */
     public List<Wait> waits() {
         List<Wait> waits = new ArrayList<>();
-        facts.workloads().keySet().forEach(id -> explain(id).ifPresent(waits::add));
+        facts.workloadsInOrder().forEach(workload -> explain(workload.id()).ifPresent(waits::add));
         return waits;
     }
 

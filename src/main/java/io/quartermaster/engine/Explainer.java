@@ -1,7 +1,6 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.placement.Horizon;
-import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
@@ -23,17 +22,47 @@ final class Explainer {
         this.wishes = new Wishes(facts, books);
     }
 
+    /** What is in a line's way in one pool, without words and numbers. */
+    private record Finding(Reason.Code code, Optional<QuotaPath> path, Optional<Admission.Hit> hit) {
+
+        static Finding of(Reason.Code code) {
+            return new Finding(code, Optional.empty(), Optional.empty());
+        }
+
+        static Finding of(Reason.Code code, QuotaPath path) {
+            return new Finding(code, Optional.of(path), Optional.empty());
+        }
+    }
+
     /** The reasons of all in a line, per pool in its order. */
     List<Reason> reasons(Line line) {
+        List<Wish> wishes = this.wishes.of(line);
         List<Reason> reasons = new ArrayList<>();
+        int next = 0;
         for (PoolId pool : line.key().pools()) {
-            Optional<Space> space = wishes.space(pool);
-            reasons.add(space.isPresent() ? reason(line, space.get()) : unknown(line, pool));
+            boolean known = next < wishes.size() && wishes.get(next).pool().equals(pool);
+            reasons.add(known ? reason(line, wishes.get(next++)) : unknown(pool));
         }
         return reasons;
     }
 
-    private static Reason unknown(Line line, PoolId pool) {
+    /** Whether the reasons would be of the same kinds as others. */
+    boolean sameKinds(Line line, List<Reason> others) {
+        List<Wish> wishes = this.wishes.of(line);
+        if (others.size() != line.key().pools().size() || wishes.size() != others.size()) {
+            return false;
+        }
+        for (int i = 0; i < others.size(); i++) {
+            Finding finding = find(line, wishes.get(i));
+            Reason other = others.get(i);
+            if (finding.code() != other.code() || !finding.path().equals(other.path())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Reason unknown(PoolId pool) {
         Reason.Numbers numbers = new Reason.Numbers(0, 0, OptionalLong.empty(), 0);
         return new Reason(
                 Reason.Code.NO_SUCH_NODE,
@@ -44,43 +73,55 @@ final class Explainer {
                 "The pool is set up, or the profile names another one than " + pool + ".");
     }
 
-    private Reason reason(Line line, Space space) {
-        Pool pool = space.pool();
-        Request request = wishes.request(line);
-        Ask ask = wishes.ask(line, space);
-        long free = space.freeGpuMilli(Horizon.AT_ONCE);
-        Said said = new Said(pool.id(), ask.gpuMilli(), free, usedIn(space));
-        Optional<Reason> standing = standing(line, said);
-        if (standing.isPresent()) {
-            return standing.get();
-        }
-        if (!wishes.couldEver(line, space)) {
-            return said.noSuchNode(request.workers());
+    private Finding find(Line line, Wish wish) {
+        QuotaPath path = line.key().path();
+        boolean open = wish.space().pool().open();
+        return switch (facts.standing(path)) {
+            case SUSPENDED -> Finding.of(Reason.Code.SUSPENDED, facts.suspended(path));
+            case BUDGET_USED_UP -> open ? Finding.of(Reason.Code.BUDGET, path) : Finding.of(Reason.Code.CLOSED);
+            case GOOD -> open ? find(line, wish, wish.ask()) : Finding.of(Reason.Code.CLOSED);
+        };
+    }
+
+    private Finding find(Line line, Wish wish, Ask ask) {
+        if (!wishes.couldEver(line, wish)) {
+            return Finding.of(Reason.Code.NO_SUCH_NODE);
         }
         Optional<Admission.Hit> hit = Admission.atOnce(ask);
         if (hit.isPresent() && hit.get().bound() != Admission.Bound.CAPACITY) {
-            return said.bound(hit.get());
+            return new Finding(Said.code(hit.get()), Said.path(hit.get()), hit);
         }
-        boolean wouldFit = Admission.ignoringPromises(ask).isEmpty()
-                && space.place(request, Horizon.IGNORING_PROMISES).isPresent();
+        boolean wouldFit = Admission.ignoringPromises(ask).isEmpty() && fitsIgnoringPromises(line, wish);
         if (wouldFit) {
-            return said.behind(space.freeGpuMilli(Horizon.IGNORING_PROMISES));
+            return Finding.of(Reason.Code.BEHIND);
         }
-        return free < ask.gpuMilli() ? said.noCapacity() : said.fragmented(request.workers());
+        boolean tooFew = wish.space().freeGpuMilli(Horizon.AT_ONCE) < ask.gpuMilli();
+        return Finding.of(tooFew ? Reason.Code.NO_CAPACITY : Reason.Code.FRAGMENTED);
     }
 
-    private Optional<Reason> standing(Line line, Said said) {
-        Change.Standing standing = facts.standing(line.key().path());
-        Pool pool = facts.pools().get(said.pool());
-        return switch (standing) {
-            case SUSPENDED ->
-                Optional.of(said.suspended(facts.suspended(line.key().path())));
-            case BUDGET_USED_UP ->
-                Optional.of(
-                        pool != null && !pool.open()
-                                ? said.closed()
-                                : said.budget(line.key().path()));
-            case GOOD -> pool != null && !pool.open() ? Optional.of(said.closed()) : Optional.empty();
+    private boolean fitsIgnoringPromises(Line line, Wish wish) {
+        return wish.kind().isPresent()
+                ? wish.kind().get().fitsIgnoringPromises()
+                : wish.space()
+                        .place(wishes.request(line), Horizon.IGNORING_PROMISES)
+                        .isPresent();
+    }
+
+    private Reason reason(Line line, Wish wish) {
+        Space space = wish.space();
+        Finding finding = find(line, wish);
+        Said said = new Said(wish.pool(), wish.ask().gpuMilli(), space.freeGpuMilli(Horizon.AT_ONCE), usedIn(space));
+        return switch (finding.code()) {
+            case SUSPENDED -> said.suspended(finding.path().orElseThrow());
+            case CLOSED -> said.closed();
+            case BUDGET -> said.budget(finding.path().orElseThrow());
+            case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
+            case BEHIND -> said.behind(space.freeGpuMilli(Horizon.IGNORING_PROMISES));
+            case NO_CAPACITY -> said.noCapacity();
+            case FRAGMENTED -> said.fragmented(line.workersOfHead());
+            case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS ->
+                said.bound(finding.hit().orElseThrow());
+            case NOMINATED -> said.nominated();
         };
     }
 

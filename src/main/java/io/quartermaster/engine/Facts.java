@@ -2,7 +2,10 @@ package io.quartermaster.engine;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -17,7 +20,7 @@ final class Facts {
     private final SortedMap<ProfileId, Profile> profiles = new TreeMap<>();
     private final SortedMap<QuotaPath, Change.Standing> standings = new TreeMap<>();
     private final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
-    private final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
+    private final Map<WorkloadId, Workload> workloads = new LinkedHashMap<>();
 
     SortedMap<PoolId, Pool> pools() {
         return pools;
@@ -35,8 +38,16 @@ final class Facts {
         return caps;
     }
 
-    SortedMap<WorkloadId, Workload> workloads() {
+    /** In no order that means anything. */
+    Map<WorkloadId, Workload> workloads() {
         return workloads;
+    }
+
+    /** In order of their ids. */
+    List<Workload> workloadsInOrder() {
+        List<Workload> inOrder = new ArrayList<>(workloads.values());
+        inOrder.sort(Comparator.comparing(Workload::id));
+        return inOrder;
     }
 
     /** A workload that is known. */
@@ -154,7 +165,7 @@ final class Facts {
         profiles.values().forEach(profile -> changes.add(new Change.ProfileSet(profile)));
         standings.forEach((path, standing) -> changes.add(new Change.StandingSet(path, standing)));
         caps.values().forEach(stated -> changes.add(new Change.CapsSet(stated)));
-        workloads.values().forEach(workload -> changes.add(new Change.WorkloadSet(workload)));
+        workloadsInOrder().forEach(workload -> changes.add(new Change.WorkloadSet(workload)));
         return changes;
     }
 }

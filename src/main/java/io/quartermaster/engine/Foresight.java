@@ -40,7 +40,7 @@ final class Foresight {
                 if (byPriority > 0) {
                     before += line.members().size();
                 } else if (byPriority == 0) {
-                    before += line.members().headSet(workload).size();
+                    before += line.members().before(workload);
                 }
             }
         }

@@ -1,23 +1,21 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.placement.Request;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waiting work of one group and shape: all in it stand and fall together in a plan, and the first goes first. A line
  * for the surplus workers of an elastic workload that runs has that workload alone.
  */
-final class Line {
+final class Line implements Touches.Touch {
 
     /** What all in a line have in common. */
     record Key(
@@ -66,36 +64,62 @@ final class Line {
     }
 
     /** Victims at the head, then first submitted. */
-    static final Comparator<Workload> FIRST_SUBMITTED = Comparator.<Workload>comparingInt(
-                    workload -> workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead() ? 0 : 1)
-            .thenComparingLong(Workload::submittedMillis)
-            .thenComparingLong(Workload::sequence)
-            .thenComparing(Workload::id);
+    static final Comparator<Workload> FIRST_SUBMITTED = (a, b) -> {
+        int byHead = Boolean.compare(isAtHead(b), isAtHead(a));
+        int byTime = byHead != 0 ? byHead : Long.compare(a.submittedMillis(), b.submittedMillis());
+        int bySequence = byTime != 0 ? byTime : Long.compare(a.sequence(), b.sequence());
+        return bySequence != 0 ? bySequence : a.id().compareTo(b.id());
+    };
+
+    private static boolean isAtHead(Workload workload) {
+        return workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead();
+    }
 
     private final Key key;
-    private final SortedSet<Workload> members = new TreeSet<>(FIRST_SUBMITTED);
-    private final Set<WorkloadId> fresh = new HashSet<>();
-    private final Map<PoolId, Boolean> possible = new HashMap<>();
+    private final Group group;
+    private final long number;
+    private final Members members = new Members();
+    private final Members fresh = new Members();
+    private @Nullable List<Wish> wishes;
+    private @Nullable Request request;
     private List<Reason> reasons = List.of();
 
-    Line(Key key) {
+    /** @param number no other line of the same books has it */
+    Line(Key key, Group group, long number) {
+        this.number = number;
         this.key = key;
+        this.group = group;
     }
 
     Key key() {
         return key;
     }
 
+    Group group() {
+        return group;
+    }
+
+    long number() {
+        return number;
+    }
+
     boolean surplus() {
         return key.growing().isPresent();
     }
 
-    SortedSet<Workload> members() {
+    /** Whether all in it ask the same of one pool: what is known of one is known of all, at any time. */
+    boolean isPlain() {
+        return key.pools().size() == 1
+                && (!surplus() || key.shape().requiredLevel().isEmpty());
+    }
+
+    /** Everybody in it, in order. */
+    Members members() {
         return members;
     }
 
     Workload head() {
-        return members.first();
+        return members.getFirst();
     }
 
     boolean isEmpty() {
@@ -104,12 +128,38 @@ final class Line {
 
     void add(Workload workload) {
         members.add(workload);
-        fresh.add(workload.id());
+        if (!reasons.isEmpty()) {
+            fresh.add(workload);
+        }
     }
 
     void remove(Workload workload) {
-        members.remove(workload);
-        fresh.remove(workload.id());
+        if (members.remove(workload) && !fresh.isEmpty()) {
+            fresh.remove(workload);
+        }
+    }
+
+    /** What it asks of each of its pools that is known, in its order; asked once. */
+    List<Wish> wishes(Supplier<List<Wish>> ask) {
+        List<Wish> known = wishes;
+        if (known == null) {
+            known = ask.get();
+            wishes = known;
+        }
+        return known;
+    }
+
+    /** What its head asks of devices; where that is the same for everybody in it, asked once. */
+    Request request(Supplier<Request> ask) {
+        if (surplus()) {
+            return ask.get();
+        }
+        Request known = request;
+        if (known == null) {
+            known = ask.get();
+            request = known;
+        }
+        return known;
     }
 
     /** The numbers of the workers that the head asks for now: its first ones, or the first that it misses. */
@@ -141,30 +191,64 @@ final class Line {
         return missing;
     }
 
-    /** Whether the pool could ever take the line's shape; asked once, as the books are opened anew with the nodes. */
-    boolean couldEver(PoolId pool, BooleanSupplier ask) {
-        return possible.computeIfAbsent(pool, id -> ask.getAsBoolean());
+    /** How many workers its head asks for. */
+    int workersOfHead() {
+        return surplus() ? 1 : key.shape().minWorkers();
     }
 
-    /** Why its members wait, as of the last plan. */
+    /** Why its members wait, as they were told last. */
     List<Reason> reasons() {
         return reasons;
+    }
+
+    /** Whether a member was not told the line's reasons yet. */
+    boolean isFresh(Workload member) {
+        return reasons.isEmpty() || fresh.contains(member);
+    }
+
+    /** All who were told the line's reasons. */
+    List<Workload> spokenFor() {
+        if (reasons.isEmpty() || surplus()) {
+            return List.of();
+        }
+        return fresh.isEmpty()
+                ? members.copy()
+                : members.stream().filter(member -> !fresh.contains(member)).toList();
+    }
+
+    /** Whether somebody was not told yet. */
+    boolean hasFresh() {
+        return reasons.isEmpty() || !fresh.isEmpty();
+    }
+
+    /** Brings the numbers up to date; the kinds of the reasons are the same. */
+    void renumber(List<Reason> sameReasons) {
+        reasons = sameReasons;
     }
 
     /**
      * Sets why they wait.
      *
-     * @return those to whom this is news, in no particular order: all, or only those who joined since the last plan
+     * @param told what those were told who are not spoken for by the line yet; they are from now on
+     * @return those to whom this is news, in order
      */
-    List<Workload> explain(List<Reason> newReasons) {
+    List<Workload> explain(List<Reason> newReasons, Told told) {
         boolean changed = !Wait.kinds(reasons).equals(Wait.kinds(newReasons));
-        reasons = newReasons;
-        List<Workload> toTell = new ArrayList<>();
-        if (changed || !fresh.isEmpty()) {
-            members.stream()
-                    .filter(member -> changed || fresh.contains(member.id()))
-                    .forEach(toTell::add);
+        boolean allUntold = reasons.isEmpty() && told.isEmpty();
+        List<Workload> toTell;
+        if (changed && fresh.isEmpty() && (allUntold || !reasons.isEmpty())) {
+            toTell = members.copy();
+        } else {
+            toTell = new ArrayList<>();
+            for (Workload member : changed ? members : fresh) {
+                boolean news = isFresh(member) ? told.isNews(member.id(), newReasons) : changed;
+                if (news) {
+                    toTell.add(member);
+                }
+                told.forget(member.id());
+            }
         }
+        reasons = newReasons;
         fresh.clear();
         return toTell;
     }

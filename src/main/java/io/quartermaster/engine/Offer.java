@@ -4,33 +4,56 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The first of a line with the pool in which it would start.
  *
  * @param within whether the start keeps its whole path within what is reserved
- * @param free whether free room is looked for, or room is to be made
+ * @param attempt what is tried when its turn comes
  */
-record Offer(Line line, Workload head, Space space, Ask ask, boolean within, boolean free) {
+record Offer(Line line, Workload head, Wish wish, boolean within, Attempt attempt) {
+
+    /** What an offer's turn brings. */
+    enum Attempt {
+        /** Free room is looked for. */
+        START,
+        /** Room is to be made. */
+        MAKE_ROOM,
+        /** Nothing: it is known to be in vain. Until its turn its branches stand for it all the same. */
+        NONE
+    }
+
+    Space space() {
+        return wish.space();
+    }
+
+    Ask ask() {
+        return wish.ask();
+    }
 
     /** Within a group: higher priority, whole workloads before surplus workers, then first submitted. */
-    static final Comparator<Offer> IN_GROUP = Comparator.<Offer>comparingInt(
-                    offer -> -offer.line.key().priority())
-            .thenComparing(offer -> offer.line.surplus())
-            .thenComparing(Offer::head, Line.FIRST_SUBMITTED)
-            .thenComparing(offer -> offer.space.pool().id());
+    static final Comparator<Offer> IN_GROUP = (a, b) -> {
+        int byPriority = Integer.compare(b.line.key().priority(), a.line.key().priority());
+        int byWhole = byPriority != 0 ? byPriority : Boolean.compare(a.line.surplus(), b.line.surplus());
+        int byAge = byWhole != 0 ? byWhole : Line.FIRST_SUBMITTED.compare(a.head, b.head);
+        // Who moved from one line to another is for a moment the first of both.
+        return byAge != 0 ? byAge : Long.compare(a.line.number(), b.line.number());
+    };
 
-    /** Whether another offer of the same line would be tried at the same time in the same way. */
-    boolean goesLike(Offer other) {
-        return head == other.head
-                && space == other.space
-                && within == other.within
-                && free == other.free
-                && ask.gpuMilli() == other.ask.gpuMilli();
+    /** This offer of the line's head, or the one before if it comes to the same. */
+    static Offer of(Line line, Wish wish, Attempt attempt, @Nullable Offer before) {
+        boolean within = wish.ask().withinReserved();
+        boolean same = before != null
+                && before.head == line.head()
+                && before.wish == wish
+                && before.within == within
+                && before.attempt == attempt;
+        return same && before != null ? before : new Offer(line, line.head(), wish, within, attempt);
     }
 
     /** Where it counts in the tree that the order goes by: the pool's, else that over all pools. */
     QuotaNode leaf() {
-        return ask.leaves().getFirst();
+        return ask().leaves().getFirst();
     }
 }

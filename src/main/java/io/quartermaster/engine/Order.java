@@ -23,7 +23,9 @@ final class Order {
     private final Facts facts;
     private final boolean treesAlone;
     private final Map<Line, Offer> offers = new LinkedHashMap<>();
-    private final Hanging hanging = new Hanging();
+    private Hanging hanging = new Hanging();
+    private int worthwhile;
+    private long seen = -1;
 
     Order(Facts facts) {
         this.facts = facts;
@@ -33,33 +35,83 @@ final class Order {
                         .allMatch(profile -> profile.pathOrder().isEmpty());
     }
 
-    boolean isEmpty() {
-        return offers.isEmpty();
+    /** Whether no offer is worth its turn. */
+    boolean isVain() {
+        return worthwhile == 0;
     }
 
-    /** Puts a line's offer in the place of its last one. */
-    void put(Offer offer) {
-        Offer before = offers.put(offer.line(), offer);
-        if (before != null && before.goesLike(offer)) {
-            offers.put(offer.line(), before);
+    /**
+     * Asks those lines again that are concerned by what changed since it was told last: within a plan and from plan to
+     * plan, only what counts in the same branches of the trees changes what a line would try.
+     */
+    void follow(Books books, Source source) {
+        Touches touches = books.touches();
+        if (touches.knowsSince(seen)) {
+            renewTouched(touches, source);
+        } else {
+            offers.clear();
+            worthwhile = 0;
+            hanging = new Hanging();
+            books.lines().forEach(line -> renew(line, source));
+        }
+        seen = touches.end();
+    }
+
+    private void renewTouched(Touches touches, Source source) {
+        List<List<Line>> tenants = new ArrayList<>(2);
+        for (long place = seen; place < touches.end(); place++) {
+            switch (touches.get(place)) {
+                case Line line -> {
+                    if (line.isEmpty() || !isIn(tenants, line.group().tenant())) {
+                        renew(line, source);
+                    }
+                }
+                case Group group -> {
+                    group.leaves().forEach(hanging::touch);
+                    if (!isIn(tenants, group.tenant())) {
+                        tenants.add(group.tenant());
+                        group.tenant().forEach(line -> renew(line, source));
+                    }
+                }
+                case FairShareMoved moved -> hanging.touch(moved.node());
+            }
+        }
+    }
+
+    /** By identity: two tenants' lists may hold the same. */
+    private static boolean isIn(List<List<Line>> tenants, List<Line> tenant) {
+        for (List<Line> known : tenants) {
+            if (known == tenant) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Puts what a line would try next in the place of what it tried last. */
+    private void renew(Line line, Source source) {
+        Offer before = offers.get(line);
+        Offer next = line.isEmpty() ? null : source.offer(line, before);
+        if (next == before) {
             return;
         }
         if (before != null) {
+            offers.remove(line);
             hanging.remove(before);
+            worthwhile -= before.attempt() == Offer.Attempt.NONE ? 0 : 1;
         }
-        hanging.add(offer);
+        if (next != null) {
+            offers.put(line, next);
+            hanging.add(next);
+            worthwhile += next.attempt() == Offer.Attempt.NONE ? 0 : 1;
+        }
     }
 
-    void remove(Line line) {
-        Offer before = offers.remove(line);
-        if (before != null) {
-            hanging.remove(before);
-        }
-    }
-
-    /** What is used at a leaf is not what it was. */
-    void touch(QuotaNode leaf) {
-        hanging.touch(leaf);
+    /** Says what lines would try next. */
+    interface Source {
+        /** @param before what it would have tried, as it was known last; to be returned if that is still so */
+        @Nullable
+        Offer offer(Line line, @Nullable Offer before);
     }
 
     /** The next offer among at least one. */

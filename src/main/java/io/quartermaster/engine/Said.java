@@ -82,6 +82,27 @@ record Said(PoolId pool, long requested, long free, long used) {
                 "Work on one node or domain ends, so that " + Amounts.gpus(requested) + " come free together.");
     }
 
+    /** The code of a bound. */
+    static Reason.Code code(Admission.Hit hit) {
+        return switch (hit.bound()) {
+            case UNNAMED, LIMIT, USER_CAP, WORKLOAD_CAP -> Reason.Code.LIMIT;
+            case OVER_QUOTA_OFF -> Reason.Code.OVER_QUOTA_OFF;
+            case NOT_PREEMPTIBLE -> Reason.Code.NOT_PREEMPTIBLE;
+            case HELD_FOR_OTHERS -> Reason.Code.HELD_FOR_OTHERS;
+            case CAPACITY -> Reason.Code.NO_CAPACITY;
+        };
+    }
+
+    /** The path that a bound's reason names. */
+    static Optional<QuotaPath> path(Admission.Hit hit) {
+        return switch (hit.bound()) {
+            case UNNAMED, LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE ->
+                Optional.of(hit.node().path());
+            case USER_CAP, WORKLOAD_CAP -> hit.ceiling().map(Ceiling::path);
+            case HELD_FOR_OTHERS, CAPACITY -> Optional.empty();
+        };
+    }
+
     /** The reason behind a bound of the quota trees. */
     Reason bound(Admission.Hit hit) {
         QuotaNode node = hit.node();

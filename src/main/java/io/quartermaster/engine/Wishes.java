@@ -1,8 +1,10 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.placement.Kind;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Ask;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -22,26 +24,41 @@ final class Wishes {
         return books.cluster().space(pool);
     }
 
-    Ask ask(Line line, Space space) {
+    /** What a line asks of each of its pools that is known, in its order. */
+    List<Wish> of(Line line) {
+        return line.wishes(() -> {
+            List<Wish> wishes = new ArrayList<>();
+            for (PoolId pool : line.key().pools()) {
+                space(pool).ifPresent(space -> wishes.add(wish(line, space)));
+            }
+            return List.copyOf(wishes);
+        });
+    }
+
+    private Wish wish(Line line, Space space) {
         Line.Key key = line.key();
         long each = space.gpuMilliOf(key.shape().gpus());
-        return new Ask(
+        Ask ask = new Ask(
                 books.cluster().leaves(space.pool().id(), key.path()),
                 books.cluster().ceilings().over(key.path(), key.user()),
-                each * line.numbersWanted().size(),
+                each * line.workersOfHead(),
                 !line.surplus(),
                 key.preemptible(),
                 key.dedicatedOnly());
+        boolean anyNode = !line.surplus() || key.shape().requiredLevel().isEmpty();
+        Optional<Kind> kind =
+                anyNode ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli())) : Optional.empty();
+        return new Wish(space, ask, kind, books.cluster().running(space.pool().id(), key.path()));
     }
 
     Request request(Line line) {
-        Line.Key key = line.key();
-        return new Request(key.shape(), line.numbersWanted(), key.path(), besideTheOthers(line.head()));
+        return line.request(() ->
+                new Request(line.key().shape(), line.numbersWanted(), line.key().path(), besideTheOthers(line.head())));
     }
 
     /** Whether the pool could take it with every known node up and empty. */
-    boolean couldEver(Line line, Space space) {
-        return line.couldEver(space.pool().id(), () -> space.couldEver(request(line)));
+    boolean couldEver(Line line, Wish wish) {
+        return wish.couldEver(request(line));
     }
 
     /** Surplus workers stay in the domain that the workload requires to be in. */

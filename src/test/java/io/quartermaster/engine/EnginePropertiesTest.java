@@ -135,15 +135,19 @@ class EnginePropertiesTest {
     }
 
     @Test
-    void anEngineBuiltFromTheTablesDecidesTheSame() {
+    void anEngineBuiltFromTheTablesDecidesAndExplainsTheSame() {
         forRandomCells(seed -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < EVENTS; event++) {
                 cell.happen();
                 for (int i = 0; i < 3; i++) {
-                    List<Decision> expected =
-                            cell.rebuilt(seed + i).plan(cell.nowMillis).decisions();
-                    assertThat(cell.plan().decisions()).isEqualTo(expected);
+                    Engine rebuilt = cell.rebuilt(seed + i);
+                    List<Decision> expected = rebuilt.plan(cell.nowMillis).decisions();
+                    List<Wait> expectedWaits = rebuilt.waits();
+                    Plan plan = cell.engine.plan(cell.nowMillis);
+                    assertThat(plan.decisions()).isEqualTo(expected);
+                    assertThat(cell.engine.waits()).isEqualTo(expectedWaits);
+                    cell.carryOut(plan);
                     cell.leaveAllDue();
                 }
                 assertThat(cell.rebuilt(seed).waits()).isEmpty();

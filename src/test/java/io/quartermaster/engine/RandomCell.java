@@ -335,9 +335,13 @@ final class RandomCell {
     /** Plans once, writes down what was decided, and tells the engine what is written. */
     Plan plan() {
         Plan plan = engine.plan(nowMillis);
+        carryOut(plan);
+        return plan;
+    }
+
+    void carryOut(Plan plan) {
         plan.decisions().forEach(this::carryOut);
         plan.decisions().forEach(decision -> set(workload(decision.workload())));
-        return plan;
     }
 
     Workload workload(WorkloadId id) {

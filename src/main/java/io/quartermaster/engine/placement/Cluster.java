@@ -1,6 +1,7 @@
 package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Caps;
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.PoolId;
@@ -22,7 +23,6 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Every pool's room, the quota trees over them, and who runs. What is held counts at once on its devices and in every
@@ -33,7 +33,11 @@ public final class Cluster {
     private final SortedMap<Scope, QuotaTree> trees = new TreeMap<>();
     private final SortedMap<PoolId, SortedMap<QuotaPath, SortedSet<Unit>>> running = new TreeMap<>();
 
+    private final Map<PoolId, Map<QuotaPath, Runners>> ofGroups = new HashMap<>();
+
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
+    private final Map<Kind.Key, Kind> kinds = new HashMap<>();
+    private final List<Kind> byNumber = new ArrayList<>();
 
     private final Ceilings ceilings;
 
@@ -99,6 +103,32 @@ public final class Cluster {
         return List.copyOf(found);
     }
 
+    /** The kind of a request that may be on any node that its shape allows, with what it counts as. */
+    public Kind kind(Space space, Request request, long gpuMilli) {
+        boolean tenantMatters =
+                !(request.gpus() instanceof GpuRequest.Whole) && space.pool().sharing() == Pool.Sharing.TENANT;
+        Kind.Key key = new Kind.Key(
+                space.pool().id(), request.shape(), request.workers(), tenantMatters ? request.tenant() : "");
+        Kind known = kinds.get(key);
+        if (known != null) {
+            return known;
+        }
+        List<QuotaNode> roots = new ArrayList<>(2);
+        for (QuotaNode leaf : leaves(space.pool().id(), request.path())) {
+            roots.add(leaf.tree().root());
+        }
+        Kind kind = new Kind(byNumber.size(), space, request, gpuMilli, roots);
+        kinds.put(key, kind);
+        byNumber.add(kind);
+        space.tell(kind);
+        return kind;
+    }
+
+    /** All kinds that were asked for, by their numbers. */
+    public List<Kind> kinds() {
+        return Collections.unmodifiableList(byNumber);
+    }
+
     /** What a tenure would ask of the quotas if it began now. */
     public Ask ask(Tenure tenure, boolean dedicatedOnly) {
         return new Ask(
@@ -147,23 +177,28 @@ public final class Cluster {
         return running.getOrDefault(pool, Collections.emptySortedMap());
     }
 
+    /** The same of one group; stays the same object whoever comes and goes. */
+    public Runners running(PoolId pool, QuotaPath path) {
+        return ofGroups.computeIfAbsent(pool, id -> new HashMap<>()).computeIfAbsent(path, group -> new Runners());
+    }
+
     public void addRunning(Holder holder) {
-        running.computeIfAbsent(holder.allocation().pool(), pool -> new TreeMap<>())
-                .computeIfAbsent(holder.tenure().path(), path -> new TreeSet<>(Unit.FIRST_TO_GO))
-                .addAll(Unit.of(holder));
+        QuotaPath path = holder.tenure().path();
+        Runners ofGroup = running(holder.allocation().pool(), path);
+        if (ofGroup.isEmpty()) {
+            running.computeIfAbsent(holder.allocation().pool(), id -> new TreeMap<>())
+                    .put(path, ofGroup.units());
+        }
+        ofGroup.add(holder);
     }
 
     /** Undoes {@link #addRunning}. */
     public void removeRunning(Holder holder) {
-        SortedMap<QuotaPath, SortedSet<Unit>> inPool =
-                running.get(holder.allocation().pool());
-        SortedSet<Unit> ofGroup =
-                inPool == null ? null : inPool.get(holder.tenure().path());
-        if (inPool != null && ofGroup != null) {
-            Unit.of(holder).forEach(ofGroup::remove);
-            if (ofGroup.isEmpty()) {
-                inPool.remove(holder.tenure().path());
-            }
+        QuotaPath path = holder.tenure().path();
+        Runners ofGroup = running(holder.allocation().pool(), path);
+        ofGroup.remove(holder);
+        if (ofGroup.isEmpty()) {
+            running(holder.allocation().pool()).remove(path);
         }
     }
 }

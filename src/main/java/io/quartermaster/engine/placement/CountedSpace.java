@@ -15,6 +15,7 @@ import java.util.SortedSet;
 public final class CountedSpace implements Space {
     private final Pool pool;
     private final long capacityGpuMilli;
+    private final List<Kind> kinds = new ArrayList<>();
     private long usedNow;
     private long usedNext;
 
@@ -132,7 +133,16 @@ public final class CountedSpace implements Space {
         change(-tenure.gpuMilli(), when);
     }
 
+    @Override
+    public void tell(Kind kind) {
+        kinds.add(kind);
+    }
+
     private void change(long gpuMilli, When when) {
+        for (Kind kind : gpuMilli < 0 ? kinds : List.<Kind>of()) {
+            kind.cameFree(Optional.empty(), Horizon.AT_ONCE);
+            kind.cameFree(Optional.empty(), Horizon.IGNORING_PROMISES);
+        }
         switch (when) {
             case NOW -> usedNow += gpuMilli;
             case NEXT -> usedNext += gpuMilli;

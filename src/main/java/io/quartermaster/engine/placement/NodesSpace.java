@@ -36,6 +36,7 @@ public final class NodesSpace implements Space {
     private final List<Node> known = new ArrayList<>();
     private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
     private final List<NodeSpace> lost = new ArrayList<>();
+    private final List<Kind> kinds = new ArrayList<>();
     private final Optional<Fragmentation> fragmentation;
     private @Nullable NodesSpace empty;
     private long upGpuMilli;
@@ -214,7 +215,7 @@ public final class NodesSpace implements Space {
                 tentative.add(tenure);
             }
         }
-        tentative.forEach(tenure -> remove(tenure, taken));
+        tentative.forEach(tenure -> takeBack(tenure, taken));
         return workers.size() == request.workers() ? Optional.of(new Allocation(pool.id(), workers)) : Optional.empty();
     }
 
@@ -378,7 +379,7 @@ public final class NodesSpace implements Space {
             add(one, taken);
             tentative.add(one);
         }
-        tentative.forEach(one -> remove(one, taken));
+        tentative.forEach(one -> takeBack(one, taken));
         return fits;
     }
 
@@ -399,8 +400,13 @@ public final class NodesSpace implements Space {
                 });
             }
         }
-        tentative.reversed().forEach(one -> remove(one, taken));
+        tentative.reversed().forEach(one -> takeBack(one, taken));
         return workers.isEmpty() ? Optional.empty() : Optional.of(tenure.at(new Allocation(pool.id(), workers)));
+    }
+
+    @Override
+    public void tell(Kind kind) {
+        kinds.add(kind);
     }
 
     @Override
@@ -416,6 +422,20 @@ public final class NodesSpace implements Space {
 
     @Override
     public void remove(Tenure tenure, When when) {
+        takeBack(tenure, when);
+        for (Allocation.Worker worker : tenure.allocation().workers()) {
+            NodeSpace node = onNode(worker);
+            if (node != null) {
+                cameFree(node, Horizon.AT_ONCE);
+                if (when == When.NOW) {
+                    cameFree(node, Horizon.IGNORING_PROMISES);
+                }
+            }
+        }
+    }
+
+    /** Undoes {@link #add} of something that was only tried, so that nothing comes free. */
+    private void takeBack(Tenure tenure, When when) {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
@@ -427,14 +447,20 @@ public final class NodesSpace implements Space {
 
     /** Keeps the indexes right, those that look at the state of the world that changed. */
     private void changed(NodeSpace node, When when) {
-        if (when == When.NOW) {
-            index(Horizon.IGNORING_PROMISES).refresh(node);
-        } else {
-            index(Horizon.LATER).refresh(node);
-        }
+        index(when == When.NOW ? Horizon.IGNORING_PROMISES : Horizon.LATER).refresh(node);
         index(Horizon.AT_ONCE).refresh(node);
         if (fragmentation.isPresent()) {
             fragmentation.get().changed(node);
+        }
+    }
+
+    private void cameFree(NodeSpace node, Horizon horizon) {
+        // Where the pool as a whole is bounded, what comes free on one node is of use on all.
+        Optional<NodeSpace> where = maxGpuMilli.isPresent() ? Optional.empty() : Optional.of(node);
+        for (Kind kind : kinds) {
+            if (kind.misfit(horizon)) {
+                kind.cameFree(where, horizon);
+            }
         }
     }
 

@@ -51,6 +51,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** What of a place is free at a horizon: whole devices or parts, worker by worker; empty if nothing is. */
     Optional<Tenure> freePart(Tenure tenure, Horizon horizon);
 
+    /** Makes a kind of requests known, which is told from then on when something comes free for it. */
+    void tell(Kind kind);
+
     void add(Tenure tenure, When when);
 
     /** Undoes {@link #add}. */

@@ -16,18 +16,22 @@ import java.util.TreeSet;
 public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core) {
 
     /** Who gives way first, within a group: lowest priority, surplus before core, started last, submitted last. */
-    public static final Comparator<Unit> FIRST_TO_GO = Comparator.<Unit>comparingInt(unit -> unit.holder.priority())
-            .thenComparing(unit -> unit.core)
-            .thenComparing(Comparator.comparingLong((Unit unit) -> unit.holder.startedMillis())
-                    .reversed())
-            .thenComparing(Comparator.comparingLong((Unit unit) -> unit.holder.submittedMillis())
-                    .reversed())
-            .thenComparing(Comparator.comparingLong((Unit unit) -> unit.holder.sequence())
-                    .reversed())
-            .thenComparing(Comparator.comparing((Unit unit) -> unit.holder.id()).reversed())
-            .thenComparing(Comparator.comparingInt(
-                            (Unit unit) -> unit.workers.getFirst().number())
-                    .reversed());
+    public static final Comparator<Unit> FIRST_TO_GO = (a, b) -> {
+        int byPriority = Integer.compare(a.holder.priority(), b.holder.priority());
+        int bySurplus = byPriority != 0 ? byPriority : Boolean.compare(a.core, b.core);
+        return bySurplus != 0 ? bySurplus : lastFirst(a, b);
+    };
+
+    private static int lastFirst(Unit a, Unit b) {
+        int byStart = Long.compare(b.holder.startedMillis(), a.holder.startedMillis());
+        int byAge = byStart != 0 ? byStart : Long.compare(b.holder.submittedMillis(), a.holder.submittedMillis());
+        int bySequence = byAge != 0 ? byAge : Long.compare(b.holder.sequence(), a.holder.sequence());
+        int byId = bySequence != 0 ? bySequence : b.holder.id().compareTo(a.holder.id());
+        return byId != 0
+                ? byId
+                : Integer.compare(
+                        b.workers.getFirst().number(), a.workers.getFirst().number());
+    }
 
     public Unit {
         workers = List.copyOf(workers);

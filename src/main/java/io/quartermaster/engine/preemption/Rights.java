@@ -5,6 +5,7 @@ import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Unit;
+import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,12 +52,14 @@ final class Rights {
      *
      * @param leaving what its own group may give up for it
      */
-    boolean couldReclaim(Claimant claimant, List<Unit> leaving) {
-        long leavesMilli =
-                leaving.stream().mapToLong(unit -> unit.tenure().gpuMilli()).sum();
+    boolean couldReclaim(Ask ask, List<Unit> leaving) {
+        long leavesMilli = 0;
+        for (Unit unit : leaving) {
+            leavesMilli += unit.tenure().gpuMilli();
+        }
         boolean could = false;
-        for (QuotaNode leaf : claimant.ask().leaves()) {
-            could |= leaf.used().next() - leavesMilli + claimant.ask().gpuMilli() <= leaf.entitledGpuMilli();
+        for (QuotaNode leaf : ask.leaves()) {
+            could |= leaf.used().next() - leavesMilli + ask.gpuMilli() <= leaf.entitledGpuMilli();
         }
         return could && settings.reclaim() != Settings.Reclaim.NONE;
     }

@@ -7,8 +7,10 @@ import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Runners;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.Ask;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -68,9 +70,10 @@ public final class RoomMaker {
         boolean onlyOwnGroupHelps = hit.isPresent() && hit.get().ceiling().isPresent();
         List<Unit> lower = ofLowerPriority(claimant);
         for (Way way : Way.values()) {
-            boolean possible = (!way.fromOthers || rights.couldReclaim(claimant, way.fromOwnGroup ? lower : List.of()))
-                    && (!way.fromOwnGroup || !lower.isEmpty())
-                    && (way.fromOwnGroup || !onlyOwnGroupHelps);
+            boolean possible =
+                    (!way.fromOthers || rights.couldReclaim(claimant.ask(), way.fromOwnGroup ? lower : List.of()))
+                            && (!way.fromOwnGroup || !lower.isEmpty())
+                            && (way.fromOwnGroup || !onlyOwnGroupHelps);
             Optional<Room> room = possible ? byStopping(claimant, way, outcome) : Optional.empty();
             if (room.isPresent()) {
                 return room;
@@ -81,12 +84,23 @@ public final class RoomMaker {
 
     /** The work of lower priority in the claimant's own group. */
     private List<Unit> ofLowerPriority(Claimant claimant) {
-        SortedSet<Unit> own = cluster.running(claimant.space().pool().id()).get(claimant.path());
-        return own == null
-                ? List.of()
-                : own.stream()
-                        .takeWhile(unit -> unit.holder().priority() < claimant.priority())
-                        .toList();
+        return cluster.running(claimant.space().pool().id(), claimant.path()).below(claimant.priority());
+    }
+
+    /**
+     * Whether it can be told without a search that no room can be made, from what concerns the group itself: too little
+     * would be free, or a bound of its own is in the way, and there is nobody whom it might stop.
+     *
+     * @param ofGroup who runs of the group in the pool
+     * @param lacksRoom whether less than is asked for would be free even when all who were told to stop have left
+     */
+    public boolean isHopeless(Ask ask, int priority, Runners ofGroup, boolean lacksRoom) {
+        boolean nobodyToStop = ofGroup.lowestPriority() >= priority && !rights.couldReclaim(ask, List.of());
+        if (nobodyToStop && lacksRoom) {
+            return true;
+        }
+        Optional<Admission.Hit> hit = Admission.ofTenantLater(ask);
+        return hit.isPresent() && (nobodyToStop || !curable(hit.get().bound()));
     }
 
     private static boolean curable(Admission.Bound bound) {

@@ -58,6 +58,20 @@ public final class Admission {
     }
 
     /**
+     * Like {@link #atOnce}, but leaving aside whether there is as much at all: only what work of the same tenant uses
+     * can change it, unless somebody keeps something idle for himself.
+     */
+    public static Optional<Hit> ofTenantAtOnce(Ask ask) {
+        Optional<Hit> hit = ofTenantLater(ask);
+        return hit.isPresent() ? hit : ofTenant(ask, When.NOW);
+    }
+
+    /** Like {@link #later}, in the same way. */
+    public static Optional<Hit> ofTenantLater(Ask ask) {
+        return ofTenant(ask, When.NEXT);
+    }
+
+    /**
      * The limit in the way of something promised. What was within the reservation when it was promised stays promised,
      * whoever borrows beside it since.
      */
@@ -67,11 +81,24 @@ public final class Admission {
     }
 
     private static Optional<Hit> check(Ask ask, When when) {
+        Optional<Hit> hit = onItsPath(ask, when);
+        return hit.isPresent() ? hit : overWhatIsLent(ask, when);
+    }
+
+    private static Optional<Hit> ofTenant(Ask ask, When when) {
+        Optional<Hit> hit = onItsPath(ask, when);
+        boolean mayBeHeld = false;
+        for (QuotaNode leaf : ask.leaves()) {
+            mayBeHeld |= !leaf.tree().lendsAll();
+        }
+        return hit.isPresent() || !mayBeHeld ? hit : overWhatIsLent(ask, when);
+    }
+
+    private static Optional<Hit> onItsPath(Ask ask, When when) {
         Optional<Hit> hit = unnamed(ask, when);
         hit = hit.isPresent() ? hit : overLimit(ask, when);
         hit = hit.isPresent() ? hit : overReserved(ask, when);
-        hit = hit.isPresent() ? hit : nonPreemptibleOverReserved(ask, when);
-        return hit.isPresent() ? hit : overWhatIsLent(ask, when);
+        return hit.isPresent() ? hit : nonPreemptibleOverReserved(ask, when);
     }
 
     private static Optional<Hit> unnamed(Ask ask, When when) {

@@ -23,17 +23,22 @@ final class FairShare {
      */
     static void divide(long totalGpuMilli, List<QuotaNode> children, long pastOverGpuMicro) {
         long left = totalGpuMilli;
-        SortedMap<Integer, List<Claim>> byRank = new TreeMap<>();
         for (QuotaNode child : children) {
             long deserved = Math.min(child.reservedGpuMilli(), child.demandGpuMilli());
             child.fairGpuMilli(deserved);
             left -= deserved;
-            if (child.weightMilli() > 0 && child.demandGpuMilli() > deserved) {
+        }
+        if (left <= 0) {
+            return;
+        }
+        SortedMap<Integer, List<Claim>> byRank = new TreeMap<>();
+        for (QuotaNode child : children) {
+            if (child.weightMilli() > 0 && child.demandGpuMilli() > child.fairGpuMilli()) {
                 byRank.computeIfAbsent(child.rank(), rank -> new ArrayList<>()).add(new Claim(child));
             }
         }
         for (List<Claim> claims : byRank.values()) {
-            left = divideByWeight(Math.max(0, left), claims, pastOverGpuMicro);
+            left = divideByWeight(left, claims, pastOverGpuMicro);
         }
     }
 

@@ -26,6 +26,8 @@ public final class QuotaNode {
     private long demandGpuMilli;
     private long fairGpuMilli;
     private long pastGpuMicro;
+    private long waitingGpuMilli;
+    private boolean stale = true;
     private long heldBackGpuMilli;
     private long heldBackBelow;
 
@@ -74,6 +76,7 @@ public final class QuotaNode {
     public void add(When when, long gpuMilli, boolean preemptible) {
         for (QuotaNode node = this; node != null; node = node.parent) {
             node.used.add(when, gpuMilli);
+            node.stale |= when == When.NEXT;
             if (!preemptible) {
                 node.nonPreemptible.add(when, gpuMilli);
             }
@@ -93,6 +96,27 @@ public final class QuotaNode {
             }
             node.heldBackGpuMilli = held;
         }
+    }
+
+    /** Adds to what waits at a leaf; a negative amount takes it away. */
+    public void addWaiting(long gpuMilli) {
+        waitingGpuMilli += gpuMilli;
+        for (QuotaNode node = this; node != null && gpuMilli != 0; node = node.parent) {
+            node.stale = true;
+        }
+    }
+
+    long waitingGpuMilli() {
+        return waitingGpuMilli;
+    }
+
+    /** Whether what is used or waited for below changed since the last division. */
+    boolean stale() {
+        return stale;
+    }
+
+    void stale(boolean changed) {
+        stale = changed;
     }
 
     public QuotaTree tree() {

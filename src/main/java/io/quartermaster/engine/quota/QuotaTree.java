@@ -10,6 +10,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * The quotas of one scope as a tree: the root, tenants, groups. A group lies under the nearest ancestor that is named.
@@ -171,7 +172,7 @@ public final class QuotaTree {
     }
 
     /** Whether no node of the tree keeps anything idle for itself. */
-    boolean lendsAll() {
+    public boolean lendsAll() {
         return lendsAll;
     }
 
@@ -185,27 +186,34 @@ public final class QuotaTree {
     }
 
     /**
-     * Fixes demand and fair share of every node for the coming plan.
+     * Fixes demand and fair share of every node for the coming plan. Where neither what is used nor what waits changed
+     * below a node, nor its own share, nothing changes below it.
      *
      * @param fairCapacityGpuMilli what is up, to be divided
-     * @param waitingGpuMilli by leaf, what waits and may use this scope
+     * @param moved told of every node whose share is not what it was
      */
-    public void divide(long fairCapacityGpuMilli, Map<QuotaNode, Long> waitingGpuMilli) {
-        setDemand(root, waitingGpuMilli);
+    public void divide(long fairCapacityGpuMilli, Consumer<QuotaNode> moved) {
+        setDemand(root);
+        boolean rootMoved = root.fairGpuMilli() != fairCapacityGpuMilli;
         root.fairGpuMilli(fairCapacityGpuMilli);
-        divideBelow(root, pastCounts ? Math.max(1, fairCapacityGpuMilli * 1000) : 0);
+        if (rootMoved || root.stale() || pastCounts) {
+            divideBelow(root, pastCounts ? Math.max(1, fairCapacityGpuMilli * 1000) : 0, moved);
+        }
     }
 
-    private static long setDemand(QuotaNode node, Map<QuotaNode, Long> waiting) {
+    private static long setDemand(QuotaNode node) {
+        if (!node.stale()) {
+            return node.demandGpuMilli();
+        }
         long demand = 0;
         if (node.children().isEmpty()) {
-            demand = node.used().next() + waiting.getOrDefault(node, 0L);
+            demand = node.used().next() + node.waitingGpuMilli();
         }
         for (QuotaNode child : node.children()) {
-            demand += setDemand(child, waiting);
+            demand += setDemand(child);
         }
         if (!node.isRoot()) {
-            demand = Math.min(demand, node.limitGpuMilli().orElse(Long.MAX_VALUE));
+            demand = Math.min(demand, node.mostGpuMilli());
             demand = node.overQuota() ? demand : Math.min(demand, node.reservedGpuMilli());
         }
         node.demandGpuMilli(demand);
@@ -213,11 +221,26 @@ public final class QuotaTree {
     }
 
     /** @param pastOverGpuMicro what past use is measured against; 0 = it does not count */
-    private static void divideBelow(QuotaNode parent, long pastOverGpuMicro) {
-        if (parent.children().isEmpty()) {
+    private static void divideBelow(QuotaNode parent, long pastOverGpuMicro, Consumer<QuotaNode> moved) {
+        parent.stale(false);
+        List<QuotaNode> children = parent.children();
+        if (children.isEmpty()) {
             return;
         }
-        FairShare.divide(parent.fairGpuMilli(), parent.children(), pastOverGpuMicro);
-        parent.children().forEach(child -> divideBelow(child, pastOverGpuMicro));
+        long[] before = new long[children.size()];
+        for (int i = 0; i < before.length; i++) {
+            before[i] = children.get(i).fairGpuMilli();
+        }
+        FairShare.divide(parent.fairGpuMilli(), children, pastOverGpuMicro);
+        for (int i = 0; i < before.length; i++) {
+            QuotaNode child = children.get(i);
+            boolean childMoved = child.fairGpuMilli() != before[i];
+            if (childMoved) {
+                moved.accept(child);
+            }
+            if (childMoved || child.stale() || pastOverGpuMicro > 0) {
+                divideBelow(child, pastOverGpuMicro, moved);
+            }
+        }
     }
 }

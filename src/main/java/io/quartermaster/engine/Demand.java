@@ -1,0 +1,108 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.quota.Ceiling;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaTree;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What waits, counted at the leaves of the trees: in the tree of each of a line's pools, and once in that over all
+ * pools. Counts again the lines that changed; where bounds beside the trees leave the later ones less, all of them.
+ */
+final class Demand {
+    private final Facts facts;
+    private final Books books;
+    private final Wishes wishes;
+    private final Map<Line, Long> workers = new LinkedHashMap<>();
+    private long seen = -1;
+
+    Demand(Facts facts, Books books) {
+        this.facts = facts;
+        this.books = books;
+        this.wishes = new Wishes(facts, books);
+    }
+
+    /** Brings the trees up to date. */
+    void count() {
+        Touches touches = books.touches();
+        if (facts.caps().isEmpty() && touches.knowsSince(seen)) {
+            for (long place = seen; place < touches.end(); place++) {
+                if (touches.get(place) instanceof Line line) {
+                    count(line, workersOf(line));
+                }
+            }
+        } else {
+            countAll();
+        }
+        seen = touches.end();
+    }
+
+    private void countAll() {
+        for (Line line : List.copyOf(workers.keySet())) {
+            if (line.isEmpty()) {
+                count(line, 0);
+            }
+        }
+        List<Line> lines = new ArrayList<>(books.lines());
+        if (!facts.caps().isEmpty()) {
+            lines.sort(Comparator.comparing(Line::head, Line.FIRST_SUBMITTED));
+        }
+        Map<Ceiling, Long> counted = new HashMap<>();
+        for (Line line : lines) {
+            long wanted = workersOf(line);
+            count(line, facts.caps().isEmpty() || wanted == 0 ? wanted : withinCeilings(line, wanted, counted));
+        }
+    }
+
+    /** How many workers all in a line would have beyond those that run; none where nothing may start. */
+    private long workersOf(Line line) {
+        boolean may = !line.isEmpty() && facts.standing(line.key().path()) == Change.Standing.GOOD;
+        return may ? line.workersWanted() : 0;
+    }
+
+    private void count(Line line, long wanted) {
+        Long before = wanted == 0 ? workers.remove(line) : workers.put(line, wanted);
+        long more = wanted - (before == null ? 0 : before);
+        if (more == 0) {
+            return;
+        }
+        List<QuotaTree> countedIn = new ArrayList<>(2);
+        for (Wish wish : wishes.of(line)) {
+            long gpuMilli = wish.space().gpuMilliOf(line.key().shape().gpus()) * more;
+            List<QuotaNode> leaves = wish.ask().leaves();
+            for (QuotaNode leaf : leaves.getFirst().named() ? leaves : List.<QuotaNode>of()) {
+                if (!countedIn.contains(leaf.tree())) {
+                    countedIn.add(leaf.tree());
+                    leaf.addWaiting(gpuMilli);
+                }
+            }
+        }
+    }
+
+    /** How many of a line's workers the bounds beside the trees leave room for, after the lines before it. */
+    private long withinCeilings(Line line, long wanted, Map<Ceiling, Long> counted) {
+        Line.Key key = line.key();
+        List<Ceiling> ceilings = books.cluster().ceilings().over(key.path(), key.user());
+        List<Wish> asked = wishes.of(line);
+        if (ceilings.isEmpty() || asked.isEmpty()) {
+            return wanted;
+        }
+        int perWorkload = line.surplus() ? 1 : key.shape().workers();
+        long ofOne = asked.getFirst().space().gpuMilliOf(key.shape().gpus()) * perWorkload;
+        long left = wanted;
+        for (Ceiling ceiling : ceilings) {
+            long each = ceiling.countOf(ofOne, !line.surplus());
+            long room = ceiling.most() - ceiling.used().next() - counted.getOrDefault(ceiling, 0L);
+            left = each == 0 ? left : Math.min(left, Math.max(0, room) / each * perWorkload);
+        }
+        for (Ceiling ceiling : ceilings) {
+            counted.merge(ceiling, left / perWorkload * ceiling.countOf(ofOne, !line.surplus()), Long::sum);
+        }
+        return left;
+    }
+}

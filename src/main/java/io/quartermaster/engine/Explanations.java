@@ -1,0 +1,119 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.placement.Kind;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Why work waits, found anew after a plan for those lines of which it may have changed: somebody joined, something
+ * changed at their tenant, or it fits in the pool where it did not, or the other way round. The numbers of the others
+ * are brought up to date when somebody asks.
+ */
+final class Explanations {
+    private final Books books;
+    private final Wishes wishes;
+    private final Explainer explainer;
+    private final BitSet fits = new BitSet();
+    private final BitSet lacksRoom = new BitSet();
+    private final BitSet lacksCapacity = new BitSet();
+    private int kindsSeen;
+    private long seen = -1;
+
+    Explanations(Facts facts, Books books) {
+        this.books = books;
+        this.wishes = new Wishes(facts, books);
+        this.explainer = new Explainer(facts, books);
+    }
+
+    /** Tells the news since the last time. */
+    List<News> news(Told told) {
+        List<News> news = new ArrayList<>();
+        for (Line line : concerned()) {
+            if (!line.isEmpty() && !line.surplus()) {
+                explain(line, told, news);
+            }
+        }
+        for (Workload workload : books.nominated()) {
+            if (workload.state() instanceof WorkloadState.Waiting) {
+                List<Reason> reasons = List.of(explainer.nominated(workload));
+                if (told.isNews(workload.id(), reasons)) {
+                    news.add(new News(reasons, List.of(workload)));
+                }
+                told.put(workload.id(), reasons);
+            }
+        }
+        news.sort(Comparator.comparing(of -> of.workloads().getFirst().id()));
+        return news;
+    }
+
+    private void explain(Line line, Told told, List<News> news) {
+        if (!line.hasFresh() && explainer.sameKinds(line, line.reasons())) {
+            return;
+        }
+        List<Reason> reasons = explainer.reasons(line);
+        List<Workload> toTell = line.explain(reasons, told);
+        if (!toTell.isEmpty()) {
+            news.add(new News(reasons, toTell));
+        }
+    }
+
+    private Iterable<Line> concerned() {
+        Touches touches = books.touches();
+        BitSet changed = changedKinds();
+        if (!touches.knowsSince(seen)) {
+            seen = touches.end();
+            return books.lines();
+        }
+        Set<Line> concerned = new LinkedHashSet<>();
+        for (long place = seen; place < touches.end(); place++) {
+            switch (touches.get(place)) {
+                case Line line -> concerned.add(line);
+                case Group group -> concerned.addAll(group.tenant());
+                case FairShareMoved moved -> {}
+            }
+        }
+        seen = touches.end();
+        if (!changed.isEmpty()) {
+            for (Line line : books.lines()) {
+                if (wishes.of(line).stream()
+                        .anyMatch(wish -> wish.kind().isPresent()
+                                && changed.get(wish.kind().get().number()))) {
+                    concerned.add(line);
+                }
+            }
+        }
+        return concerned;
+    }
+
+    /** The kinds of which something is not what it was. */
+    private BitSet changedKinds() {
+        BitSet changed = new BitSet();
+        List<Kind> kinds = books.cluster().kinds();
+        for (Kind kind : kinds) {
+            int number = kind.number();
+            changed.set(number, number >= kindsSeen);
+            changed.set(number, changed.get(number) | update(fits, number, kind.fitsIgnoringPromises()));
+            changed.set(number, changed.get(number) | update(lacksRoom, number, kind.lacksRoom()));
+            changed.set(number, changed.get(number) | update(lacksCapacity, number, kind.lacksCapacity(When.NOW)));
+        }
+        kindsSeen = kinds.size();
+        return changed;
+    }
+
+    private static boolean update(BitSet states, int number, boolean state) {
+        boolean changed = states.get(number) != state;
+        states.set(number, state);
+        return changed;
+    }
+
+    /** The line's reasons with the numbers of this moment; only while nothing changed since the last plan. */
+    List<Reason> current(Line line) {
+        line.renumber(explainer.reasons(line));
+        return line.reasons();
+    }
+}

@@ -1,0 +1,104 @@
+package io.quartermaster.engine;
+
+import java.util.AbstractList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The members of a line, the first to go first: an array in order with room at both ends, so that taking the first and
+ * adding the last or a new first cost nothing; whoever else comes or goes moves the shorter side.
+ */
+final class Members extends AbstractList<Workload> {
+    private static final int LEAST = 4;
+
+    private @Nullable Workload[] elements = new Workload[LEAST];
+    private int first;
+    private int end;
+
+    @Override
+    public int size() {
+        return end - first;
+    }
+
+    @Override
+    public Workload get(int index) {
+        Workload element = elements[first + index];
+        if (element == null) {
+            throw new IndexOutOfBoundsException(index);
+        }
+        return element;
+    }
+
+    /** Those who are in it now, as a list of its own. */
+    List<Workload> copy() {
+        return List.of(Arrays.copyOfRange(elements, first, end));
+    }
+
+    @Override
+    public boolean add(Workload workload) {
+        int size = size();
+        int at = size == 0 || Line.FIRST_SUBMITTED.compare(get(size - 1), workload) < 0 ? size : before(workload);
+        boolean frontMoves = first > 0 && (at < size / 2 || end == elements.length);
+        if (frontMoves) {
+            System.arraycopy(elements, first, elements, first - 1, at);
+            first--;
+        } else {
+            elements = end < elements.length ? elements : Arrays.copyOf(elements, elements.length * 3 / 2);
+            System.arraycopy(elements, first + at, elements, first + at + 1, size - at);
+            end++;
+        }
+        elements[first + at] = workload;
+        return true;
+    }
+
+    /** How many go before a workload, which need not be in it. */
+    int before(Workload workload) {
+        int at = search(workload);
+        return at < 0 ? -at - 1 : at;
+    }
+
+    boolean contains(Workload workload) {
+        return size() > 0 && search(workload) >= 0;
+    }
+
+    @Override
+    public void clear() {
+        if (size() > 0) {
+            elements = new Workload[LEAST];
+            first = 0;
+            end = 0;
+        }
+    }
+
+    boolean remove(Workload workload) {
+        int at = size() > 0 && get(0) == workload ? 0 : search(workload);
+        if (at < 0) {
+            return false;
+        }
+        if (at < size() / 2) {
+            System.arraycopy(elements, first, elements, first + 1, at);
+            elements[first++] = null;
+        } else {
+            System.arraycopy(elements, first + at + 1, elements, first + at, size() - at - 1);
+            elements[--end] = null;
+        }
+        return true;
+    }
+
+    /** Where it is, or as {@link Arrays#binarySearch} where it would be. */
+    private int search(Workload workload) {
+        int low = 0;
+        int high = size() - 1;
+        while (low <= high) {
+            int middle = (low + high) >>> 1;
+            int order = Line.FIRST_SUBMITTED.compare(get(middle), workload);
+            if (order == 0) {
+                return middle;
+            }
+            low = order < 0 ? middle + 1 : low;
+            high = order < 0 ? high : middle - 1;
+        }
+        return -low - 1;
+    }
+}

@@ -1,0 +1,189 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.preemption.RoomMaker;
+import io.quartermaster.engine.quota.Admission;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each line would try next in a plan: a start in free room, else to have room made; nothing once it has tried all.
+ *
+ * <p>A line of one pool whose kind is known not to fit, and for which it can be told at once that no room can be made,
+ * has its turn, and with it its effect on the order, but is not tried. A line of several pools tries them as if nothing
+ * were known, as its turn depends on the pool that it tries next; so do all where places are kept for others.
+ */
+final class Proposals {
+    private static final Knowledge NOTHING = new Knowledge(new BitSet(), new BitSet());
+
+    private final Settings settings;
+    private final Facts facts;
+    private final Books books;
+    private final Wishes wishes;
+    private final RoomMaker roomMaker;
+    private final Set<Line> blocked = new LinkedHashSet<>();
+    private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
+    private final Map<Line, Set<PoolId>> withoutAnyRoom = new HashMap<>();
+    private final Set<Line> noted = new LinkedHashSet<>();
+    private final Map<Line, @Nullable Offer> unhurried = new HashMap<>();
+    private Knowledge knowledge = NOTHING;
+    private Order own;
+    private boolean placesAreKept;
+    private long seen;
+
+    Proposals(Settings settings, Facts facts, Books books, Wishes wishes, RoomMaker roomMaker) {
+        this.settings = settings;
+        this.facts = facts;
+        this.books = books;
+        this.wishes = wishes;
+        this.roomMaker = roomMaker;
+        this.own = new Order(facts);
+    }
+
+    /** @param keptForOthers whether some of what is free is kept for somebody */
+    Order begin(Orders orders, boolean keptForOthers) {
+        placesAreKept = keptForOthers;
+        for (Line line : keptForOthers ? books.lines() : books.linesNotPlain()) {
+            unhurried.put(line, untold(line, null));
+            books.touches().add(line);
+        }
+        seen = books.touches().end();
+        return order(orders);
+    }
+
+    /** The order of what is proposed now. */
+    Order order(Orders orders) {
+        followUnhurried();
+        knowledge = placesAreKept ? NOTHING : Knowledge.of(books.cluster().kinds());
+        Order order = placesAreKept ? own : orders.under(knowledge);
+        order.follow(books, this::next);
+        return order;
+    }
+
+    /** Lets those propose again at whose tenant something changed. */
+    private void followUnhurried() {
+        Touches touches = books.touches();
+        if (!touches.knowsSince(seen)) {
+            List.copyOf(books.lines()).forEach(this::renewUnhurried);
+        } else {
+            for (long place = seen; place < touches.end(); place++) {
+                switch (touches.get(place)) {
+                    case Line line -> renewUnhurried(line);
+                    case Group group -> {
+                        if (placesAreKept || !unhurried.isEmpty()) {
+                            group.tenant().forEach(this::renewUnhurried);
+                        }
+                    }
+                    case FairShareMoved moved -> {}
+                }
+            }
+        }
+        seen = touches.end();
+    }
+
+    private void renewUnhurried(Line line) {
+        if (!line.isEmpty() && (placesAreKept || !line.isPlain())) {
+            unhurried.put(line, blocked.contains(line) ? null : untold(line, unhurried.get(line)));
+        }
+    }
+
+    /** Ends the plan: what was tried in vain may be tried in the next. */
+    void end() {
+        blocked.forEach(line -> books.touches().add(line));
+        noted.forEach(line -> books.touches().add(line));
+    }
+
+    /** There is no free room for an offer. */
+    void noFreeRoom(Offer offer) {
+        note(withoutFreeRoom, offer);
+    }
+
+    /** Nor can any be made in that pool. */
+    void noRoomAtAll(Offer offer) {
+        note(withoutAnyRoom, offer);
+    }
+
+    private void note(Map<Line, Set<PoolId>> notes, Offer offer) {
+        notes.computeIfAbsent(offer.line(), line -> new HashSet<>())
+                .add(offer.wish().pool());
+        noted.add(offer.line());
+        books.touches().add(offer.line());
+    }
+
+    /** The line has nothing left to try in this plan. */
+    void block(Line line) {
+        blocked.add(line);
+        books.touches().add(line);
+    }
+
+    private static boolean has(Map<Line, Set<PoolId>> notes, Line line, Wish wish) {
+        return !notes.isEmpty() && notes.getOrDefault(line, Set.of()).contains(wish.pool());
+    }
+
+    private @Nullable Offer next(Line line, @Nullable Offer before) {
+        if (!blocked.isEmpty() && blocked.contains(line)) {
+            return null;
+        }
+        if (placesAreKept || !line.isPlain()) {
+            return unhurried.get(line);
+        }
+        return facts.standing(line.key().path()) == Change.Standing.GOOD ? told(line, before) : null;
+    }
+
+    /** What a line of one pool would try, with what is known. */
+    private @Nullable Offer told(Line line, @Nullable Offer before) {
+        List<Wish> only = wishes.of(line);
+        if (only.isEmpty() || !only.getFirst().space().pool().open() || has(withoutAnyRoom, line, only.getFirst())) {
+            return null;
+        }
+        Wish wish = only.getFirst();
+        int kind = wish.kindNumber();
+        boolean free = !(kind >= 0 && knowledge.cannotStart().get(kind))
+                && !has(withoutFreeRoom, line, wish)
+                && Admission.ofTenantAtOnce(wish.ask()).isEmpty();
+        boolean inVain = !free
+                && kind >= 0
+                && isHopeless(line, wish, knowledge.lackRoomLater().get(kind));
+        return Offer.of(line, wish, inVain ? Offer.Attempt.NONE : attempt(free), before);
+    }
+
+    private boolean isHopeless(Line line, Wish wish, boolean lacksRoom) {
+        return !wishes.couldEver(line, wish)
+                || roomMaker.isHopeless(wish.ask(), line.key().priority(), wish.ofGroup(), lacksRoom);
+    }
+
+    private static Offer.Attempt attempt(boolean free) {
+        return free ? Offer.Attempt.START : Offer.Attempt.MAKE_ROOM;
+    }
+
+    /** What the line's head would try next, whatever is known; empty when there is nothing left to try. */
+    private @Nullable Offer untold(Line line, @Nullable Offer before) {
+        if (facts.standing(line.key().path()) != Change.Standing.GOOD) {
+            return null;
+        }
+        List<Offer> lastResorts = new ArrayList<>();
+        for (Wish wish : wishes.of(line)) {
+            if (wish.space().pool().open() && !has(withoutAnyRoom, line, wish)) {
+                boolean free = !has(withoutFreeRoom, line, wish)
+                        && Admission.atOnce(wish.ask()).isEmpty();
+                Offer offer = Offer.of(line, wish, attempt(free), before);
+                if (free || settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
+                    return offer;
+                }
+                lastResorts.add(offer);
+            }
+        }
+        for (Offer offer : lastResorts) {
+            if (offer.within()) {
+                return offer;
+            }
+        }
+        return lastResorts.isEmpty() ? null : lastResorts.getFirst();
+    }
+}

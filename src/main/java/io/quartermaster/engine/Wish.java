@@ -1,0 +1,66 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.placement.Kind;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Runners;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.quota.Ask;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What everybody in a line asks of one pool: of its quotas and, as long as it is known alike for all, of its devices. */
+final class Wish {
+    private final Space space;
+    private final Ask ask;
+    private final Optional<Kind> kind;
+    private final int kindNumber;
+    private final Runners ofGroup;
+    private @Nullable Boolean possible;
+
+    /**
+     * @param kind absent where the places asked for depend on who asks
+     * @param ofGroup who runs in the pool of the same group
+     */
+    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup) {
+        this.space = space;
+        this.ask = ask;
+        this.kind = kind;
+        this.kindNumber = kind.map(Kind::number).orElse(-1);
+        this.ofGroup = ofGroup;
+    }
+
+    Space space() {
+        return space;
+    }
+
+    PoolId pool() {
+        return space.pool().id();
+    }
+
+    Ask ask() {
+        return ask;
+    }
+
+    Optional<Kind> kind() {
+        return kind;
+    }
+
+    /** The kind's number; negative where it has none. */
+    int kindNumber() {
+        return kindNumber;
+    }
+
+    Runners ofGroup() {
+        return ofGroup;
+    }
+
+    /** Whether the pool could take it with every known node up and empty. */
+    boolean couldEver(Request request) {
+        Boolean known = possible;
+        if (known == null) {
+            known = space.couldEver(request);
+            possible = known;
+        }
+        return known;
+    }
+}
