@@ -38,6 +38,9 @@ final class ExpectationReader {
 
     private Expectation expectation(YamlSection section) {
         long at = section.duration("at").orElseThrow(() -> section.error("'at' is missing"));
+        if (at < 0) {
+            throw section.error("nothing is expected before 0s");
+        }
         List<Claim> claims = new ArrayList<>();
         each(section, "running", Claim.Running::new, claims);
         if (section.has("only-running")) {

@@ -32,6 +32,8 @@ import org.yaml.snakeyaml.nodes.Tag;
 
 /** Reads scenario files: one scenario per YAML document, unknown keys refused, errors with their line. */
 final class ScenarioReader {
+    private static final int MOST_GPUS_OF_A_NODE = 10_000;
+
     private final List<Change> setup = new ArrayList<>();
     private final Map<PoolId, Pool> pools = new LinkedHashMap<>();
     private final Map<NodeId, io.quartermaster.engine.Node> nodes = new LinkedHashMap<>();
@@ -79,7 +81,7 @@ final class ScenarioReader {
             section.text("source");
             OptionalInt cycles = cycles(section);
             section.entries("pools").forEach((id, node) -> pool(new PoolId(id), node));
-            section.sections("quotas").forEach(quota -> setup.add(new Change.QuotaSet(quota(quota))));
+            section.sections("quotas").forEach(quota -> setup.add(new Change.QuotaSet(firstQuota(quota))));
             WorkloadReader workloads = new WorkloadReader(pools, nodes);
             section.entries("profiles").forEach((id, node) -> profile(id, node, workloads));
             Settings settings = section.section("settings").map(this::settings).orElse(Settings.DEFAULT);
@@ -136,6 +138,9 @@ final class ScenarioReader {
         try (YamlSection section = given) {
             List<String> names = nodeNames(section);
             int gpus = section.integer("gpus").orElse(0);
+            if (gpus < 0 || gpus > MOST_GPUS_OF_A_NODE) {
+                throw section.error("a node has 0 to " + MOST_GPUS_OF_A_NODE + " GPUs, not " + gpus);
+            }
             String model = section.text("gpu-model").orElse("");
             long memoryMiB = section.memory("gpu-memory").orElse(0);
             boolean mig = section.flag("mig").orElse(false);
@@ -161,7 +166,7 @@ final class ScenarioReader {
 
     private static List<String> nodeNames(YamlSection section) {
         Optional<String> name = section.text("name");
-        OptionalInt count = section.integer("count");
+        OptionalInt count = section.count("count");
         List<String> names = new ArrayList<>(section.texts("names"));
         if (name.isPresent() && count.isEmpty()) {
             names.add(name.get());
@@ -175,10 +180,20 @@ final class ScenarioReader {
         return names;
     }
 
+    /** A quota of the list that states them all, each once. */
+    private Quota firstQuota(YamlSection section) {
+        long before = quotasRead;
+        Quota quota = quota(section);
+        if (quotasRead == before) {
+            throw section.error("the quota of '" + quota.path() + "' is given twice for one pool");
+        }
+        return quota;
+    }
+
     /** A quota; keys that are absent keep what was stated before for the same path and scope. */
     private Quota quota(YamlSection given) {
         try (YamlSection section = given) {
-            QuotaPath path = QuotaPath.parse(section.requiredText("path"));
+            QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
             String pool = section.requiredText("pool");
             if (!pool.equals("*") && !pools.containsKey(new PoolId(pool))) {
                 throw section.error("there is no pool '" + pool + "'");
@@ -186,7 +201,7 @@ final class ScenarioReader {
             Scope scope = pool.equals("*") ? Scope.ALL_POOLS : Scope.of(new PoolId(pool));
             Map<QuotaPath, Quota> ofScope = quotas.computeIfAbsent(scope, key -> new TreeMap<>());
             Quota before = ofScope.getOrDefault(path, Quota.reserving(path, scope, 0));
-            Quota quota = new Quota(
+            Quota quota = section.made(() -> new Quota(
                     path,
                     scope,
                     section.milli("reserved").orElse(before.reservedGpuMilli()),
@@ -195,7 +210,7 @@ final class ScenarioReader {
                     or(section.milli("lendable"), before.lendableGpuMilli()),
                     section.integer("rank").orElse(before.rank()),
                     section.flag("over-quota").orElse(before.overQuota()),
-                    ofScope.containsKey(path) ? before.sequence() : quotasRead++);
+                    ofScope.containsKey(path) ? before.sequence() : quotasRead++));
             ofScope.put(path, quota);
             return quota;
         }
@@ -217,7 +232,7 @@ final class ScenarioReader {
     private Settings settings(YamlSection given) {
         try (YamlSection section = given) {
             Settings standard = Settings.DEFAULT;
-            return new Settings(
+            return section.made(() -> new Settings(
                     section.duration("min-runtime").orElse(standard.minRuntimeMillis()),
                     section.duration("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()),
                     section.duration("grace").orElse(standard.graceMillis()),
@@ -225,7 +240,7 @@ final class ScenarioReader {
                     section.flag("consolidate").orElse(standard.consolidate()),
                     section.choice("reclaim", Settings.Reclaim.class).orElse(standard.reclaim()),
                     section.duration("patience"),
-                    section.duration("fairness-window"));
+                    section.duration("fairness-window")));
         }
     }
 

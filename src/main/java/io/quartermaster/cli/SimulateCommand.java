@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -96,8 +97,16 @@ public final class SimulateCommand implements Callable<Integer> {
         }
     }
 
+    private PathMatcher names() throws InvalidFile {
+        try {
+            return FileSystems.getDefault().getPathMatcher("glob:" + only);
+        } catch (PatternSyntaxException e) {
+            throw new InvalidFile("--only: '" + only + "' is no pattern: " + e.getDescription());
+        }
+    }
+
     private List<Scenario> scenarios() throws InvalidFile {
-        PathMatcher names = FileSystems.getDefault().getPathMatcher("glob:" + only);
+        PathMatcher names = names();
         List<Scenario> scenarios = new ArrayList<>();
         for (Path path : paths) {
             for (Path file : files(path)) {

@@ -48,9 +48,9 @@ record WorkloadForm(
         }
         return new WorkloadForm(
                 gpus(section),
-                section.integer("devices"),
-                section.integer("workers"),
-                section.integer("min-workers"),
+                section.count("devices"),
+                section.count("workers"),
+                section.count("min-workers"),
                 section.milli("cpu"),
                 section.memory("memory"),
                 section.labels("labels"),
@@ -108,7 +108,8 @@ record WorkloadForm(
             case Gpus.Memory memory -> new GpuRequest.Memory(count, memory.memoryMiB());
             case Gpus.Mig mig -> new GpuRequest.Mig(mig.profile());
             case Gpus.Amount amount
-            when amount.gpuMilli() % 1000 == 0 -> GpuRequest.whole(Math.toIntExact(count * (amount.gpuMilli() / 1000)));
+            when amount.gpuMilli() % 1000 == 0 ->
+                GpuRequest.whole(Math.toIntExact(Math.multiplyExact(count, amount.gpuMilli() / 1000)));
             case Gpus.Amount amount -> new GpuRequest.Fraction(count, Math.toIntExact(amount.gpuMilli()));
         };
     }

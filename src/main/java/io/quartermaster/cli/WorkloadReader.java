@@ -62,8 +62,8 @@ final class WorkloadReader {
         List<Statement> statements = new ArrayList<>();
         for (YamlSection section : sections) {
             try (section) {
-                statements.add(statement(section));
-            } catch (IllegalArgumentException e) {
+                statements.add(statement(section, atMillis));
+            } catch (IllegalArgumentException | ArithmeticException e) {
                 throw section.error(String.valueOf(e.getMessage()));
             }
         }
@@ -100,9 +100,9 @@ final class WorkloadReader {
             long startedMillis,
             OptionalLong durationMillis) {}
 
-    private Statement statement(YamlSection section) {
+    private Statement statement(YamlSection section, long atMillis) {
         String name = section.requiredText("name");
-        OptionalInt count = section.integer("count");
+        OptionalInt count = section.count("count");
         List<WorkloadId> ids = new ArrayList<>();
         for (int i = 1; i <= count.orElse(1); i++) {
             WorkloadId id = new WorkloadId(count.isPresent() ? name + "-" + i : name);
@@ -115,6 +115,10 @@ final class WorkloadReader {
         boolean running =
                 section.text("state").map(state -> isRunning(section, state)).orElse(false);
         Optional<Node> on = section.take("on");
+        long startedMillis = section.duration("started").orElse(0);
+        if (startedMillis > atMillis) {
+            throw section.error("what runs has started, not later than it is stated");
+        }
         return new Statement(
                 section,
                 ids,
@@ -123,7 +127,7 @@ final class WorkloadReader {
                 on.map(YamlSection::elements).orElse(List.of()),
                 on.filter(SequenceNode.class::isInstance).isPresent(),
                 section.list("gpu"),
-                section.duration("started").orElse(0),
+                startedMillis,
                 section.duration("duration"));
     }
 
@@ -264,7 +268,11 @@ final class WorkloadReader {
         }
         List<Integer> devices = new ArrayList<>();
         for (Node node : nested ? YamlSection.elements(gpu.get(number)) : gpu) {
-            devices.add((int) (YamlSection.milli(node) / 1000));
+            long milli = YamlSection.milli(node);
+            if (milli % 1000 != 0) {
+                throw section.error("a device's number is whole");
+            }
+            devices.add((int) (milli / 1000));
         }
         return devices;
     }

@@ -10,6 +10,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 import org.yaml.snakeyaml.nodes.MappingNode;
 import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.NodeTuple;
@@ -22,6 +23,9 @@ import org.yaml.snakeyaml.nodes.Tag;
  * nobody took. Errors name the line.
  */
 final class YamlSection implements AutoCloseable {
+    private static final BigDecimal MOST = BigDecimal.valueOf(1_000_000_000);
+    private static final int MOST_OF_A_KIND = 1_000_000;
+
     private final Map<String, Node> values = new LinkedHashMap<>();
     private final int line;
 
@@ -61,6 +65,15 @@ final class YamlSection implements AutoCloseable {
         }
     }
 
+    /** What is made of this section, whose place is told if there is no such thing. */
+    <T> T made(Supplier<T> maker) {
+        try {
+            return maker.get();
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw error(String.valueOf(e.getMessage()));
+        }
+    }
+
     boolean has(String key) {
         return values.containsKey(key);
     }
@@ -85,6 +98,15 @@ final class YamlSection implements AutoCloseable {
         });
     }
 
+    /** How many of something are meant: 1 to a million. */
+    OptionalInt count(String key) {
+        OptionalInt count = integer(key);
+        if (count.isPresent() && (count.getAsInt() < 1 || count.getAsInt() > MOST_OF_A_KIND)) {
+            throw error("'" + key + "' is 1 to " + MOST_OF_A_KIND + ", not " + count.getAsInt());
+        }
+        return count;
+    }
+
     OptionalInt integer(String key) {
         Optional<Integer> value = take(key).map(node -> {
             try {
@@ -104,7 +126,12 @@ final class YamlSection implements AutoCloseable {
 
     static long milli(Node node) {
         try {
-            return new BigDecimal(scalar(node)).movePointRight(3).longValueExact();
+            BigDecimal number = new BigDecimal(scalar(node));
+            if (number.abs().compareTo(MOST) > 0) {
+                throw error(
+                        node, "a number up to " + MOST.toPlainString() + " is expected, not '" + scalar(node) + "'");
+            }
+            return number.movePointRight(3).longValueExact();
         } catch (ArithmeticException | NumberFormatException e) {
             throw error(node, "a number with at most three decimal places is expected, not '" + scalar(node) + "'");
         }
@@ -148,8 +175,10 @@ final class YamlSection implements AutoCloseable {
                 if (unit == 0) {
                     throw new NumberFormatException();
                 }
-                return Long.parseLong(text.substring(0, text.length() - 3)) * unit;
-            } catch (NumberFormatException e) {
+                return new BigDecimal(text.substring(0, text.length() - 3))
+                        .multiply(BigDecimal.valueOf(unit))
+                        .longValueExact();
+            } catch (ArithmeticException | NumberFormatException e) {
                 throw error(node, "an amount of memory such as 80GiB is expected, not '" + text + "'");
             }
         });

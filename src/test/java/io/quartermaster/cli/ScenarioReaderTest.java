@@ -42,7 +42,37 @@ class ScenarioReaderTest {
                     "scenario: a\npools:\n  p:\n    nodes: [{name: n, gpus: 1}]\nworkloads:\n"
                             + "  - {name: w, path: t, gpus: 2, state: running, on: n}\n",
                     6,
-                    "does not fit"));
+                    "does not fit"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nquotas:\n"
+                            + "  - {path: t, pool: p}\n  - {path: t, pool: p, limit: 1}\n",
+                    5,
+                    "given twice for one pool"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nquotas:\n  - {path: t, pool: p, limit: -1}\n",
+                    4,
+                    "not negative"),
+            new Wrong("scenario: a\nsettings:\n  grace: -10s\n", 3, "not negative"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 99999999999}\n",
+                    4,
+                    "up to 1000000000"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n"
+                            + "  - {name: w, path: t, devices: 1000000, gpus: 1000000}\n",
+                    4,
+                    "overflow"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, count: -1, path: t, gpus: 1}\n",
+                    4,
+                    "'count' is 1 to"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n"
+                            + "  - {name: w, path: t, gpus: 1, state: running, on: p, started: 1m}\n",
+                    4,
+                    "has started"),
+            new Wrong("scenario: a\npools:\n  p:\n    nodes:\n      - {name: n, gpus: -1}\n", 5, "a node has 0 to"),
+            new Wrong("scenario: a\nexpect:\n  - {at: -1s, running: []}\n", 3, "before 0s"));
 
     @TestFactory
     List<DynamicTest> whatIsWrongIsNamedWithItsLine() {
