@@ -34,6 +34,8 @@ public enum Permission {
     WORKLOADS_HOLD("workloads:hold"),
     /** To do the same to the work of others. */
     WORKLOADS_MANAGE("workloads:manage"),
+    /** To ask what would become of work in queues one may submit to, and of policies one may write. */
+    SIMULATIONS_RUN("simulations:run"),
     USAGE_READ("usage:read"),
     AUDIT_READ("audit:read"),
     OPERATIONS_READ("operations:read"),

@@ -37,7 +37,8 @@ public enum Role {
                 QUEUES_READ,
                 WORKLOADS_READ,
                 USAGE_READ);
-        private static final Set<Permission> MEMBER = plus(VIEWER, WORKLOADS_SUBMIT, WORKLOADS_CANCEL, WORKLOADS_HOLD);
+        private static final Set<Permission> MEMBER =
+                plus(VIEWER, WORKLOADS_SUBMIT, WORKLOADS_CANCEL, WORKLOADS_HOLD, SIMULATIONS_RUN);
         private static final Set<Permission> GROUP_ADMIN =
                 plus(MEMBER, POLICIES_WRITE, QUEUES_WRITE, ACCESS_RULES_READ, ACCESS_RULES_WRITE, WORKLOADS_MANAGE);
         private static final Set<Permission> TENANT_ADMIN =

@@ -43,7 +43,7 @@ public final class CellSnapshot {
 
     private final long asOfMillis;
     private final Settings settings;
-    private final CellFacts stored;
+    private final boolean allPools;
     private final SortedMap<PoolId, Pool> pools = new TreeMap<>();
     private final SortedMap<String, Node> nodes = new TreeMap<>();
     private final SortedMap<TenantId, QuotaFacts> quotas = new TreeMap<>();
@@ -53,7 +53,7 @@ public final class CellSnapshot {
     private final long lastSequence;
 
     CellSnapshot(CellFacts stored, Settings settings, long asOfMillis) {
-        this.stored = stored;
+        this.allPools = stored.allPools();
         this.settings = settings;
         this.asOfMillis = asOfMillis;
         Map<UUID, PoolId> poolNames = new HashMap<>();
@@ -82,12 +82,19 @@ public final class CellSnapshot {
         for (WorkloadRecord record : stored.workloads()) {
             Workload workload = words.asStored(record, asOfMillis);
             workloads.add(workload);
-            Playout.Yielding yields = new Playout.Yielding(
-                    record.terms().graceMillis(), record.terms().onPreemption() != OnPreemption.END);
+            Playout.Yielding yields =
+                    new Playout.Yielding(graceMillis(record), record.terms().onPreemption() != OnPreemption.END);
             yielding.put(workload.id(), alike.computeIfAbsent(yields, same -> same));
             last = Math.max(last, record.sequence());
         }
         lastSequence = last;
+    }
+
+    /** In a pool that is a plain count nobody has to leave. */
+    private static long graceMillis(WorkloadRecord record) {
+        return record.attempt().filter(attempt -> attempt.nodes().isEmpty()).isPresent()
+                ? 0
+                : record.terms().graceMillis();
     }
 
     private static <T> Function<UUID, T> known(Map<UUID, T> named, String what) {
@@ -161,7 +168,7 @@ public final class CellSnapshot {
 
     /** The changes that follow when tenants have other terms. */
     public List<Change> withTerms(Map<TenantId, Terms> changed) {
-        boolean allPools = quotas.values().stream()
+        boolean anyCountsAllPools = quotas.values().stream()
                 .flatMap(fact ->
                         Optional.ofNullable(changed.get(fact.tenant()))
                                 .map(Terms::policies)
@@ -171,13 +178,13 @@ public final class CellSnapshot {
         List<Change> changes = new ArrayList<>();
         for (QuotaFacts before : quotas.values()) {
             Terms terms = changed.get(before.tenant());
-            if (terms != null || allPools != stored.allPools()) {
+            if (terms != null || anyCountsAllPools != allPools) {
                 ToldQuotas told = new ToldQuotas();
                 told.tell(before, new ArrayList<>());
                 told.tell(
                         terms == null
-                                ? before.with(before.allotments(), before.policies(), allPools)
-                                : before.with(terms.allotments(), terms.policies(), allPools),
+                                ? before.with(before.allotments(), before.policies(), anyCountsAllPools)
+                                : before.with(terms.allotments(), terms.policies(), anyCountsAllPools),
                         changes);
             }
         }

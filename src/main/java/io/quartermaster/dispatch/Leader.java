@@ -271,11 +271,19 @@ final class Leader {
                     holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
                 case Decision.Grow(WorkloadId id, Allocation bound, Decision.Rule rule) ->
                     holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
-                case Decision.Preempt preempt -> {}
-                case Decision.Shrink shrink -> {}
+                case Decision.Preempt preempt -> leaves(preempt.workload(), records);
+                case Decision.Shrink shrink -> leaves(shrink.workload(), records);
                 case Decision.Nominate nominate -> {}
                 case Decision.Denominate denominate -> {}
             }
+        }
+    }
+
+    /** In a pool that is a plain count nobody runs the work, so nobody reports that it has left: the next cycle takes it for gone. */
+    private void leaves(WorkloadId victim, Map<UUID, WorkloadRecord> records) {
+        WorkloadRecord record = known(records.get(UUID.fromString(victim.value())), "workload", victim);
+        if (record.attempt().filter(attempt -> attempt.nodes().isEmpty()).isPresent()) {
+            leftovers.add(record.id());
         }
     }
 

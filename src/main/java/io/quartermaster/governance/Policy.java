@@ -97,6 +97,22 @@ public record Policy(
                 version + 1);
     }
 
+    /** The same policy with other grants. */
+    public Policy with(List<PolicyQuota> otherQuotas, boolean mayGoBeyond, OptionalLong otherUserLimitGpuMilli) {
+        return new Policy(
+                id,
+                name,
+                group,
+                otherQuotas,
+                mayGoBeyond,
+                onPreemption,
+                graceMillis,
+                otherUserLimitGpuMilli,
+                maxRunning,
+                groupGoneSince,
+                version);
+    }
+
     public Optional<PolicyQuota> quotaFor(Scope scope) {
         return quotas.stream().filter(quota -> quota.scope().equals(scope)).findFirst();
     }

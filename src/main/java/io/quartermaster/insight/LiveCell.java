@@ -8,11 +8,13 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class LiveCell {
 
+    private static final Logger LOG = Logger.getLogger(LiveCell.class);
     private static final int MOST_WAITING = 64;
     private static final long USED_PER_COST = 5;
     private static final Duration LONGEST_USE = Duration.ofSeconds(10);
@@ -60,6 +63,19 @@ class LiveCell {
             worker.execute(() -> answer(question, answer));
             return answer;
         }));
+    }
+
+    /** The same for whoever would rather do without an answer than wait long for it, or fail. */
+    <T> Uni<Optional<T>> soon(Function<CellView, T> question) {
+        return CallerContext.resume(ask(view -> Optional.of(question.apply(view)))
+                .ifNoItem()
+                .after(config.patience())
+                .recoverWithItem(Optional.empty())
+                .onFailure()
+                .recoverWithItem(failure -> {
+                    LOG.warnf("an answer is given without what will be: %s", failure);
+                    return Optional.empty();
+                }));
     }
 
     static ProblemException busy() {

@@ -1,6 +1,5 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.access.CallerContext;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.simulation.Foretold;
 import io.quartermaster.workloads.Outlooks;
@@ -9,34 +8,21 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.UUID;
-import org.jboss.logging.Logger;
 
 /** Outlooks from this replica's view of the cell. An explanation is worth more soon than whole, so none is waited for long. */
 @ApplicationScoped
 class LiveOutlooks implements Outlooks {
 
-    private static final Logger LOG = Logger.getLogger(LiveOutlooks.class);
-
     private final LiveCell cell;
-    private final InsightConfig config;
 
-    LiveOutlooks(LiveCell cell, InsightConfig config) {
+    LiveOutlooks(LiveCell cell) {
         this.cell = cell;
-        this.config = config;
     }
 
     @Override
     public Uni<Optional<Prospect>> of(UUID workload) {
         WorkloadId id = new WorkloadId(workload.toString());
-        return CallerContext.resume(cell.ask(view -> Optional.of(prospect(view, id)))
-                .ifNoItem()
-                .after(config.patience())
-                .recoverWithItem(Optional.empty())
-                .onFailure()
-                .recoverWithItem(failure -> {
-                    LOG.warnf("an explanation is given without its outlook: %s", failure);
-                    return Optional.empty();
-                }));
+        return cell.soon(view -> prospect(view, id));
     }
 
     private static Prospect prospect(CellView view, WorkloadId id) {

@@ -114,6 +114,18 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("outlook.pools[0].relief.path", equalTo(A + "/rnd"))
                 .body("outlook.pools[0].relief.gpus", equalTo("1"));
         request(viewerToken(A))
+                .get("/v1/tenants/" + A + "/queues/" + rnd + "/waiting?pageSize=1")
+                .then()
+                .statusCode(200)
+                .body("items.name", contains("wait-3"))
+                .body("items.position", contains(1))
+                .body("items.reason", contains("LIMIT"))
+                .body("nextPageToken", not(nullValue()));
+        request(viewerToken(A))
+                .get("/v1/tenants/" + A + "/queues/no-such-queue/waiting")
+                .then()
+                .statusCode(404);
+        request(viewerToken(A))
                 .get(WORKLOADS + "?state=waiting&name=wait-&pageSize=1")
                 .then()
                 .body("items.name", contains("wait-4"))

@@ -1,0 +1,226 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.capacity.Allotment;
+import io.quartermaster.dispatch.CellSnapshot;
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Reason;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.simulation.Foretold;
+import io.quartermaster.insight.SimulationApi.PoolUse;
+import io.quartermaster.insight.SimulationApi.StopCause;
+import io.quartermaster.insight.SimulationApi.Use;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadApi;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was found, in the words of the API.
+ *
+ * @param only whose work is shown; empty: everybody's, to an operator
+ */
+record Answer(
+        CellSnapshot snapshot,
+        Hypothesis hypothesis,
+        WhatIf.Otherwise otherwise,
+        WhatIf.Result result,
+        Optional<TenantId> only) {
+
+    static final int MOST_DIFFERENCES = 1_000;
+
+    private List<WhatIf.Difference> shown() {
+        return result.differences().stream().limit(MOST_DIFFERENCES).toList();
+    }
+
+    /** Of those who fare otherwise, by tenant. */
+    Map<TenantId, List<UUID>> ids() {
+        Map<TenantId, List<UUID>> ids = new TreeMap<>();
+        for (WhatIf.Difference difference : shown()) {
+            ids.computeIfAbsent(new TenantId(difference.workload().path().tenant()), tenant -> new ArrayList<>())
+                    .add(id(difference.workload()));
+        }
+        return ids;
+    }
+
+    private static UUID id(Workload workload) {
+        return UUID.fromString(workload.id().value());
+    }
+
+    /** @param names as the tenants' own transactions say; what they do not know is left out */
+    SimulationApi.View named(Map<UUID, TenantReads.Named> names) {
+        List<SimulationApi.Difference> differences = new ArrayList<>();
+        for (WhatIf.Difference difference : shown()) {
+            TenantReads.Named named = names.get(id(difference.workload()));
+            if (named != null) {
+                differences.add(new SimulationApi.Difference(
+                        id(difference.workload()),
+                        tenant(difference.workload().path().tenant()),
+                        named.name(),
+                        named.queue(),
+                        fate(difference.before()),
+                        fate(difference.after())));
+            }
+        }
+        return new SimulationApi.View(
+                Instant.ofEpochMilli(result.asOfMillis()),
+                Instant.ofEpochMilli(result.untilMillis()),
+                result.complete(),
+                predicted(),
+                differences,
+                result.differences().size() - shown().size(),
+                pools());
+    }
+
+    private @Nullable String tenant(String id) {
+        return only.isPresent() ? null : id;
+    }
+
+    private List<SimulationApi.Predicted> predicted() {
+        List<SimulationApi.Predicted> predicted = new ArrayList<>();
+        for (int i = 0; i < result.added().size(); i++) {
+            WhatIf.Fate fate = result.added().get(i);
+            Hypothesis.Named named = hypothesis.names().get(i);
+            predicted.add(new SimulationApi.Predicted(
+                    tenant(named.tenant().value()),
+                    named.name(),
+                    startsAt(fate),
+                    pool(fate),
+                    stopsAt(fate),
+                    stopCause(fate),
+                    fate.why().stream()
+                            .flatMap(wait -> wait.perPool().stream())
+                            .map(this::reason)
+                            .toList()));
+        }
+        return predicted;
+    }
+
+    private static SimulationApi.Fate fate(WhatIf.Fate fate) {
+        return new SimulationApi.Fate(
+                startsAt(fate),
+                pool(fate),
+                stopsAt(fate),
+                stopCause(fate),
+                fate.why().map(wait -> wait.reason().code().name()).orElse(null));
+    }
+
+    private static @Nullable Instant startsAt(WhatIf.Fate fate) {
+        return fate.start().map(start -> Instant.ofEpochMilli(start.atMillis())).orElse(null);
+    }
+
+    private static @Nullable String pool(WhatIf.Fate fate) {
+        return fate.start().map(start -> start.pool().value()).orElse(null);
+    }
+
+    private static @Nullable Instant stopsAt(WhatIf.Fate fate) {
+        return fate.stop().map(stop -> Instant.ofEpochMilli(stop.atMillis())).orElse(null);
+    }
+
+    private static @Nullable StopCause stopCause(WhatIf.Fate fate) {
+        return fate.stop().map(stop -> cause(stop.cause())).orElse(null);
+    }
+
+    private static StopCause cause(Cause cause) {
+        return switch (cause) {
+            case RECLAIM -> StopCause.RECLAIM;
+            case PREEMPT -> StopCause.PREEMPT;
+            case CONSOLIDATE -> StopCause.CONSOLIDATE;
+            case ASKED -> throw new IllegalStateException("a plan asks nobody to stop for another's sake");
+        };
+    }
+
+    /** What is used in a pool is for a tenant to know only where it is its own. */
+    private WorkloadApi.Reason reason(Reason reason) {
+        Reason.Numbers numbers = reason.numbers();
+        return new WorkloadApi.Reason(
+                reason.pool().value(),
+                reason.code().name(),
+                reason.path().map(Object::toString).orElse(null),
+                decimal(numbers.requestedGpuMilli()),
+                only.isPresent() && reason.path().isEmpty() ? null : decimal(numbers.usedGpuMilli()),
+                numbers.boundGpuMilli().isPresent()
+                        ? decimal(numbers.boundGpuMilli().getAsLong())
+                        : null,
+                decimal(numbers.freeGpuMilli()),
+                reason.sentence(),
+                reason.remedy());
+    }
+
+    private static String decimal(long gpuMilli) {
+        return new GpuAmount(gpuMilli).decimal();
+    }
+
+    private List<PoolUse> pools() {
+        Map<PoolId, Long> capacityBefore = Capacities.of(snapshot, List.of());
+        Map<PoolId, Long> capacityAfter = Capacities.of(snapshot, otherwise.changes());
+        List<PoolUse> pools = new ArrayList<>();
+        for (PoolId pool : poolsShown()) {
+            pools.add(new PoolUse(
+                    pool.value(),
+                    use(pool, result.before(), capacityBefore, reservedBefore(pool)),
+                    use(pool, result.after(), capacityAfter, reservedAfter(pool)),
+                    only.map(tenant -> result.after().atFirst().in(pool)
+                                    > result.after().atFirst().of(pool, tenant.value()))
+                            .orElse(null)));
+        }
+        return pools;
+    }
+
+    private SortedSet<PoolId> poolsShown() {
+        if (only.isEmpty()) {
+            return new TreeSet<>(snapshot.pools().keySet());
+        }
+        SortedSet<PoolId> pools = new TreeSet<>();
+        snapshot.terms(only.get()).ifPresent(terms -> terms.allotments().forEach(one -> pools.add(one.pool())));
+        hypothesis.terms(only.get()).allotments().forEach(one -> pools.add(one.pool()));
+        return pools;
+    }
+
+    private Use use(PoolId pool, Foretold foretold, Map<PoolId, Long> capacity, long reservedGpuMilli) {
+        return new Use(
+                only.isPresent() ? null : new GpuAmount(capacity.getOrDefault(pool, 0L)),
+                new GpuAmount(reservedGpuMilli),
+                new GpuAmount(held(pool, foretold.atFirst())),
+                new GpuAmount(held(pool, foretold.atLast())));
+    }
+
+    private long held(PoolId pool, Foretold.Held held) {
+        return only.map(tenant -> held.of(pool, tenant.value())).orElseGet(() -> held.in(pool));
+    }
+
+    private long reservedBefore(PoolId pool) {
+        return tenants().stream()
+                .mapToLong(tenant -> snapshot.terms(tenant)
+                        .map(terms -> reserved(terms, pool))
+                        .orElse(0L))
+                .sum();
+    }
+
+    private long reservedAfter(PoolId pool) {
+        return tenants().stream()
+                .mapToLong(tenant -> reserved(hypothesis.terms(tenant), pool))
+                .sum();
+    }
+
+    private List<TenantId> tenants() {
+        return only.map(List::of).orElseGet(snapshot::tenants);
+    }
+
+    private static long reserved(CellSnapshot.Terms terms, PoolId pool) {
+        return terms.allotments().stream()
+                .filter(one -> one.pool().equals(pool))
+                .map(Allotment::terms)
+                .mapToLong(one -> one.reservedGpuMilli())
+                .sum();
+    }
+}

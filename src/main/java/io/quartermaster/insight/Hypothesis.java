@@ -1,0 +1,269 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.access.Realm;
+import io.quartermaster.capacity.Allotment;
+import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.dispatch.CellSnapshot;
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.simulation.Playout;
+import io.quartermaster.governance.Policy;
+import io.quartermaster.governance.PolicyQuota;
+import io.quartermaster.governance.QuotaTree;
+import io.quartermaster.insight.SimulationApi.Hypothetical;
+import io.quartermaster.insight.SimulationApi.PolicyChange;
+import io.quartermaster.insight.SimulationApi.QuotaChange;
+import io.quartermaster.platform.Problem;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadType;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A what-if with everything that it names found in the cell, and seen to be the caller's to vary: work in the queues it may submit to, policies
+ * it may write. Whatever is wrong ends the request as a problem that names the field.
+ */
+final class Hypothesis {
+
+    private final CellSnapshot snapshot;
+    private final Caller caller;
+    private final Map<TenantId, CellSnapshot.Terms> changed = new TreeMap<>();
+    private final List<Workload> added = new ArrayList<>();
+    private final List<Named> names = new ArrayList<>();
+    private final Map<WorkloadId, Playout.Yielding> yielding = new HashMap<>();
+
+    /** How a new workload is called in the answer. */
+    record Named(TenantId tenant, String name) {}
+
+    private Hypothesis(CellSnapshot snapshot, Caller caller) {
+        this.snapshot = snapshot;
+        this.caller = caller;
+    }
+
+    /** @param queues those that the question names, by tenant and name */
+    static Hypothesis of(
+            CellSnapshot snapshot, Caller caller, Question question, Map<TenantId, Map<String, QueueShape>> queues) {
+        Hypothesis hypothesis = new Hypothesis(snapshot, caller);
+        question.tenants().forEach(hypothesis::terms);
+        question.tenants().forEach(one -> hypothesis.workloads(one, queues.getOrDefault(one.tenant(), Map.of())));
+        return hypothesis;
+    }
+
+    List<Named> names() {
+        return names;
+    }
+
+    /** The terms of a tenant as they would be; empty where there is none. */
+    CellSnapshot.Terms terms(TenantId tenant) {
+        CellSnapshot.Terms terms = changed.get(tenant);
+        return terms != null ? terms : snapshot.terms(tenant).orElse(new CellSnapshot.Terms(List.of(), List.of()));
+    }
+
+    WhatIf.Otherwise otherwise(Question question) {
+        NodesOtherwise nodes = NodesOtherwise.of(snapshot, question);
+        List<Change> changes = new ArrayList<>(snapshot.withTerms(changed));
+        changes.addAll(nodes.changes());
+        return new WhatIf.Otherwise(changes, nodes.displaced(snapshot.workloads()), added, yielding);
+    }
+
+    private void terms(Question.OfTenant asked) {
+        CellSnapshot.Terms before = snapshot.terms(asked.tenant())
+                .orElseThrow(() -> unknown(asked.at() + "tenant", "there is no such tenant", "the id of a tenant"));
+        if (asked.allotments().isEmpty() && asked.policies().isEmpty()) {
+            return;
+        }
+        List<Allotment> allotments = allotments(asked, before.allotments());
+        List<Policy> policies = new ArrayList<>(before.policies());
+        for (int i = 0; i < asked.policies().size(); i++) {
+            PolicyChange change = asked.policies().get(i);
+            Policy policy = policy(before, asked.policy(i) + "policy", change.policy());
+            if (!mayChange(policy.group())) {
+                throw ProblemException.forbidden("group admins vary policies only of groups below their own");
+            }
+            policies.removeIf(one -> one.id().equals(policy.id()));
+            policies.add(changed(asked.policy(i), policy, change, allotments));
+        }
+        requireRoom(asked, before, allotments, policies);
+        changed.put(asked.tenant(), new CellSnapshot.Terms(allotments, policies));
+    }
+
+    private List<Allotment> allotments(Question.OfTenant asked, List<Allotment> before) {
+        List<Allotment> allotments = new ArrayList<>(before);
+        for (int i = 0; i < asked.allotments().size(); i++) {
+            QuotaChange change = asked.allotments().get(i);
+            PoolId pool = new PoolId(String.valueOf(change.pool()));
+            if (!snapshot.pools().containsKey(pool)) {
+                throw unknown(asked.at() + "allotments[" + i + "].pool", "there is no such pool", "the name of a pool");
+            }
+            allotments.removeIf(one -> one.pool().equals(pool));
+            allotments.add(new Allotment(asked.tenant(), pool, terms(change)));
+        }
+        return allotments;
+    }
+
+    private static QuotaTerms terms(QuotaChange change) {
+        return change.fields().check(new ProblemException.Invalid(), "");
+    }
+
+    private static Policy policy(CellSnapshot.Terms terms, String field, @Nullable String name) {
+        return terms.policies().stream()
+                .filter(policy -> policy.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> unknown(field, "there is no such policy", "the name of a policy"));
+    }
+
+    private static Policy changed(String at, Policy policy, PolicyChange change, List<Allotment> allotments) {
+        List<QuotaChange> asked = change.quotas() == null ? List.of() : present(change.quotas());
+        List<PolicyQuota> quotas = new ArrayList<>(policy.quotas());
+        for (int i = 0; i < asked.size(); i++) {
+            QuotaChange quota = asked.get(i);
+            Scope scope = scope(at + "quotas[" + i + "].pool", String.valueOf(quota.pool()), allotments);
+            quotas.removeIf(one -> one.scope().equals(scope));
+            quotas.add(new PolicyQuota(scope, terms(quota)));
+        }
+        return policy.with(
+                quotas,
+                change.overQuota() == null ? policy.overQuota() : change.overQuota(),
+                change.userLimit() == null
+                        ? policy.userLimitGpuMilli()
+                        : OptionalLong.of(change.userLimit().milli()));
+    }
+
+    private static <T> List<T> present(List<@Nullable T> list) {
+        List<T> all = new ArrayList<>();
+        for (T one : list) {
+            if (one != null) {
+                all.add(one);
+            }
+        }
+        return all;
+    }
+
+    private static Scope scope(String field, String pool, List<Allotment> allotments) {
+        return pool.equals("*") ? Scope.ALL_POOLS : Scope.of(pool(field, pool, allotments));
+    }
+
+    private static PoolId pool(String field, String name, List<Allotment> allotments) {
+        PoolId pool = new PoolId(name);
+        if (allotments.stream().noneMatch(one -> one.pool().equals(pool))) {
+            throw ProblemException.invalid(
+                    field,
+                    "no pool of this tenant",
+                    allotments.isEmpty()
+                            ? "none: no pool is allotted"
+                            : allotments.stream()
+                                    .map(one -> one.pool().value())
+                                    .sorted()
+                                    .collect(Collectors.joining(", ")));
+        }
+        return pool;
+    }
+
+    /** Reservations must fit into those above them, as they must when they are stated. */
+    private static void requireRoom(
+            Question.OfTenant asked, CellSnapshot.Terms before, List<Allotment> allotments, List<Policy> policies) {
+        List<QuotaTree.Overdrawn> known = QuotaTree.of(asked.tenant(), before.allotments(), before.policies())
+                .overdrawn();
+        for (QuotaTree.Overdrawn overdrawn :
+                QuotaTree.of(asked.tenant(), allotments, policies).overdrawn()) {
+            if (!known.contains(overdrawn)) {
+                throw ProblemException.refused(
+                        "reservations-do-not-fit",
+                        asked.at() + (asked.policies().isEmpty() ? "allotments" : "policies"),
+                        "more would be reserved under " + overdrawn.parent().path() + " in "
+                                + overdrawn.parent().scope() + " than is reserved for it",
+                        "reservations that fit into those above them");
+            }
+        }
+    }
+
+    private void workloads(Question.OfTenant asked, Map<String, QueueShape> queues) {
+        for (int i = 0; i < asked.workloads().size(); i++) {
+            Hypothetical workload = asked.workloads().get(i);
+            QueueShape shape = workload.queue() == null
+                    ? underPolicy(asked, asked.workload(i), workload)
+                    : inQueue(asked.workload(i), queues.get(workload.queue()));
+            WorkloadType type = workload.type() == null ? WorkloadType.TRAINING : workload.type();
+            if (!type.fits(shape.profile().gpuMilli())) {
+                throw ProblemException.refused(
+                        "type-does-not-fit",
+                        asked.workload(i) + "type",
+                        "a service uses no GPU, and this would have some",
+                        "another type, or a shape without GPUs");
+            }
+            int count = workload.count() == null ? 1 : workload.count();
+            for (int n = 1; n <= count; n++) {
+                add(asked.tenant(), workload, type, shape, count == 1 ? "" : "-" + n);
+            }
+        }
+    }
+
+    private QueueShape inQueue(String at, @Nullable QueueShape queue) {
+        if (queue == null) {
+            throw unknown(at + "queue", "there is no such queue", "the name of an open queue");
+        }
+        boolean may = caller.realm() instanceof Realm.Operator
+                || queue.rules().maySubmit(caller)
+                || caller.may(Permission.WORKLOADS_MANAGE, queue.group());
+        if (!may) {
+            throw ProblemException.forbidden("no access rule lets you submit to queue " + queue.name());
+        }
+        return queue;
+    }
+
+    private QueueShape underPolicy(Question.OfTenant asked, String at, Hypothetical workload) {
+        CellSnapshot.Terms terms = terms(asked.tenant());
+        Policy policy = policy(terms, at + "policy", workload.policy());
+        if (!caller.may(Permission.POLICIES_WRITE, policy.group())) {
+            throw ProblemException.forbidden(
+                    "work of any shape is for those who may write the policies of group " + policy.group());
+        }
+        SimulationApi.Shape shape = workload.shape();
+        if (shape == null) {
+            throw new IllegalStateException("a workload without queue and shape passed its check");
+        }
+        return Shapes.of(policy, shape, pool -> pool(at + "shape.pools", pool, terms.allotments()));
+    }
+
+    private boolean mayChange(GroupPath group) {
+        return caller.mayEverywhere(Permission.POLICIES_WRITE)
+                || caller.may(Permission.POLICIES_WRITE)
+                        && caller.groups().stream().anyMatch(mine -> mine.contains(group) && !mine.equals(group));
+    }
+
+    private void add(TenantId tenant, Hypothetical asked, WorkloadType type, QueueShape shape, String suffix) {
+        Workload workload = Shapes.workload(
+                new WorkloadId("simulated-%04d".formatted(added.size() + 1)),
+                tenant,
+                caller,
+                asked,
+                type,
+                shape,
+                snapshot.asOfMillis(),
+                snapshot.lastSequence() + added.size() + 1);
+        added.add(workload);
+        names.add(new Named(tenant, (asked.name() == null ? "hypothetical" : asked.name()) + suffix));
+        yielding.put(workload.id(), new Playout.Yielding(shape.graceMillis(), shape.requeues()));
+    }
+
+    static ProblemException unknown(String field, String message, String accepted) {
+        return new ProblemException(Problem.of(
+                404,
+                "not-found",
+                "there is no such thing, or it is not yours to see",
+                List.of(new Problem.Field(field, message, accepted))));
+    }
+}

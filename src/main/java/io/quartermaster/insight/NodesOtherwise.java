@@ -1,0 +1,104 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.dispatch.CellSnapshot;
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.insight.SimulationApi.NewNodes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Nodes that are not as they are.
+ *
+ * @param gone where nothing runs any more
+ */
+record NodesOtherwise(List<Change> changes, Set<NodeId> gone) {
+
+    static NodesOtherwise of(CellSnapshot snapshot, Question question) {
+        List<Change> changes = new ArrayList<>();
+        Set<NodeId> gone = new TreeSet<>();
+        for (int i = 0; i < question.down().size(); i++) {
+            Node node = node(snapshot, "nodes.down[" + i + "]", question.down().get(i));
+            changes.add(new Change.NodeSet(node.down()));
+            gone.add(node.id());
+        }
+        for (int i = 0; i < question.removed().size(); i++) {
+            Node node = node(
+                    snapshot, "nodes.removed[" + i + "]", question.removed().get(i));
+            changes.add(new Change.NodeRemoved(node.id()));
+            gone.add(node.id());
+        }
+        int number = 0;
+        for (int i = 0; i < question.added().size(); i++) {
+            NewNodes asked = question.added().get(i);
+            PoolId pool = new PoolId(String.valueOf(asked.pool()));
+            if (!snapshot.pools().containsKey(pool)) {
+                throw Hypothesis.unknown("nodes.added[" + i + "].pool", "there is no such pool", "the name of a pool");
+            }
+            for (int n = 0; n < (asked.count() == null ? 1 : asked.count()); n++) {
+                number++;
+                changes.add(new Change.NodeSet(added(new NodeId("simulated-%04d".formatted(number)), pool, asked)));
+            }
+        }
+        return new NodesOtherwise(changes, gone);
+    }
+
+    private static Node node(CellSnapshot snapshot, String field, String name) {
+        return Optional.ofNullable(snapshot.nodes().get(name))
+                .orElseThrow(() -> Hypothesis.unknown(field, "there is no such node", "the name of a node"));
+    }
+
+    private static Node added(NodeId id, PoolId pool, NewNodes asked) {
+        List<Node.Device> devices = new ArrayList<>();
+        for (int index = 0; index < (asked.gpus() == null ? 0 : asked.gpus()); index++) {
+            devices.add(new Node.Device(
+                    index,
+                    asked.model() == null ? "" : asked.model(),
+                    asked.gpuMemoryMiB() == null ? 0 : asked.gpuMemoryMiB(),
+                    false));
+        }
+        return new Node(
+                id,
+                pool,
+                true,
+                true,
+                devices,
+                optional(asked.cpuMilli()),
+                optional(asked.memoryMiB()),
+                asked.labels() == null ? new TreeMap<>() : new TreeMap<>(asked.labels()),
+                asked.topology() == null ? List.of() : asked.topology());
+    }
+
+    private static OptionalLong optional(@Nullable Long value) {
+        return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+    }
+
+    /** The workloads once those that ran on a node that is gone wait again, at the head, as after a loss. */
+    List<Workload> displaced(List<Workload> workloads) {
+        return gone.isEmpty()
+                ? workloads
+                : workloads.stream().map(this::displaced).toList();
+    }
+
+    private Workload displaced(Workload workload) {
+        boolean lost = workload.state() instanceof WorkloadState.Holding holding && touches(holding.allocation());
+        boolean promised = workload.nomination().filter(this::touches).isPresent();
+        Workload left = lost ? workload.withState(new WorkloadState.Waiting(true)) : workload;
+        return lost || promised ? left.withNomination(Optional.empty()) : left;
+    }
+
+    private boolean touches(Allocation allocation) {
+        return gone.stream().anyMatch(allocation::touches);
+    }
+}

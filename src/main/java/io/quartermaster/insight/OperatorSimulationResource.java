@@ -1,0 +1,36 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.access.Callers;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** What would become of the cell if work, policies, allotments or nodes were otherwise. */
+@Path("/v1/operator/simulations")
+@Tag(name = "Simulations")
+public class OperatorSimulationResource {
+
+    private final SimulationService simulations;
+    private final Callers callers;
+
+    OperatorSimulationResource(SimulationService simulations, Callers callers) {
+        this.simulations = simulations;
+        this.callers = callers;
+    }
+
+    @POST
+    @Needs(Permission.SIMULATIONS_RUN)
+    @Operation(
+            operationId = "simulateCell",
+            summary =
+                    "Says what would become of everybody's work if allotments, nodes, policies or work were otherwise",
+            description = SimulationResource.ABOUT)
+    public Uni<SimulationApi.View> simulate(SimulationApi.@Nullable CellRequest body) {
+        return simulations.ofCell(callers.current(), body);
+    }
+}

@@ -1,0 +1,19 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.access.AccessRules;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.governance.Profile;
+
+/**
+ * What work of a queue would be.
+ *
+ * @param profile its pools are named by their names
+ */
+record QueueShape(
+        String name,
+        GroupPath group,
+        boolean overQuota,
+        long graceMillis,
+        boolean requeues,
+        Profile profile,
+        AccessRules rules) {}

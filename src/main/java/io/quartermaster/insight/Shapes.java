@@ -1,0 +1,114 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.access.AccessRules;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Realm;
+import io.quartermaster.dispatch.CellSnapshot;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.ProfileId;
+import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.governance.Policy;
+import io.quartermaster.governance.Profile;
+import io.quartermaster.governance.QuotaTree;
+import io.quartermaster.insight.SimulationApi.Hypothetical;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadType;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** New work of a what-if in the words of the engine, as the leader would put it had it been submitted. */
+final class Shapes {
+
+    private Shapes() {}
+
+    /** A shape under a policy, as if there were a profile and a queue for it. */
+    static QueueShape of(Policy policy, SimulationApi.Shape shape, Function<String, PoolId> pools) {
+        int workers = shape.workers() == null ? 1 : shape.workers();
+        Profile profile = new Profile(
+                Ids.next(),
+                "hypothetical",
+                shape.gpus() == null ? 0 : shape.gpus().milli(),
+                workers,
+                shape.minWorkers() == null ? workers : shape.minWorkers(),
+                shape.cpuMilli() == null ? 0 : shape.cpuMilli(),
+                shape.memoryMiB() == null ? 0 : shape.memoryMiB(),
+                new TreeMap<>(shape.nodeLabels() == null ? Map.of() : shape.nodeLabels()),
+                topology(shape.topology()),
+                (shape.pools() == null ? List.<String>of() : shape.pools())
+                        .stream().map(pools).toList(),
+                OptionalLong.empty(),
+                0);
+        return new QueueShape(
+                "hypothetical",
+                policy.group(),
+                true,
+                policy.graceMillis(),
+                policy.onPreemption() != OnPreemption.END,
+                profile,
+                new AccessRules(List.of()));
+    }
+
+    private static Profile.Topology topology(SimulationApi.@Nullable Topology asked) {
+        return asked == null
+                ? Profile.Topology.ANY
+                : new Profile.Topology(Optional.ofNullable(asked.required()), Optional.ofNullable(asked.preferred()));
+    }
+
+    static Workload workload(
+            WorkloadId id,
+            TenantId tenant,
+            Caller caller,
+            Hypothetical asked,
+            WorkloadType type,
+            QueueShape queue,
+            long submittedMillis,
+            long sequence) {
+        Profile profile = queue.profile();
+        return new Workload(
+                id,
+                QuotaTree.path(tenant, queue.group()),
+                caller.realm() instanceof Realm.Tenant ? Optional.of(caller.username()) : Optional.empty(),
+                Optional.of(new ProfileId(profile.id().toString())),
+                shape(profile),
+                profile.pools(),
+                asked.priority() == null ? type.defaultPriority() : asked.priority(),
+                asked.preemptible() == null ? type.defaultPreemptible() : asked.preemptible(),
+                Boolean.TRUE.equals(asked.dedicatedOnly()) || !queue.overQuota(),
+                submittedMillis,
+                sequence,
+                shorter(asked.maxRuntime(), profile.maxRuntimeMillis()),
+                false,
+                WorkloadState.waiting(),
+                Optional.empty());
+    }
+
+    private static Shape shape(Profile profile) {
+        return new Shape(
+                profile.workers(),
+                profile.minWorkers(),
+                CellSnapshot.gpus(profile.gpuMilli()),
+                profile.cpuMilli(),
+                profile.memoryMiB(),
+                profile.nodeLabels(),
+                profile.topology().required(),
+                profile.topology().preferred());
+    }
+
+    private static OptionalLong shorter(@Nullable Duration asked, OptionalLong ofProfile) {
+        if (asked == null) {
+            return ofProfile;
+        }
+        return OptionalLong.of(Math.min(asked.toMillis(), ofProfile.orElse(Long.MAX_VALUE)));
+    }
+}

@@ -1,0 +1,42 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.access.Callers;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** What would become of a tenant's work if something were otherwise. */
+@Path("/v1/tenants/{tenant}/simulations")
+@Tag(name = "Simulations")
+public class SimulationResource {
+
+    static final String ABOUT =
+            "Begins with the cell as it is: what runs ends when its maximum run time is over, and nothing comes beside what is asked about. "
+                    + "Nothing is written. One simulation at a time is worked out by a replica; beside it others are answered 503, with Retry-After.";
+
+    private final SimulationService simulations;
+    private final Callers callers;
+
+    SimulationResource(SimulationService simulations, Callers callers) {
+        this.simulations = simulations;
+        this.callers = callers;
+    }
+
+    @POST
+    @Needs(Permission.SIMULATIONS_RUN)
+    @Operation(
+            operationId = "simulate",
+            summary =
+                    "Says what would become of work that might be submitted, and of all work if policies were otherwise",
+            description = ABOUT)
+    public Uni<SimulationApi.View> simulate(@PathParam("tenant") String tenant, SimulationApi.@Nullable Request body) {
+        return simulations.ofTenant(new TenantId(tenant), callers.current(), body);
+    }
+}

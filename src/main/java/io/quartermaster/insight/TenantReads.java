@@ -1,0 +1,150 @@
+package io.quartermaster.insight;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.AccessRules;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.governance.Profile;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** What a tenant's own transaction says of what is asked about, so that row-level security holds for every name in an answer. */
+@ApplicationScoped
+class TenantReads {
+
+    private static final String QUEUES = """
+            select cast(json_build_object('name', q.name, 'group', p.group_path, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
+                       'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli, 'workers', f.workers,
+                       'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
+                       'required', f.required_level, 'preferred', f.preferred_level, 'maxRuntimeMillis', f.max_runtime_ms,
+                       'pools', (select coalesce(json_agg(l.name order by x.place), '[]')
+                                   from unnest(f.pool_ids) with ordinality as x(id, place) join pool l on l.id = x.id),
+                       'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
+                                   from access_rule r where r.tenant_id = q.tenant_id and r.queue_id = q.id)) as text)
+              from queue q
+              join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id
+              join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id
+             where q.tenant_id = :tenant and q.retired_at is null and q.name in (:names)
+            """;
+
+    private final TenantTransactions transactions;
+    private final ObjectMapper json;
+
+    TenantReads(TenantTransactions transactions, ObjectMapper json) {
+        this.transactions = transactions;
+        this.json = json;
+    }
+
+    /** By name; a name that no open queue has is absent. */
+    Uni<Map<String, QueueShape>> queues(TenantId tenant, Collection<String> names) {
+        if (names.isEmpty()) {
+            return Uni.createFrom().item(Map.of());
+        }
+        return transactions
+                .in(tenant, session -> session.createNativeQuery(QUEUES, String.class)
+                        .setParameter("tenant", tenant.value())
+                        .setParameter("names", List.copyOf(names))
+                        .getResultList())
+                .map(rows -> {
+                    Map<String, QueueShape> queues = new HashMap<>();
+                    rows.stream().map(this::queue).forEach(queue -> queues.put(queue.name(), queue));
+                    return queues;
+                });
+    }
+
+    /** How a tenant calls a workload of its own. */
+    record Named(String name, String queue) {}
+
+    Uni<Map<UUID, Named>> workloads(TenantId tenant, Collection<UUID> ids) {
+        if (ids.isEmpty()) {
+            return Uni.createFrom().item(Map.of());
+        }
+        return transactions
+                .in(tenant, session -> session.createNativeQuery("""
+                                select cast(w.id as text), w.name, q.name from workload w
+                                  join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
+                                 where w.tenant_id = :tenant and w.id in (:ids)
+                                """, Object[].class)
+                        .setParameter("tenant", tenant.value())
+                        .setParameter("ids", List.copyOf(ids))
+                        .getResultList())
+                .map(rows -> {
+                    Map<UUID, Named> named = new HashMap<>();
+                    rows.forEach(row ->
+                            named.put(UUID.fromString((String) row[0]), new Named((String) row[1], (String) row[2])));
+                    return named;
+                });
+    }
+
+    private QueueShape queue(String row) {
+        try {
+            JsonNode node = json.readTree(row);
+            return new QueueShape(
+                    node.get("name").asText(),
+                    new GroupPath(node.get("group").asText()),
+                    node.get("overQuota").asBoolean(),
+                    node.get("graceMillis").asLong(),
+                    OnPreemption.valueOf(node.get("onPreemption").asText().toUpperCase(Locale.ROOT))
+                            != OnPreemption.END,
+                    profile(node),
+                    rules(node.get("rules")));
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("a queue cannot be read", e);
+        }
+    }
+
+    private static Profile profile(JsonNode node) {
+        TreeMap<String, String> labels = new TreeMap<>();
+        node.get("labels")
+                .properties()
+                .forEach(label -> labels.put(label.getKey(), label.getValue().asText()));
+        List<PoolId> pools = new ArrayList<>();
+        node.get("pools").forEach(pool -> pools.add(new PoolId(pool.asText())));
+        JsonNode runtime = node.path("maxRuntimeMillis");
+        return new Profile(
+                UUID.fromString(node.get("profile").asText()),
+                node.get("profileName").asText(),
+                node.get("gpuMilli").asLong(),
+                node.get("workers").asInt(),
+                node.get("minWorkers").asInt(),
+                node.get("cpuMilli").asLong(),
+                node.get("memoryMiB").asLong(),
+                labels,
+                new Profile.Topology(text(node, "required"), text(node, "preferred")),
+                pools,
+                runtime.isNumber() ? OptionalLong.of(runtime.asLong()) : OptionalLong.empty(),
+                0);
+    }
+
+    private static Optional<String> text(JsonNode node, String field) {
+        return node.path(field).isTextual() ? Optional.of(node.path(field).asText()) : Optional.empty();
+    }
+
+    private static AccessRules rules(JsonNode stored) {
+        List<AccessRule> rules = new ArrayList<>();
+        for (JsonNode rule : stored) {
+            String kind = rule.get(0).asText();
+            rules.add(AccessRule.of(
+                    AccessRule.Kind.of(kind)
+                            .orElseThrow(() -> new IllegalStateException("no kind of access rule: " + kind)),
+                    rule.get(1).asText()));
+        }
+        return new AccessRules(rules);
+    }
+}

@@ -1,0 +1,109 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.Wait;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.simulation.Foretold;
+import io.quartermaster.engine.simulation.Playout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** Lets the cell go on twice, as it is and as it would be, and compares. */
+final class WhatIf {
+
+    /**
+     * What would be otherwise.
+     *
+     * @param changes told to an engine after everything that is so
+     * @param present all workloads as they would be at the first moment, without the new ones
+     * @param added the new ones, in the order in which they would be submitted
+     * @param yielding of the new ones
+     */
+    record Otherwise(
+            List<Change> changes,
+            List<Workload> present,
+            List<Workload> added,
+            Map<WorkloadId, Playout.Yielding> yielding) {}
+
+    /** What becomes of a workload up to the moment that both sides reach. */
+    record Fate(Optional<Foretold.Start> start, Optional<Foretold.Stop> stop, Optional<Wait> why) {
+
+        /** Numbers alone make no other fate. */
+        boolean isLike(Fate other) {
+            return start.equals(other.start)
+                    && stop.equals(other.stop)
+                    && why.map(Wait::reason)
+                            .map(reason -> reason.code() + " " + reason.pool())
+                            .equals(other.why.map(Wait::reason).map(reason -> reason.code() + " " + reason.pool()));
+        }
+    }
+
+    record Difference(Workload workload, Fate before, Fate after) {}
+
+    /**
+     * @param added what becomes of the new workloads, in their order
+     * @param differences by id; of those that were asked about
+     */
+    record Result(
+            long asOfMillis,
+            long untilMillis,
+            boolean complete,
+            List<Fate> added,
+            List<Difference> differences,
+            Foretold before,
+            Foretold after) {}
+
+    private WhatIf() {}
+
+    static Result compare(
+            CellView view, Otherwise otherwise, Predicate<Workload> askedAbout, Duration horizon, Duration time) {
+        Duration half = time.dividedBy(2);
+        Foretold before = view.forecast(horizon, half);
+        List<Workload> all = new ArrayList<>(otherwise.present());
+        all.addAll(otherwise.added());
+        Engine engine = view.snapshot().engine(otherwise.changes(), all);
+        Foretold after = Playout.play(
+                engine,
+                all,
+                id -> Optional.ofNullable(otherwise.yielding().get(id))
+                        .or(() -> view.snapshot().yielding(id)),
+                view.snapshot().asOfMillis(),
+                view.bounds(horizon, half));
+        long until = Math.min(before.reachedMillis(), after.reachedMillis());
+        List<Difference> differences = new ArrayList<>();
+        for (Workload workload : view.snapshot().workloads()) {
+            if (askedAbout.test(workload)) {
+                Fate was = fate(before, workload.id(), until);
+                Fate is = fate(after, workload.id(), until);
+                if (!was.isLike(is)) {
+                    differences.add(new Difference(workload, was, is));
+                }
+            }
+        }
+        differences.sort((a, b) -> a.workload().id().compareTo(b.workload().id()));
+        return new Result(
+                view.snapshot().asOfMillis(),
+                until,
+                before.complete() && after.complete(),
+                otherwise.added().stream()
+                        .map(workload -> fate(after, workload.id(), until))
+                        .toList(),
+                differences,
+                before,
+                after);
+    }
+
+    private static Fate fate(Foretold foretold, WorkloadId id, long untilMillis) {
+        Optional<Foretold.Fate> known = Optional.ofNullable(foretold.fates().get(id));
+        return new Fate(
+                known.flatMap(Foretold.Fate::start).filter(start -> start.atMillis() <= untilMillis),
+                known.flatMap(Foretold.Fate::stop).filter(stop -> stop.atMillis() <= untilMillis),
+                Optional.ofNullable(foretold.waits().get(id)));
+    }
+}

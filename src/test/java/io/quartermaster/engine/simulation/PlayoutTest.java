@@ -1,0 +1,158 @@
+package io.quartermaster.engine.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Reason;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.WorkloadState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** A cell that goes on by itself. */
+class PlayoutTest {
+    private static final PoolId POOL = new PoolId("pool");
+    private static final QuotaPath ACME = QuotaPath.of("acme");
+    private static final QuotaPath UMBRA = QuotaPath.of("umbra");
+    private static final long NOW = 1_000_000;
+
+    private final List<Change> facts = new ArrayList<>(List.of(
+            new Change.PoolSet(Pool.ofCount(POOL, 4_000)),
+            new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 2_000)),
+            new Change.QuotaSet(Quota.reserving(UMBRA, Scope.of(POOL), 2_000))));
+    private final List<Workload> workloads = new ArrayList<>();
+    private Optional<Playout.Yielding> yielding = Optional.empty();
+
+    private WorkloadId waiting(String name, QuotaPath path, int gpus, OptionalLong maxRuntimeMillis) {
+        Workload plain = Workload.waiting(
+                new WorkloadId(name), path, Shape.ofWholeGpus(gpus), List.of(POOL), NOW, workloads.size());
+        workloads.add(new Workload(
+                plain.id(),
+                path,
+                plain.user(),
+                plain.profile(),
+                plain.shape(),
+                plain.pools(),
+                plain.priority(),
+                true,
+                false,
+                plain.submittedMillis(),
+                plain.sequence(),
+                maxRuntimeMillis,
+                false,
+                plain.state(),
+                plain.nomination()));
+        return plain.id();
+    }
+
+    private WorkloadId running(
+            String name, QuotaPath path, int gpus, long startedMillis, OptionalLong maxRuntimeMillis) {
+        WorkloadId id = waiting(name, path, gpus, maxRuntimeMillis);
+        Allocation allocation =
+                new Allocation(POOL, List.of(new Allocation.Worker(0, new Allocation.Place.Counted(gpus * 1_000L))));
+        workloads.set(
+                workloads.size() - 1, workloads.getLast().withState(WorkloadState.running(allocation, startedMillis)));
+        return id;
+    }
+
+    private Foretold play(long untilMillis, int plans) {
+        Engine engine = new Engine(Settings.DEFAULT);
+        engine.apply(facts);
+        workloads.forEach(workload -> engine.apply(List.of(new Change.WorkloadSet(workload))));
+        return Playout.play(
+                engine, workloads, id -> yielding, NOW, new Playout.Bounds(untilMillis, plans, () -> false));
+    }
+
+    private Foretold play() {
+        return play(NOW + 3_600_000, 1_000);
+    }
+
+    private static Optional<Long> start(Foretold foretold, WorkloadId id) {
+        return Optional.ofNullable(foretold.fates().get(id))
+                .flatMap(Foretold.Fate::start)
+                .map(Foretold.Start::atMillis);
+    }
+
+    private static Optional<Foretold.Stop> stop(Foretold foretold, WorkloadId id) {
+        return Optional.ofNullable(foretold.fates().get(id)).flatMap(Foretold.Fate::stop);
+    }
+
+    private static Optional<Reason.Code> code(Foretold foretold, WorkloadId id) {
+        return Optional.ofNullable(foretold.waits().get(id))
+                .map(wait -> wait.reason().code());
+    }
+
+    @Test
+    void whatWaitsStartsWhenWhatRunsMustHaveEnded() {
+        running("a", ACME, 2, NOW - 10_000, OptionalLong.of(60_000));
+        running("b", UMBRA, 2, NOW, OptionalLong.empty());
+        WorkloadId next = waiting("c", ACME, 2, OptionalLong.of(30_000));
+        WorkloadId last = waiting("d", ACME, 2, OptionalLong.empty());
+        Foretold foretold = play();
+        assertThat(start(foretold, next)).contains(NOW + 50_000);
+        assertThat(start(foretold, last)).contains(NOW + 80_000);
+        assertThat(code(foretold, last)).contains(Reason.Code.NO_CAPACITY);
+        assertThat(foretold.complete()).isTrue();
+        assertThat(foretold.reachedMillis()).isEqualTo(NOW + 3_600_000);
+    }
+
+    @Test
+    void whatSaysNoMaximumRunTimeGoesOn() {
+        running("a", ACME, 4, NOW - 10_000, OptionalLong.empty());
+        WorkloadId next = waiting("b", ACME, 1, OptionalLong.empty());
+        Foretold foretold = play();
+        assertThat(start(foretold, next)).isEmpty();
+        assertThat(foretold.atLast().of(POOL, "acme")).isEqualTo(4_000);
+    }
+
+    @Test
+    void whoeverGivesWayKeepsWhatItHoldsForItsGrace() {
+        WorkloadId borrower = running("a", ACME, 2, NOW - 10_000, OptionalLong.empty());
+        WorkloadId later = running("b", ACME, 2, NOW - 5_000, OptionalLong.empty());
+        WorkloadId owner = waiting("c", UMBRA, 2, OptionalLong.empty());
+        yielding = Optional.of(new Playout.Yielding(20_000, true));
+        Foretold foretold = play();
+        assertThat(stop(foretold, later)).contains(new Foretold.Stop(NOW, Cause.RECLAIM));
+        assertThat(foretold.fates()).doesNotContainKey(borrower);
+        assertThat(start(foretold, owner)).contains(NOW + 20_000);
+        assertThat(code(foretold, owner)).contains(Reason.Code.NOMINATED);
+        assertThat(foretold.atFirst().of(POOL, "acme")).isEqualTo(4_000);
+        assertThat(foretold.atLast().of(POOL, "acme")).isEqualTo(2_000);
+    }
+
+    @Test
+    void whoeverIsEndedInsteadOfQueuedAgainNeverStartsAgain() {
+        running("a", ACME, 2, NOW - 10_000, OptionalLong.empty());
+        WorkloadId ended = running("b", ACME, 2, NOW - 5_000, OptionalLong.empty());
+        waiting("c", UMBRA, 2, OptionalLong.of(60_000));
+        yielding = Optional.of(new Playout.Yielding(0, false));
+        assertThat(start(play(), ended)).isEmpty();
+        yielding = Optional.of(new Playout.Yielding(0, true));
+        assertThat(start(play(), ended)).contains(NOW + 60_000);
+    }
+
+    @Test
+    void anAnswerSaysUpToWhenItReaches() {
+        running("a", ACME, 4, NOW - 10_000, OptionalLong.of(60_000));
+        for (int i = 0; i < 10; i++) {
+            waiting("w" + i, ACME, 4, OptionalLong.of(60_000));
+        }
+        Foretold foretold = play(NOW + 3_600_000, 5);
+        assertThat(foretold.complete()).isFalse();
+        assertThat(foretold.reachedMillis()).isLessThan(NOW + 3_600_000).isGreaterThan(NOW);
+    }
+}

@@ -1,0 +1,292 @@
+package io.quartermaster.insight;
+
+import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.memberToken;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
+import static io.quartermaster.tenancy.TestTenants.provision;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static io.quartermaster.tenancy.TestTenants.viewerToken;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.restassured.response.Response;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What-if questions of two tenants and the operator about one cell, and whether what is foretold comes true. */
+@QuarkusTest
+class SimulationsIT {
+
+    private static final String A = "simulations-a";
+    private static final String B = "simulations-b";
+    private static final String COUNTED = "simulations-count";
+    private static final String OF_NODES = "simulations-nodes";
+    private static final String SIMULATIONS = "/v1/tenants/" + A + "/simulations";
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static boolean made;
+
+    @BeforeEach
+    void twoTenantsInOnePoolOfFour() {
+        if (made) {
+            cancelAll(A);
+            cancelAll(B);
+            return;
+        }
+        provision(A);
+        provision(B);
+        ok(request(operatorToken())
+                .body(Map.of("name", COUNTED, "capacity", "4"))
+                .post("/v1/operator/pools"));
+        ok(request(operatorToken()).body(Map.of("name", OF_NODES)).post("/v1/operator/pools"));
+        for (String tenant : List.of(A, B)) {
+            ok(request(operatorToken())
+                    .body(Map.of("reserved", "2", "limit", "4"))
+                    .put("/v1/operator/tenants/" + tenant + "/allotments/" + COUNTED));
+            // Names that no answer to the other tenant may hold.
+            ok(request(adminToken(tenant))
+                    .body(Map.of("name", tenant + "-one", "gpus", "1", "pools", List.of(COUNTED), "maxRuntime", "PT1H"))
+                    .post("/v1/tenants/" + tenant + "/profiles"));
+            ok(request(adminToken(tenant))
+                    .body(Map.of(
+                            "name",
+                            tenant + "-rnd",
+                            "group",
+                            "/rnd",
+                            "quotas",
+                            List.of(Map.of("pool", COUNTED, "reserved", "2", "limit", "3")),
+                            "profiles",
+                            List.of(tenant + "-one")))
+                    .post("/v1/tenants/" + tenant + "/policies"));
+        }
+        ok(request(operatorToken())
+                .body(Map.of("reserved", "0", "limit", "8"))
+                .put("/v1/operator/tenants/" + A + "/allotments/" + OF_NODES));
+        ok(request(adminToken(A))
+                .body(Map.of("name", A + "-large", "gpus", "8", "pools", List.of(OF_NODES)))
+                .post("/v1/tenants/" + A + "/profiles"));
+        ok(request(adminToken(A))
+                .body(Map.of(
+                        "name",
+                        A + "-devops",
+                        "group",
+                        "/devops",
+                        "quotas",
+                        List.of(Map.of("pool", OF_NODES, "limit", "8")),
+                        "profiles",
+                        List.of(A + "-large")))
+                .post("/v1/tenants/" + A + "/policies"));
+        made = true;
+    }
+
+    private static Response ok(Response response) {
+        assertThat(response.statusCode()).as(response.asString()).isIn(200, 201);
+        return response;
+    }
+
+    private static String queue(String tenant) {
+        return tenant + "-rnd-" + tenant + "-one";
+    }
+
+    private static String submit(String tenant, String name) {
+        return ok(request(memberToken(tenant, "rnd-member"))
+                        .body(Map.of(
+                                "queue", queue(tenant), "name", name, "type", "training", "command", List.of("true")))
+                        .post("/v1/tenants/" + tenant + "/workloads"))
+                .path("id");
+    }
+
+    private static Response get(String tenant, String id) {
+        return request(viewerToken(tenant)).get("/v1/tenants/" + tenant + "/workloads/" + id);
+    }
+
+    private static String eventually(String tenant, String id, String state) {
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .until(() -> get(tenant, id).path("workload.state").equals(state));
+        return id;
+    }
+
+    private static void cancelAll(String tenant) {
+        String work = "/v1/tenants/" + tenant + "/workloads";
+        Awaitility.await().atMost(PATIENCE).until(() -> {
+            List<String> live = request(adminToken(tenant))
+                    .get(work + "?state=waiting,starting,running,stopping,held")
+                    .path("items.id");
+            live.forEach(id -> request(adminToken(tenant)).post(work + "/" + id + "/cancel"));
+            return live.isEmpty();
+        });
+    }
+
+    private static Response simulate(String token, Map<String, ?> body) {
+        Response response = request(token).body(body).post(SIMULATIONS);
+        assertThat(response.statusCode()).as(response.asString()).isEqualTo(200);
+        return response;
+    }
+
+    private static Map<String, Object> workloads(int count) {
+        return Map.of("workloads", List.of(Map.of("queue", queue(A), "count", count)));
+    }
+
+    private static Instant time(Response response, String path) {
+        String text = response.path(path);
+        return Instant.parse(text);
+    }
+
+    @Test
+    void whatIsForetoldComesTrue() {
+        eventually(A, submit(A, "a-1"), "starting");
+        Response foretold = simulate(memberToken(A, "rnd-member"), workloads(3));
+        assertThat(time(foretold, "workloads[0].startsAt")).isEqualTo(time(foretold, "asOf"));
+        assertThat(time(foretold, "workloads[1].startsAt")).isEqualTo(time(foretold, "asOf"));
+        assertThat(foretold.<String>path("workloads[2].reasons[0].code")).isEqualTo("LIMIT");
+        Instant third = time(foretold, "workloads[2].startsAt");
+        assertThat(third).isAfter(time(foretold, "asOf").plus(Duration.ofMinutes(50)));
+
+        eventually(A, submit(A, "a-2"), "starting");
+        eventually(A, submit(A, "a-3"), "starting");
+        String last = submit(A, "a-4");
+        Awaitility.await().atMost(PATIENCE).until(() -> "LIMIT"
+                .equals(get(A, last).path("workload.reason")));
+        Response explained = request(viewerToken(A)).get("/v1/tenants/" + A + "/workloads/" + last + "/explain");
+        assertThat(time(explained, "outlook.startsAt")).isBetween(third.minusSeconds(5), third.plusSeconds(5));
+    }
+
+    @Test
+    void anAnswerToOneTenantHoldsNothingOfAnother() {
+        List<String> theirs = List.of(
+                eventually(B, submit(B, "of-b-first"), "starting"),
+                eventually(B, submit(B, "of-b-second"), "starting"),
+                eventually(B, submit(B, "of-b-third"), "starting"));
+        eventually(A, submit(A, "a-1"), "starting");
+
+        // Within what is reserved for it: the last of B's gives way.
+        Response foretold = simulate(memberToken(A, "rnd-member"), workloads(2));
+        assertThat(time(foretold, "workloads[0].startsAt")).isEqualTo(time(foretold, "asOf"));
+        assertThat(foretold.<String>path("workloads[1].reasons[0].code")).isEqualTo("NO_CAPACITY");
+        assertThat(foretold.<List<Object>>path("differences")).isEmpty();
+        assertThat(foretold.<Boolean>path("pools.find { it.pool == '" + COUNTED + "' }.heldByOthers"))
+                .isTrue();
+        assertThat(foretold.<String>path("pools.find { it.pool == '" + COUNTED + "' }.before.usedAtFirst"))
+                .isEqualTo("1");
+        assertThat(foretold.asString()).doesNotContain(B).doesNotContain("of-b-");
+        assertThat(theirs).allSatisfy(id -> assertThat(foretold.asString()).doesNotContain(id));
+
+        Response toOperator = request(operatorToken())
+                .body(Map.of(
+                        "tenants",
+                        List.of(Map.of(
+                                "tenant", A, "workloads", List.of(Map.of("queue", queue(A), "name", "another"))))))
+                .post("/v1/operator/simulations");
+        assertThat(toOperator.statusCode()).as(toOperator.asString()).isEqualTo(200);
+        assertThat(toOperator.<List<String>>path("differences.findAll { it.tenant == '" + B + "' }.name"))
+                .containsExactly("of-b-third");
+        assertThat(toOperator.<String>path("differences.find { it.tenant == '" + B + "' }.after.stopCause"))
+                .isEqualTo("reclaim");
+
+        String real = submit(A, "a-2");
+        eventually(A, real, "starting");
+        assertThat(get(B, theirs.get(2)).<String>path("workload.state")).isEqualTo("waiting");
+    }
+
+    @Test
+    void tenantAdminsVaryPoliciesAndNothingIsWritten() {
+        for (int i = 1; i <= 3; i++) {
+            eventually(A, submit(A, "a-" + i), "starting");
+        }
+        String waits = submit(A, "a-4");
+        Awaitility.await().atMost(PATIENCE).until(() -> "LIMIT"
+                .equals(get(A, waits).path("workload.reason")));
+        Map<String, Object> wider = Map.of(
+                "policies",
+                List.of(Map.of(
+                        "policy",
+                        A + "-rnd",
+                        "quotas",
+                        List.of(Map.of("pool", COUNTED, "reserved", "2", "limit", "4")))));
+
+        assertThat(request(memberToken(A, "rnd-member"))
+                        .body(wider)
+                        .post(SIMULATIONS)
+                        .statusCode())
+                .isEqualTo(403);
+        Response foretold = simulate(adminToken(A), wider);
+        assertThat(foretold.<List<String>>path("differences.id")).containsExactly(waits);
+        assertThat(foretold.<String>path("differences[0].before.reason")).isEqualTo("LIMIT");
+        assertThat(time(foretold, "differences[0].after.startsAt")).isEqualTo(time(foretold, "asOf"));
+        assertThat(foretold.<String>path("pools.find { it.pool == '" + COUNTED + "' }.after.usedAtFirst"))
+                .isEqualTo("4");
+        assertThat(get(A, waits).<String>path("workload.reason")).isEqualTo("LIMIT");
+        assertThat(request(adminToken(A))
+                        .get("/v1/tenants/" + A + "/policies/" + A + "-rnd")
+                        .<String>path("quotas[0].limit"))
+                .isEqualTo("3");
+
+        Map<String, Object> tooMuch = Map.of(
+                "policies",
+                List.of(Map.of(
+                        "policy",
+                        A + "-rnd",
+                        "quotas",
+                        List.of(Map.of("pool", COUNTED, "reserved", "3", "limit", "4")))));
+        Response refused = request(adminToken(A)).body(tooMuch).post(SIMULATIONS);
+        assertThat(refused.statusCode()).isEqualTo(422);
+        assertThat(refused.<String>path("code")).isEqualTo("reservations-do-not-fit");
+    }
+
+    @Test
+    void operatorsVaryNodesAndAllotments() {
+        Map<String, Object> large = Map.of("queue", A + "-devops-" + A + "-large");
+        Map<String, Object> body =
+                new HashMap<>(Map.of("tenants", List.of(Map.of("tenant", A, "workloads", List.of(large)))));
+        Response without = request(operatorToken()).body(body).post("/v1/operator/simulations");
+        assertThat(without.<String>path("workloads[0].reasons[0].code")).isEqualTo("NO_SUCH_NODE");
+
+        body.put("nodes", Map.of("added", List.of(Map.of("pool", OF_NODES, "gpus", 8, "model", "H100"))));
+        Response with = request(operatorToken()).body(body).post("/v1/operator/simulations");
+        assertThat(with.statusCode()).as(with.asString()).isEqualTo(200);
+        assertThat(with.<String>path("workloads[0].pool")).isEqualTo(OF_NODES);
+        assertThat(with.<String>path("workloads[0].tenant")).isEqualTo(A);
+        assertThat(with.<String>path("pools.find { it.pool == '" + OF_NODES + "' }.before.capacity"))
+                .isEqualTo("0");
+        assertThat(with.<String>path("pools.find { it.pool == '" + OF_NODES + "' }.after.capacity"))
+                .isEqualTo("8");
+
+        body.put(
+                "tenants",
+                List.of(Map.of(
+                        "tenant",
+                        A,
+                        "workloads",
+                        List.of(large),
+                        "allotments",
+                        List.of(Map.of("pool", OF_NODES, "limit", "4")))));
+        Response cut = request(operatorToken()).body(body).post("/v1/operator/simulations");
+        assertThat(cut.<String>path("workloads[0].reasons[0].code")).isEqualTo("LIMIT");
+    }
+
+    @Test
+    void whatIsNotTheCallersIsNotThere() {
+        Map<String, Object> theirs = Map.of("workloads", List.of(Map.of("queue", queue(B))));
+        Response response = request(adminToken(A)).body(theirs).post(SIMULATIONS);
+        assertThat(response.statusCode()).isEqualTo(404);
+        assertThat(response.<List<String>>path("errors.field")).containsExactly("workloads[0].queue");
+        assertThat(request(viewerToken(A)).body(workloads(1)).post(SIMULATIONS).statusCode())
+                .isEqualTo(403);
+        assertThat(request(adminToken(B)).body(workloads(1)).post(SIMULATIONS).statusCode())
+                .isEqualTo(404);
+        Response many = request(memberToken(A, "rnd-member"))
+                .body(Map.of(
+                        "workloads",
+                        List.of(Map.of("queue", queue(A), "count", 600), Map.of("queue", queue(A), "count", 600))))
+                .post(SIMULATIONS);
+        assertThat(many.statusCode()).isEqualTo(400);
+        assertThat(many.<List<String>>path("errors.field")).containsExactly("workloads");
+    }
+}
