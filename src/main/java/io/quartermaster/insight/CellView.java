@@ -20,10 +20,18 @@ final class CellView {
     private final InsightConfig config;
     private @Nullable Engine planned;
     private @Nullable Foretold forecast;
+    private long costNanos;
 
-    CellView(CellSnapshot snapshot, InsightConfig config) {
+    /** @param costNanos what reading the snapshot took */
+    CellView(CellSnapshot snapshot, InsightConfig config, long costNanos) {
         this.snapshot = snapshot;
         this.config = config;
+        this.costNanos = costNanos;
+    }
+
+    /** What it took to read it and to work out what is used again. */
+    long costNanos() {
+        return costNanos;
     }
 
     CellSnapshot snapshot() {
@@ -38,6 +46,7 @@ final class CellView {
     private Engine planned() {
         Engine engine = planned;
         if (engine == null) {
+            long begun = System.nanoTime();
             engine = snapshot.engine();
             for (int i = 0; i < MOST_PLANS; i++) {
                 if (engine.plan(snapshot.asOfMillis()).decisions().isEmpty()) {
@@ -45,6 +54,7 @@ final class CellView {
                 }
             }
             planned = engine;
+            costNanos += System.nanoTime() - begun;
         }
         return engine;
     }
@@ -53,6 +63,7 @@ final class CellView {
     Foretold forecast() {
         Foretold known = forecast;
         if (known == null) {
+            long begun = System.nanoTime();
             known = Playout.play(
                     snapshot.engine(),
                     snapshot.workloads(),
@@ -60,6 +71,7 @@ final class CellView {
                     snapshot.asOfMillis(),
                     bounds(config.horizon(), config.forecastTimeLimit()));
             forecast = known;
+            costNanos += System.nanoTime() - begun;
         }
         return known;
     }

@@ -13,7 +13,7 @@ interface InsightConfig {
     Duration timeLimit();
 
     /** The same for the forecast behind outlooks. */
-    @WithDefault("500ms")
+    @WithDefault("1s")
     Duration forecastTimeLimit();
 
     /** How far outlooks look ahead, and a simulation that does not say how far. */
@@ -28,7 +28,10 @@ interface InsightConfig {
     @WithDefault("20000")
     int plansLimit();
 
-    /** Workloads that are not over, up to which the cell is looked at; beyond there are no outlooks and no simulations. */
+    /**
+     * Workloads that are not over, up to which the cell is looked at; beyond there are no outlooks and no simulations. A quarter of the heap at
+     * 8 KiB each is the bound where that is less.
+     */
     @WithDefault("250000")
     long workloadsLimit();
 

@@ -2,6 +2,7 @@ package io.quartermaster.insight;
 
 import io.quarkus.runtime.ShutdownEvent;
 import io.quartermaster.access.CallerContext;
+import io.quartermaster.dispatch.CellSnapshot;
 import io.quartermaster.dispatch.CellSnapshots;
 import io.quartermaster.platform.ProblemException;
 import io.smallrye.mutiny.Uni;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The cell as it is now, for questions about what will become of it. Questions are answered one after the other on a thread of their own. A
- * snapshot is used again for as long as reading it five times would take, so that a large cell is not read all the time, and is let go when
+ * snapshot is used again for as long as five times the work on it took, so that a large cell is not read all the time, and is let go when
  * nobody asks any more.
  */
 @ApplicationScoped
@@ -27,6 +28,10 @@ class LiveCell {
 
     private static final Logger LOG = Logger.getLogger(LiveCell.class);
     private static final int MOST_WAITING = 64;
+    private static final long PART_OF_HEAP = 4;
+    /** Of the snapshot, the engines and the forecasts of a simulation together. */
+    private static final long BYTES_PER_WORKLOAD = 8_192;
+
     private static final long USED_PER_COST = 5;
     private static final Duration LONGEST_USE = Duration.ofSeconds(10);
     private static final Duration KEPT_UNUSED = Duration.ofSeconds(30);
@@ -40,7 +45,6 @@ class LiveCell {
     // Of the worker's thread alone.
     private @Nullable CellView view;
     private long readNanos;
-    private long costNanos;
     private long askedNanos;
 
     LiveCell(CellSnapshots snapshots, InsightConfig config) {
@@ -98,24 +102,27 @@ class LiveCell {
         long now = System.nanoTime();
         askedNanos = now;
         CellView known = view;
-        if (known != null && now - readNanos < Math.min(USED_PER_COST * costNanos, LONGEST_USE.toNanos())) {
+        if (known != null && now - readNanos < Math.min(USED_PER_COST * known.costNanos(), LONGEST_USE.toNanos())) {
             return known;
         }
         view = null;
-        CellView read = new CellView(
-                snapshots
-                        .read(config.statementTimeout(), config.workloadsLimit())
-                        .orElseThrow(() -> ProblemException.of(
-                                503,
-                                "cell-too-large",
-                                "more than " + config.workloadsLimit()
-                                        + " workloads wait or run; the operator sets how many are looked at")),
-                config);
-        costNanos = System.nanoTime() - now;
+        CellSnapshot snapshot = snapshots
+                .read(config.statementTimeout(), mostWorkloads())
+                .orElseThrow(() -> ProblemException.of(
+                        503,
+                        "cell-too-large",
+                        "more than " + mostWorkloads()
+                                + " workloads wait or run; the operator sets how many are looked at"));
+        CellView read = new CellView(snapshot, config, System.nanoTime() - now);
         readNanos = now;
         view = read;
         worker.schedule(this::letGo, KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS);
         return read;
+    }
+
+    /** Looking at a cell must not take the memory that requests need. */
+    private long mostWorkloads() {
+        return Math.min(config.workloadsLimit(), Runtime.getRuntime().maxMemory() / PART_OF_HEAP / BYTES_PER_WORKLOAD);
     }
 
     private void letGo() {

@@ -33,7 +33,7 @@ class QuestionReaderTest {
 
         @Override
         public Duration forecastTimeLimit() {
-            return Duration.ofMillis(500);
+            return Duration.ofSeconds(1);
         }
 
         @Override
