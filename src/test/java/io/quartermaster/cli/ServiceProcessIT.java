@@ -7,10 +7,12 @@ import io.quartermaster.embedded.Ports;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -54,6 +56,10 @@ class ServiceProcessIT {
         assertThat(statusOf("/swagger-ui/"))
                 .as("pages to try the API are for development")
                 .isEqualTo(404);
+        assertThat(answerTo("/v1/tenants?pageSize=%zz"))
+                .as("an address that clients refuse to send")
+                .startsWith("HTTP/1.1 400")
+                .contains("application/problem+json", "pageSize");
 
         Ended second = run("up");
         assertThat(second.exitCode()).isEqualTo(ExitCodes.ALREADY_RUNNING);
@@ -99,7 +105,7 @@ class ServiceProcessIT {
 
     private Ended run(String... arguments) throws IOException, InterruptedException {
         Process process = start(arguments);
-        String output = new String(process.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         return new Ended(process.exitValue(), output);
     }
@@ -156,6 +162,14 @@ class ServiceProcessIT {
                                     .build(),
                             HttpResponse.BodyHandlers.discarding())
                     .statusCode();
+        }
+    }
+
+    private String answerTo(String address) throws IOException {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), httpPort)) {
+            String request = "GET " + address + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+            socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 

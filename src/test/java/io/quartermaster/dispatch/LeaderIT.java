@@ -81,6 +81,42 @@ class LeaderIT {
                 .satisfies(row -> assertThat(row.getString("cause")).isEqualTo("reclaim"));
     }
 
+    /** A word that only a newer version knows; the next leader, which reads all that is stored, meets it. */
+    @Test
+    void aStoredWorkloadThatCannotBePlannedWithDoesNotStopTheCell() {
+        CellRows rows = new CellRows(database, "leader-odd");
+        UUID pool = rows.pool("leader-odd");
+        rows.node(pool, "leader-odd-1", 2, LONG);
+        rows.allotment(pool, 2, 2);
+        UUID policy = rows.policy("/all", pool, 2, 2);
+        UUID profile = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, profile);
+        UUID odd = rows.submit(queue, policy, profile);
+        eventually(odd, rows, "starting");
+        rows.run("update attempt set state = 'stopping', stop_reason = 'of-tomorrow' where workload_id = $1", odd);
+        nextLeader(rows);
+
+        UUID other = rows.submit(queue, policy, profile);
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> rows.state(other)
+                .equals("starting"));
+        assertThat(rows.run("select set_aside_at from workload where id = $1", odd))
+                .singleElement()
+                .satisfies(
+                        row -> assertThat(row.getOffsetDateTime("set_aside_at")).isNotNull());
+
+        // The next one knows the word.
+        rows.run("update attempt set stop_reason = 'cancelled' where workload_id = $1", odd);
+        nextLeader(rows);
+        rows.report(odd, "ended", "cancelled");
+        Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> rows.state(odd)
+                .equals("cancelled"));
+    }
+
+    private void nextLeader(CellRows rows) {
+        rows.run("update cell set epoch = epoch + 1, lease_until = '-infinity'");
+        dispatcher.wake();
+    }
+
     @Test
     void workOnANodeWhoseLeaseEndedIsQueuedAgainAndMeteredAsOutOfContact() {
         CellRows rows = new CellRows(database, "leader-b");
