@@ -30,6 +30,7 @@ import java.util.TreeSet;
  */
 final class Books {
     private final boolean backfills;
+    private final boolean agesMatter;
     private final Told told;
     private final Cluster cluster;
     private final boolean allIsLent;
@@ -44,10 +45,12 @@ final class Books {
 
     /**
      * @param backfills whether it matters how long work will run
+     * @param agesMatter whether it matters how long work has run
      * @param told what waiting work was told; kept up to date as it leaves and joins lines
      */
-    Books(Facts facts, boolean backfills, Told told) {
+    Books(Facts facts, boolean backfills, boolean agesMatter, Told told) {
         this.backfills = backfills;
+        this.agesMatter = agesMatter;
         this.told = told;
         cluster =
                 Cluster.of(facts.pools().values(), facts.nodes().values(), facts.quotas(), facts.caps(), facts.paths());
@@ -158,12 +161,16 @@ final class Books {
     private void hold(Workload workload, WorkloadState.Holding holding) {
         Tenure tenure = tenure(workload, holding.allocation());
         cluster.add(tenure, When.NOW);
-        remaining(holding)
-                .map(rest -> rest == holding.allocation() ? tenure : tenure(workload, rest))
-                .ifPresent(rest -> cluster.add(rest, When.NEXT));
+        if (holding.phase() instanceof WorkloadState.Phase.Running) {
+            cluster.add(tenure, When.NEXT);
+        } else {
+            remaining(holding).ifPresent(rest -> cluster.add(tenure(workload, rest), When.NEXT));
+        }
         holder(workload, holding).ifPresent(cluster::addRunning);
         growth(workload, holding).ifPresent(key -> join(key, workload));
-        startedAt.merge(holding.startedMillis(), 1, Integer::sum);
+        if (agesMatter) {
+            startedAt.merge(holding.startedMillis(), 1, Integer::sum);
+        }
         touch(workload.path());
     }
 
@@ -189,7 +196,9 @@ final class Books {
         remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
         holder(workload, holding).ifPresent(cluster::removeRunning);
         growth(workload, holding).ifPresent(key -> quit(key, workload));
-        startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
+        if (agesMatter) {
+            startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
+        }
         touch(workload.path());
     }
 

@@ -3,9 +3,8 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.NavigableSet;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,10 +27,10 @@ final class Branch {
     private final Side beyond = new Side(Standing.BEYOND);
     private boolean fresh;
 
-    /** The offers of one standing: its own, if it is a leaf, or those that its children stand for. */
+    /** The offers of one standing, in order: its own, if it is a leaf, or those that its children stand for. */
     private final class Side implements Tournament.Duel {
         private final Standing standing;
-        private final NavigableSet<Offer> own = new TreeSet<>(Offer.IN_GROUP);
+        private final List<Offer> own = new ArrayList<>(2);
         private final Tournament tournament = new Tournament(this);
         private @Nullable Offer first;
 
@@ -41,7 +40,7 @@ final class Branch {
 
         private void settle() {
             int winner = tournament.winner();
-            first = !own.isEmpty() ? own.first() : winner < 0 ? null : ofChild(winner);
+            first = !own.isEmpty() ? own.getFirst() : winner < 0 ? null : ofChild(winner);
         }
 
         private @Nullable Offer ofChild(int child) {
@@ -75,12 +74,15 @@ final class Branch {
     }
 
     void add(Offer offer) {
-        side(standing(offer)).own.add(offer);
+        List<Offer> own = side(standing(offer)).own;
+        int at = Collections.binarySearch(own, offer, Offer.IN_GROUP);
+        own.add(-at - 1, offer);
         touch();
     }
 
     void remove(Offer offer) {
-        side(standing(offer)).own.remove(offer);
+        List<Offer> own = side(standing(offer)).own;
+        own.remove(Collections.binarySearch(own, offer, Offer.IN_GROUP));
         touch();
     }
 

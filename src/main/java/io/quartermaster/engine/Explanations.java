@@ -5,9 +5,7 @@ import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Comparator;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Why work waits, found anew after a plan for those lines of which it may have changed: somebody joined, something
@@ -33,11 +31,19 @@ final class Explanations {
     /** Tells the news since the last time. */
     List<News> news(Told told) {
         List<News> news = new ArrayList<>();
-        for (Line line : concerned()) {
-            if (!line.isEmpty() && !line.surplus()) {
-                explain(line, told, news);
+        Touches touches = books.touches();
+        BitSet changed = changedKinds();
+        if (touches.knowsSince(seen)) {
+            touches.concernedSince(seen).forEach(line -> explain(line, told, news));
+            for (Line line : changed.isEmpty() ? List.<Line>of() : books.lines()) {
+                if (asksForOneOf(line, changed)) {
+                    explain(line, told, news);
+                }
             }
+        } else {
+            books.lines().forEach(line -> explain(line, told, news));
         }
+        seen = touches.end();
         for (Workload workload : books.nominated()) {
             if (workload.state() instanceof WorkloadState.Waiting) {
                 List<Reason> reasons = List.of(explainer.nominated(workload));
@@ -52,7 +58,9 @@ final class Explanations {
     }
 
     private void explain(Line line, Told told, List<News> news) {
-        if (!line.hasFresh() && explainer.sameKinds(line, line.reasons())) {
+        boolean isNothingNew =
+                line.isEmpty() || line.surplus() || (!line.hasFresh() && explainer.sameKinds(line, line.reasons()));
+        if (isNothingNew) {
             return;
         }
         List<Reason> reasons = explainer.reasons(line);
@@ -62,32 +70,13 @@ final class Explanations {
         }
     }
 
-    private Iterable<Line> concerned() {
-        Touches touches = books.touches();
-        BitSet changed = changedKinds();
-        if (!touches.knowsSince(seen)) {
-            seen = touches.end();
-            return books.lines();
-        }
-        Set<Line> concerned = new LinkedHashSet<>();
-        for (long place = seen; place < touches.end(); place++) {
-            switch (touches.get(place)) {
-                case Line line -> concerned.add(line);
-                case Group group -> concerned.addAll(group.tenant());
-                case FairShareMoved moved -> {}
+    private boolean asksForOneOf(Line line, BitSet kinds) {
+        for (Wish wish : wishes.of(line)) {
+            if (wish.kindNumber() >= 0 && kinds.get(wish.kindNumber())) {
+                return true;
             }
         }
-        seen = touches.end();
-        if (!changed.isEmpty()) {
-            for (Line line : books.lines()) {
-                if (wishes.of(line).stream()
-                        .anyMatch(wish -> wish.kind().isPresent()
-                                && changed.get(wish.kind().get().number()))) {
-                    concerned.add(line);
-                }
-            }
-        }
-        return concerned;
+        return false;
     }
 
     /** The kinds of which something is not what it was. */

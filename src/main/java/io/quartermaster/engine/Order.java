@@ -58,34 +58,14 @@ final class Order {
     }
 
     private void renewTouched(Touches touches, Source source) {
-        List<List<Line>> tenants = new ArrayList<>(2);
         for (long place = seen; place < touches.end(); place++) {
             switch (touches.get(place)) {
-                case Line line -> {
-                    if (line.isEmpty() || !isIn(tenants, line.group().tenant())) {
-                        renew(line, source);
-                    }
-                }
-                case Group group -> {
-                    group.leaves().forEach(hanging::touch);
-                    if (!isIn(tenants, group.tenant())) {
-                        tenants.add(group.tenant());
-                        group.tenant().forEach(line -> renew(line, source));
-                    }
-                }
+                case Line line -> {}
+                case Group group -> group.leaves().forEach(hanging::touch);
                 case FairShareMoved moved -> hanging.touch(moved.node());
             }
         }
-    }
-
-    /** By identity: two tenants' lists may hold the same. */
-    private static boolean isIn(List<List<Line>> tenants, List<Line> tenant) {
-        for (List<Line> known : tenants) {
-            if (known == tenant) {
-                return true;
-            }
-        }
-        return false;
+        touches.concernedSince(seen).forEach(line -> renew(line, source));
     }
 
     /** Puts what a line would try next in the place of what it tried last. */

@@ -2,6 +2,7 @@ package io.quartermaster.engine;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * What changed in the books, in order, so that whoever keeps something worked out of them looks again at that alone.
@@ -14,6 +15,44 @@ final class Touches {
     private final List<Touch> log = new ArrayList<>();
     private long begin;
     private boolean taken;
+
+    /** The lines that touches since a place may concern: those of the tenants of touched groups, and single ones. */
+    Concerned concernedSince(long place) {
+        List<List<Line>> tenants = new ArrayList<>(2);
+        List<Line> single = new ArrayList<>();
+        for (long at = place; at < begin + log.size(); at++) {
+            switch (get(at)) {
+                case Group group -> {
+                    if (!isIn(tenants, group.tenant())) {
+                        tenants.add(group.tenant());
+                    }
+                }
+                case Line line -> single.add(line);
+                case FairShareMoved moved -> {}
+            }
+        }
+        single.removeIf(line -> !line.isEmpty() && isIn(tenants, line.group().tenant()));
+        return new Concerned(tenants, single);
+    }
+
+    /** By identity: the lists of two tenants may hold the same. */
+    private static boolean isIn(List<List<Line>> tenants, List<Line> tenant) {
+        for (List<Line> known : tenants) {
+            if (known == tenant) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Lines to be looked at again, each at least once; those by themselves may be empty by now. */
+    record Concerned(List<List<Line>> tenants, List<Line> single) {
+
+        void forEach(Consumer<Line> action) {
+            single.forEach(action);
+            tenants.forEach(lines -> lines.forEach(action));
+        }
+    }
 
     /** One thing that changed: what a group uses, a line's members, or a fair share. */
     sealed interface Touch permits Group, Line, FairShareMoved {}

@@ -146,13 +146,19 @@ public final class Cluster {
 
     /** Counts something in its pool and its trees. */
     public void add(Tenure tenure, When when) {
-        space(tenure.allocation().pool()).ifPresent(space -> space.add(tenure, when));
+        Space space = spaces.get(tenure.allocation().pool());
+        if (space != null) {
+            space.add(tenure, when);
+        }
         addToTrees(tenure, when);
     }
 
     /** Undoes {@link #add}. */
     public void remove(Tenure tenure, When when) {
-        space(tenure.allocation().pool()).ifPresent(space -> space.remove(tenure, when));
+        Space space = spaces.get(tenure.allocation().pool());
+        if (space != null) {
+            space.remove(tenure, when);
+        }
         removeFromTrees(tenure, when);
     }
 

@@ -51,7 +51,7 @@ public final class Ceilings {
 
     /** Counts something that comes, with a factor of 1, or that goes, with -1. */
     public void count(QuotaPath path, Optional<String> user, When when, long gpuMilli, boolean whole, int factor) {
-        for (Ceiling ceiling : over(path, user)) {
+        for (Ceiling ceiling : caps.isEmpty() ? List.<Ceiling>of() : over(path, user)) {
             ceiling.used().add(when, factor * ceiling.countOf(gpuMilli, whole));
         }
     }

@@ -17,6 +17,7 @@ public final class QuotaNode {
     private final @Nullable QuotaNode parent;
     private final QuotaPath path;
     private final Terms terms;
+    private final long most;
     private final SortedMap<Key, QuotaNode> byKey = new TreeMap<>();
     private final List<QuotaNode> belowRoot;
     private List<QuotaNode> children = List.of();
@@ -60,6 +61,7 @@ public final class QuotaNode {
         this.parent = parent;
         this.path = path;
         this.terms = terms;
+        this.most = terms.limitGpuMilli().orElse(Long.MAX_VALUE);
         List<QuotaNode> upward = new ArrayList<>(4);
         for (QuotaNode node = this; node.parent != null; node = node.parent) {
             upward.add(node);
@@ -159,7 +161,7 @@ public final class QuotaNode {
 
     /** The limit, or more than anybody could use. */
     long mostGpuMilli() {
-        return isRoot() ? tree.capacityGpuMilli() : terms.limitGpuMilli().orElse(Long.MAX_VALUE);
+        return parent == null ? tree.capacityGpuMilli() : most;
     }
 
     public int rank() {
