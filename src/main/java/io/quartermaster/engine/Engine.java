@@ -167,7 +167,9 @@ public final class Engine {
     }
 
     private Books books() {
-        Books open = books == null ? new Books(facts, settings.patienceMillis().isPresent(), settings.longestMinRuntimeMillis() > 0, told) : books;
+        Books open = books == null
+                ? new Books(facts, settings.patienceMillis().isPresent(), settings.longestMinRuntimeMillis() > 0, told)
+                : books;
         books = open;
         return open;
     }
