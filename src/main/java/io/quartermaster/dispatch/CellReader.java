@@ -51,9 +51,16 @@ final class CellReader {
             """;
 
     private final SystemTransaction transaction;
+    private final SharedTerms shared;
 
     CellReader(SystemTransaction transaction) {
+        this(transaction, new SharedTerms());
+    }
+
+    /** @param shared what its reader keeps of each workload refers to */
+    CellReader(SystemTransaction transaction, SharedTerms shared) {
         this.transaction = transaction;
+        this.shared = shared;
     }
 
     /** Everything that is not over, in order of submission, up to this sequence number. */
@@ -128,6 +135,7 @@ final class CellReader {
             UUID attempt = row.getUUID("attempt_id");
             records.add(record(
                     row,
+                    shared.share(terms(row)),
                     attempt == null
                             ? Optional.empty()
                             : Optional.of(held.core(row, attempt, bySurplus.getOrDefault(attempt, Surplus.NONE)))));
@@ -261,13 +269,13 @@ final class CellReader {
         throw new IllegalStateException("an attempt that is over was read as a live one");
     }
 
-    private static WorkloadRecord record(Row row, Optional<LiveAttempt> live) {
+    private static WorkloadRecord record(Row row, Terms terms, Optional<LiveAttempt> live) {
         JsonObject nomination = row.getJsonObject("nomination");
         return new WorkloadRecord(
                 new TenantId(row.getString("tenant_id")),
                 row.getUUID("id"),
                 row.getLong("seq"),
-                terms(row),
+                terms,
                 row.getString("submitted_by"),
                 row.getInteger("priority"),
                 row.getBoolean("preemptible"),

@@ -21,6 +21,7 @@ import io.quartermaster.engine.WorkloadState;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,8 +36,15 @@ final class EngineFacts {
 
     private static final int WHOLE_GPU_MILLI = 1_000;
 
+    /** As in {@link SharedTerms}. */
+    private static final int MOST_TERMS = 10_000;
+
     private final Function<UUID, PoolId> pools;
     private final Function<UUID, QuotaPath> paths;
+    private final Map<Terms, OfTerms> ofTerms = new HashMap<>();
+
+    /** What all workloads of the same terms have in common, kept once. */
+    private record OfTerms(Shape shape, List<PoolId> pools, ProfileId profile) {}
 
     /** @param paths of policies */
     EngineFacts(Function<UUID, PoolId> pools, Function<UUID, QuotaPath> paths) {
@@ -47,13 +55,14 @@ final class EngineFacts {
     /** The workload as it will be once {@code state} is true of it. */
     Workload workload(WorkloadRecord record, WorkloadState state, boolean held) {
         Terms terms = record.terms();
+        OfTerms same = ofTerms(terms);
         return new Workload(
                 id(record.id()),
                 paths.apply(terms.policy()),
                 Optional.of(record.submittedBy()),
-                Optional.of(new ProfileId(terms.profile().toString())),
-                shape(record),
-                terms.pools().stream().map(pools).toList(),
+                Optional.of(same.profile()),
+                shape(record, same.shape()),
+                same.pools(),
                 record.priority(),
                 record.preemptible(),
                 record.dedicatedOnly() || !terms.overQuota(),
@@ -182,12 +191,21 @@ final class EngineFacts {
         return new Allocation(new PoolId(json.getString("pool")), workers);
     }
 
-    /** Surplus workers that ended by themselves are not asked for again. */
-    private static Shape shape(WorkloadRecord record) {
-        Terms terms = record.terms();
-        int done = record.attempt().map(attempt -> attempt.surplus().done()).orElse(0);
+    private OfTerms ofTerms(Terms terms) {
+        if (ofTerms.size() >= MOST_TERMS) {
+            ofTerms.clear();
+        }
+        return ofTerms.computeIfAbsent(
+                terms,
+                read -> new OfTerms(
+                        shape(read),
+                        read.pools().stream().map(pools).toList(),
+                        new ProfileId(read.profile().toString())));
+    }
+
+    private static Shape shape(Terms terms) {
         return new Shape(
-                Math.max(terms.minWorkers(), terms.workers() - done),
+                terms.workers(),
                 terms.minWorkers(),
                 gpus(terms.gpuMilli()),
                 terms.cpuMilli(),
@@ -195,6 +213,22 @@ final class EngineFacts {
                 new TreeMap<>(terms.labels()),
                 terms.topology().required(),
                 terms.topology().preferred());
+    }
+
+    /** Surplus workers that ended by themselves are not asked for again. */
+    private static Shape shape(WorkloadRecord record, Shape whole) {
+        int done = record.attempt().map(attempt -> attempt.surplus().done()).orElse(0);
+        return done == 0
+                ? whole
+                : new Shape(
+                        Math.max(whole.minWorkers(), whole.workers() - done),
+                        whole.minWorkers(),
+                        whole.gpus(),
+                        whole.cpuMilli(),
+                        whole.memoryMiB(),
+                        whole.labels(),
+                        whole.requiredLevel(),
+                        whole.preferredLevel());
     }
 
     static GpuRequest gpus(long gpuMilli) {

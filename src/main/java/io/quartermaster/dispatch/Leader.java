@@ -48,6 +48,7 @@ final class Leader {
     private final Map<UUID, PoolId> pools = new HashMap<>();
     private final Map<PoolId, UUID> poolIds = new HashMap<>();
     private final Map<UUID, QuotaPath> paths = new HashMap<>();
+    private final SharedTerms terms = new SharedTerms();
     private final ToldQuotas toldQuotas = new ToldQuotas();
     private final Map<UUID, String> clusters = new HashMap<>();
     private final Map<UUID, Binding> told = new HashMap<>();
@@ -161,7 +162,7 @@ final class Leader {
         if (anySetAside) {
             SetAsideWork.cancel(transaction, fence, batch.uuids(Inbox.Kind.WORKLOAD));
         }
-        CellReader reader = new CellReader(transaction);
+        CellReader reader = new CellReader(transaction, terms);
         Settling settling = new Settling(rows, fence, facts, changes, lost);
         affected(reader, batch, leftovers(take, fence.stampMillis()), lost.keySet())
                 .forEach(record -> {
