@@ -81,8 +81,9 @@ class PastUseIT {
             leader.rebuild();
             cell.rows.report(job, "ended", "succeeded");
             leader.settle();
-            assertThat(cell.rows.run(
-                            "select held_gpu_milli, average_gpu_nano from past_use where path = 'past-a/first'"))
+            assertThat(
+                            cell.rows.run(
+                                    "select held_gpu_milli, average_gpu_nano from past_use where scope = 'past-a' and path = 'past-a/first'"))
                     .singleElement()
                     .satisfies(row -> {
                         assertThat(row.getLong("held_gpu_milli")).isZero();
