@@ -16,7 +16,7 @@ import java.util.UUID;
 /** Reasons that changed and are not yet written: a plan writes a bounded number, the rest follows with the next. */
 final class PendingReasons {
 
-    /** The one code that is not the engine's: it is not asked about what is to be tried again later. */
+    /** Not the engine's, which is not asked about what is to be tried again later. */
     static final String RETRY = "RETRY";
 
     private final int perPlan;
@@ -69,12 +69,13 @@ final class PendingReasons {
                 .put("pool", reason.pool().value())
                 .put("code", reason.code().name())
                 .put("requested", decimal(numbers.requestedGpuMilli()))
-                .put("used", decimal(numbers.usedGpuMilli()))
                 .put("free", decimal(numbers.freeGpuMilli()))
                 .put("sentence", reason.sentence())
                 .put("remedy", reason.remedy());
         reason.path().ifPresent(path -> json.put("path", path.toString()));
-        numbers.boundGpuMilli().ifPresent(bound -> json.put("bound", decimal(bound)));
+        // Where no bound of the tenant's own is named, what is used is others' too, and not for the tenant to know.
+        numbers.boundGpuMilli().ifPresent(bound -> json.put("used", decimal(numbers.usedGpuMilli()))
+                .put("bound", decimal(bound)));
         return json;
     }
 

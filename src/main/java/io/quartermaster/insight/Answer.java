@@ -139,7 +139,7 @@ record Answer(
         };
     }
 
-    /** What is used in a pool is for a tenant to know only where it is its own. */
+    /** What is used in a pool is for a tenant to know only where it is its own: where a bound of its own is named. */
     private WorkloadApi.Reason reason(Reason reason) {
         Reason.Numbers numbers = reason.numbers();
         return new WorkloadApi.Reason(
@@ -147,7 +147,7 @@ record Answer(
                 reason.code().name(),
                 reason.path().map(Object::toString).orElse(null),
                 decimal(numbers.requestedGpuMilli()),
-                only.isPresent() && reason.path().isEmpty() ? null : decimal(numbers.usedGpuMilli()),
+                only.isPresent() && numbers.boundGpuMilli().isEmpty() ? null : decimal(numbers.usedGpuMilli()),
                 numbers.boundGpuMilli().isPresent()
                         ? decimal(numbers.boundGpuMilli().getAsLong())
                         : null,

@@ -46,6 +46,7 @@ class LiveCell {
     private @Nullable CellView view;
     private long readNanos;
     private long askedNanos;
+    private boolean letsGo;
 
     LiveCell(CellSnapshots snapshots, InsightConfig config) {
         this.snapshots = snapshots;
@@ -116,7 +117,10 @@ class LiveCell {
         CellView read = new CellView(snapshot, config, System.nanoTime() - now);
         readNanos = now;
         view = read;
-        worker.schedule(this::letGo, KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS);
+        if (!letsGo) {
+            letsGo = true;
+            letGoLater();
+        }
         return read;
     }
 
@@ -125,13 +129,17 @@ class LiveCell {
         return Math.min(config.workloadsLimit(), Runtime.getRuntime().maxMemory() / PART_OF_HEAP / BYTES_PER_WORKLOAD);
     }
 
+    /** There is one such look at a time, however often the cell is read anew. */
+    private void letGoLater() {
+        worker.schedule(this::letGo, KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
     private void letGo() {
-        if (view != null) {
-            if (System.nanoTime() - askedNanos >= KEPT_UNUSED.toNanos()) {
-                view = null;
-            } else {
-                worker.schedule(this::letGo, KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS);
-            }
+        if (System.nanoTime() - askedNanos < KEPT_UNUSED.toNanos()) {
+            letGoLater();
+        } else {
+            view = null;
+            letsGo = false;
         }
     }
 }

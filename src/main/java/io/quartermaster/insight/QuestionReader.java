@@ -134,6 +134,9 @@ final class QuestionReader {
         for (int i = 0; i < policies.size(); i++) {
             PolicyChange policy = policies.get(i);
             Names.check(problems, one.policy(i) + "policy", policy.policy());
+            boolean again = policies.subList(0, i).stream()
+                    .anyMatch(earlier -> Objects.equals(earlier.policy(), policy.policy()));
+            problems.check(!again, one.policy(i) + "policy", "is named twice", "each policy once");
             quotas(one.policy(i) + "quotas", list(one.policy(i) + "quotas", policy.quotas(), MOST_QUOTAS), true);
         }
         quotas(at + "allotments", allotments, false);

@@ -167,7 +167,7 @@ public final class WorkloadApi {
      * Why it does not start in one pool.
      *
      * @param path the node of its path that is in the way, where one is
-     * @param bound what must not be passed
+     * @param bound what must not be passed; {@code used} comes with it, and not without: a pool's use is others' too
      * @param free what nobody holds in the pool
      * @param remedy what would have to happen
      */

@@ -29,4 +29,17 @@ class PendingReasonsTest {
         assertThat(json.getString("bound")).isEqualTo("-9223372036854775.808");
         assertThat(json.getString("free")).isEqualTo("-0.5");
     }
+
+    @Test
+    void whatOthersHoldInAPoolIsNotTold() {
+        Reason reason = new Reason(
+                Reason.Code.NO_CAPACITY,
+                new PoolId("h100"),
+                Optional.empty(),
+                new Reason.Numbers(1_000, 4_000, OptionalLong.empty(), 0),
+                "It needs 1 GPU; 0 GPUs are free in h100.",
+                "1 GPU more comes free in h100.");
+
+        assertThat(PendingReasons.json(reason).containsKey("used")).isFalse();
+    }
 }
