@@ -15,7 +15,7 @@ import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
-import java.net.ConnectException;
+import java.net.SocketException;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.time.Instant;
@@ -138,7 +138,7 @@ public final class ProblemMappers {
     private static boolean isAway(Throwable cause) {
         String state = sqlState(cause);
         return cause instanceof ClosedConnectionException
-                || cause instanceof ConnectException
+                || cause instanceof SocketException
                 || cause instanceof ClosedChannelException
                 || state != null && (AWAY.contains(state) || state.startsWith(NO_CONNECTION));
     }

@@ -9,6 +9,7 @@ import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.ws.rs.core.Response;
 import java.net.ConnectException;
+import java.net.SocketException;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,6 +27,7 @@ class ProblemMappersTest {
             new PgException("sorry, too many clients already", "FATAL", "53300", ""),
             new PgException("connection failure", "FATAL", "08006", ""),
             new CompletionException(new ConnectException("Connection refused")),
+            new CompletionException(new SocketException("Connection reset")),
             new IllegalStateException(ClosedConnectionException.INSTANCE),
         };
     }
