@@ -39,17 +39,31 @@ final class Members extends AbstractList<Workload> {
     public boolean add(Workload workload) {
         int size = size();
         int at = size == 0 || Line.FIRST_SUBMITTED.compare(get(size - 1), workload) < 0 ? size : before(workload);
-        boolean frontMoves = first > 0 && (at < size / 2 || end == elements.length);
-        if (frontMoves) {
+        if (first > 0 && at < size / 2) {
             System.arraycopy(elements, first, elements, first - 1, at);
             first--;
         } else {
-            elements = end < elements.length ? elements : Arrays.copyOf(elements, elements.length * 3 / 2);
+            if (end == elements.length) {
+                makeRoomAtTheEnd();
+            }
             System.arraycopy(elements, first + at, elements, first + at + 1, size - at);
             end++;
         }
         elements[first + at] = workload;
         return true;
+    }
+
+    /** Moves all to the front where much is free there, so that the next move is as far away as that much; else grows. */
+    private void makeRoomAtTheEnd() {
+        int size = size();
+        @Nullable Workload[] roomy = first > elements.length / 4 ? elements : new Workload[elements.length * 3 / 2];
+        System.arraycopy(elements, first, roomy, 0, size);
+        if (roomy == elements) {
+            Arrays.fill(elements, size, end, null);
+        }
+        elements = roomy;
+        first = 0;
+        end = size;
     }
 
     /** How many go before a workload, which need not be in it. */
