@@ -95,8 +95,16 @@ final class Explainer {
         if (wouldFit) {
             return Finding.of(Reason.Code.BEHIND);
         }
-        boolean tooFew = wish.space().freeGpuMilli(Horizon.AT_ONCE) < ask.gpuMilli();
+        boolean tooFew = free(line, wish.space(), Horizon.AT_ONCE) < ask.gpuMilli();
         return Finding.of(tooFew ? Reason.Code.NO_CAPACITY : Reason.Code.FRAGMENTED);
+    }
+
+    /** What is free where it may be: in the pool, or on the one node that it may start on. */
+    private static long free(Line line, Space space, Horizon horizon) {
+        return line.key()
+                .only()
+                .map(node -> space.freeGpuMilli(node, horizon))
+                .orElseGet(() -> space.freeGpuMilli(horizon));
     }
 
     private boolean fitsIgnoringPromises(Line line, Wish wish) {
@@ -110,13 +118,18 @@ final class Explainer {
     private Reason reason(Line line, Wish wish) {
         Space space = wish.space();
         Finding finding = find(line, wish);
-        Said said = new Said(wish.pool(), wish.ask().gpuMilli(), space.freeGpuMilli(Horizon.AT_ONCE), usedIn(space));
+        Said said = new Said(
+                wish.pool(),
+                wish.ask().gpuMilli(),
+                free(line, space, Horizon.AT_ONCE),
+                usedIn(space),
+                line.key().only().isPresent() ? Said.Where.ITS_OWN_NODE : Said.Where.ANYWHERE);
         return switch (finding.code()) {
             case SUSPENDED -> said.suspended(finding.path().orElseThrow());
             case CLOSED -> said.closed();
             case BUDGET -> said.budget(finding.path().orElseThrow());
             case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
-            case BEHIND -> said.behind(space.freeGpuMilli(Horizon.IGNORING_PROMISES));
+            case BEHIND -> said.behind(free(line, space, Horizon.IGNORING_PROMISES));
             case NO_CAPACITY -> said.noCapacity();
             case FRAGMENTED -> said.fragmented(line.workersOfHead());
             case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS ->
@@ -135,6 +148,6 @@ final class Explainer {
         Optional<Space> space = wishes.space(place.pool());
         long free = space.map(known -> known.freeGpuMilli(Horizon.AT_ONCE)).orElse(0L);
         long used = space.map(Explainer::usedIn).orElse(0L);
-        return new Said(place.pool(), place.gpuMilli(), free, used).nominated();
+        return new Said(place.pool(), place.gpuMilli(), free, used, Said.Where.ANYWHERE).nominated();
     }
 }

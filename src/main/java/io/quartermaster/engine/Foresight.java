@@ -104,7 +104,9 @@ final class Foresight {
                 Optional.of(new Outlook.Relief(Outlook.Relief.Kind.RESERVE_MORE, reason.path(), over));
             case NO_CAPACITY ->
                 Optional.of(new Outlook.Relief(
-                        Outlook.Relief.Kind.FREE_IN_POOL,
+                        line.key().only().isPresent()
+                                ? Outlook.Relief.Kind.FREE_ON_ONE_NODE
+                                : Outlook.Relief.Kind.FREE_IN_POOL,
                         Optional.empty(),
                         numbers.requestedGpuMilli() - numbers.freeGpuMilli()));
             case FRAGMENTED ->

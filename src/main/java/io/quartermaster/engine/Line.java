@@ -28,6 +28,7 @@ final class Line implements Touches.Touch {
             boolean preemptible,
             boolean dedicatedOnly,
             OptionalLong maxRuntimeMillis,
+            Optional<NodeId> only,
             Optional<WorkloadId> growing) {
 
         /**
@@ -45,6 +46,7 @@ final class Line implements Touches.Touch {
                     workload.preemptible(),
                     workload.dedicatedOnly(),
                     maxRuntimeMillis,
+                    workload.only(),
                     Optional.empty());
         }
 
@@ -59,6 +61,7 @@ final class Line implements Touches.Touch {
                     workload.preemptible(),
                     workload.dedicatedOnly(),
                     OptionalLong.empty(),
+                    Optional.empty(),
                     Optional.of(workload.id()));
         }
     }
@@ -109,7 +112,12 @@ final class Line implements Touches.Touch {
 
     /** Whether all in it ask the same of one pool: what is known of one is known of all, at any time. */
     boolean isPlain() {
-        return key.pools().size() == 1
+        return key.pools().size() == 1 && takesAnyNode();
+    }
+
+    /** Whether it may be on every node that its shape allows. */
+    boolean takesAnyNode() {
+        return key.only().isEmpty()
                 && (!surplus() || key.shape().requiredLevel().isEmpty());
     }
 

@@ -126,7 +126,11 @@ final class Planner {
 
     /** Whether a kept place would be given today: the devices are there, and no quota was cut below it. */
     private boolean standsStill(Workload workload, Tenure tenure, Space space) {
-        if (workload.held()
+        boolean elsewhere = workload.only()
+                .filter(node -> !tenure.allocation().touches(node))
+                .isPresent();
+        if (elsewhere
+                || workload.held()
                 || facts.standing(workload.path()) != Change.Standing.GOOD
                 || !space.pool().open()) {
             return false;

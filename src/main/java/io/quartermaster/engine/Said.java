@@ -6,8 +6,26 @@ import io.quartermaster.engine.quota.QuotaNode;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Puts reasons into words and numbers. */
-record Said(PoolId pool, long requested, long free, long used) {
+/**
+ * Puts reasons into words and numbers.
+ *
+ * @param free of what it may use
+ */
+record Said(PoolId pool, long requested, long free, long used, Where where) {
+
+    /** What of the pool it may use. */
+    enum Where {
+        ANYWHERE,
+        /** The one node that its paused processes are on. */
+        ITS_OWN_NODE
+    }
+
+    private String there() {
+        return switch (where) {
+            case ANYWHERE -> "in " + pool;
+            case ITS_OWN_NODE -> "on the node in " + pool + " that it is paused on";
+        };
+    }
 
     private Reason reason(
             Reason.Code code, Optional<QuotaPath> path, long usedHere, OptionalLong bound, String what, String remedy) {
@@ -62,22 +80,22 @@ record Said(PoolId pool, long requested, long free, long used) {
     Reason behind(long freeNow) {
         return ofPool(
                 Reason.Code.BEHIND,
-                Amounts.gpusAre(freeNow) + " free in " + pool + ", but they are kept for work that comes first.",
+                Amounts.gpusAre(freeNow) + " free " + there() + ", but they are kept for work that comes first.",
                 "The work before it starts and leaves room.");
     }
 
     Reason noCapacity() {
         return ofPool(
                 Reason.Code.NO_CAPACITY,
-                "It needs " + Amounts.gpus(requested) + "; " + Amounts.gpusAre(free) + " free in " + pool + ".",
-                Amounts.gpus(requested - free) + " more come free in " + pool + ".");
+                "It needs " + Amounts.gpus(requested) + "; " + Amounts.gpusAre(free) + " free " + there() + ".",
+                Amounts.gpus(requested - free) + " more come free " + there() + ".");
     }
 
     Reason fragmented(int workers) {
         String together = workers > 1 ? "places for its " + workers + " workers" : "place on one node";
         return ofPool(
                 Reason.Code.FRAGMENTED,
-                Amounts.gpusAre(free) + " free in " + pool + " and it needs " + Amounts.gpus(requested)
+                Amounts.gpusAre(free) + " free " + there() + " and it needs " + Amounts.gpus(requested)
                         + ", but there is no " + together + ".",
                 "Work on one node or domain ends, so that " + Amounts.gpus(requested) + " come free together.");
     }

@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.placement.Kind;
+import io.quartermaster.engine.placement.NodesSpace;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Ask;
@@ -29,7 +30,9 @@ final class Wishes {
         return line.wishes(() -> {
             List<Wish> wishes = new ArrayList<>();
             for (PoolId pool : line.key().pools()) {
-                space(pool).ifPresent(space -> wishes.add(wish(line, space)));
+                space(pool)
+                        .filter(space -> line.key().only().isEmpty() || space instanceof NodesSpace)
+                        .ifPresent(space -> wishes.add(wish(line, space)));
             }
             return List.copyOf(wishes);
         });
@@ -45,20 +48,25 @@ final class Wishes {
                 !line.surplus(),
                 key.preemptible(),
                 key.dedicatedOnly());
-        boolean anyNode = !line.surplus() || key.shape().requiredLevel().isEmpty();
-        Optional<Kind> kind =
-                anyNode ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli())) : Optional.empty();
+        Optional<Kind> kind = line.takesAnyNode()
+                ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli()))
+                : Optional.empty();
         return new Wish(space, ask, kind, books.cluster().running(space.pool().id(), key.path()));
     }
 
     Request request(Line line) {
         return line.request(() ->
-                new Request(line.key().shape(), line.numbersWanted(), line.key().path(), besideTheOthers(line.head())));
+                new Request(line.key().shape(), line.numbersWanted(), line.key().path(), nodes(line)));
     }
 
     /** Whether the pool could take it with every known node up and empty. */
     boolean couldEver(Line line, Wish wish) {
         return wish.couldEver(request(line));
+    }
+
+    private Predicate<Node> nodes(Line line) {
+        Optional<NodeId> only = line.key().only();
+        return only.isPresent() ? node -> node.id().equals(only.get()) : besideTheOthers(line.head());
     }
 
     /** Surplus workers stay in the domain that the workload requires to be in. */

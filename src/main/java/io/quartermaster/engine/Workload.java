@@ -67,6 +67,11 @@ public record Workload(
                 Optional.empty());
     }
 
+    /** The one node that it may start on; empty for any, and for one that holds devices already. */
+    public Optional<NodeId> only() {
+        return state instanceof WorkloadState.Waiting waiting ? waiting.only() : Optional.empty();
+    }
+
     public Workload withState(WorkloadState next) {
         return new Workload(
                 id,

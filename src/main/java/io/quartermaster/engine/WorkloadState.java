@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import java.util.Collections;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -11,8 +12,14 @@ public sealed interface WorkloadState {
      * It holds nothing.
      *
      * @param atHead it was stopped against its will: it goes before others of its group and priority
+     * @param only the one node that it may start on, where its paused processes are; empty for any
      */
-    record Waiting(boolean atHead) implements WorkloadState {}
+    record Waiting(boolean atHead, Optional<NodeId> only) implements WorkloadState {
+
+        public Waiting(boolean atHead) {
+            this(atHead, Optional.empty());
+        }
+    }
 
     /**
      * It holds devices.

@@ -92,7 +92,8 @@ record NodesOtherwise(List<Change> changes, Set<NodeId> gone) {
     }
 
     private Workload displaced(Workload workload) {
-        boolean lost = workload.state() instanceof WorkloadState.Holding holding && touches(holding.allocation());
+        boolean lost = workload.only().filter(gone::contains).isPresent()
+                || (workload.state() instanceof WorkloadState.Holding holding && touches(holding.allocation()));
         boolean promised = workload.nomination().filter(this::touches).isPresent();
         Workload left = lost ? workload.withState(new WorkloadState.Waiting(true)) : workload;
         return lost || promised ? left.withNomination(Optional.empty()) : left;

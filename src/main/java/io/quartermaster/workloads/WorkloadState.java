@@ -7,7 +7,7 @@ package io.quartermaster.workloads;
  *   held <-> waiting -> starting -> running -> stopping
  *                 ^         |          |          |
  *                 +---------+----------+----------+   after preempted or lost (held, if that was wished meanwhile)
- *                           +----------+----------+-> paused -> starting
+ *                           +----------+----------+-> paused -> starting, or waiting once its processes are to end
  *                           +----------+----------+-> succeeded, failed, cancelled
  * </pre>
  */
@@ -28,7 +28,7 @@ public sealed interface WorkloadState {
                 case SUCCEEDED -> new Succeeded();
                 case FAILED, OUT_OF_MEMORY, TIMED_OUT -> new Failed();
                 case CANCELLED -> new Cancelled();
-                case PAUSED -> wish == Wish.CANCEL ? new Cancelled() : new Paused();
+                case PAUSED -> wish == Wish.RUN ? new Paused() : again(wish);
                 case LOST -> again(wish);
                 case PREEMPTED ->
                     switch (afterPreemption) {
@@ -96,7 +96,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Its devices are free, its processes stay. */
+    /** Its devices are free; its processes stay on their node, and it waits to go on there. */
     record Paused() implements WithoutAttempt {
         @Override
         public String word() {

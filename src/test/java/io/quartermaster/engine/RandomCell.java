@@ -354,6 +354,9 @@ final class RandomCell {
         workloads.put(
                 workload.id(),
                 switch (decision) {
+                    case Decision.Start start
+                    when !mayStart(workload, start) ->
+                        throw new AssertionError(workload.id() + " starts elsewhere than where it is paused");
                     case Decision.Start start ->
                         workload.withState(WorkloadState.running(start.allocation(), nowMillis))
                                 .withNomination(Optional.empty());
@@ -377,6 +380,10 @@ final class RandomCell {
                 });
     }
 
+    private static boolean mayStart(Workload workload, Decision.Start start) {
+        return workload.only().map(start.allocation()::touches).orElse(true);
+    }
+
     private static Workload phase(Workload workload, WorkloadState.Phase phase) {
         WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
         return workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase));
@@ -390,7 +397,7 @@ final class RandomCell {
                     case WorkloadState.Phase.Running running -> {}
                     case WorkloadState.Phase.Stopping stopping -> {
                         if (stopping.deadlineMillis() <= nowMillis) {
-                            set(workload.withState(new WorkloadState.Waiting(true)));
+                            set(workload.withState(new WorkloadState.Waiting(true, pausedOn(workload, holding))));
                         }
                     }
                     case WorkloadState.Phase.Shrinking shrinking -> {
@@ -402,6 +409,14 @@ final class RandomCell {
                 }
             }
         }
+    }
+
+    /** Some victims leave their processes behind, and can only go on where these are. */
+    private Optional<NodeId> pausedOn(Workload workload, WorkloadState.Holding holding) {
+        boolean stays = workload.shape().workers() == 1 && workload.nomination().isEmpty() && chance(2);
+        return stays && holding.allocation().workers().getFirst().place() instanceof Allocation.Place.OnNode place
+                ? Optional.of(place.node())
+                : Optional.empty();
     }
 
     /** Plans, with victims leaving as their time comes, until nothing is decided and nobody is leaving. */

@@ -81,6 +81,17 @@ class LifecycleTest {
     }
 
     @Test
+    void whatIsPausedGoesOnWhereItIsUnlessItIsNotToRun() {
+        WorkloadState.WithAttempt stopping = new WorkloadState.Stopping();
+        for (AfterPreemption after : AfterPreemption.values()) {
+            assertThat(stopping.ended(AttemptOutcome.PAUSED, Wish.RUN, after)).isEqualTo(new WorkloadState.Paused());
+            assertThat(stopping.ended(AttemptOutcome.PAUSED, Wish.HOLD, after)).isEqualTo(new WorkloadState.Held());
+            assertThat(stopping.ended(AttemptOutcome.PAUSED, Wish.CANCEL, after))
+                    .isEqualTo(new WorkloadState.Cancelled());
+        }
+    }
+
+    @Test
     void aPolicyMayEndWhatIsPreemptedButNotWhatIsLost() {
         WorkloadState.WithAttempt running = new WorkloadState.Running();
         assertThat(running.ended(AttemptOutcome.PREEMPTED, Wish.RUN, AfterPreemption.END))

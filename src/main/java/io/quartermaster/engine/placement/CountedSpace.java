@@ -51,6 +51,11 @@ public final class CountedSpace implements Space {
     }
 
     @Override
+    public long freeGpuMilli(NodeId node, Horizon horizon) {
+        return 0;
+    }
+
+    @Override
     public long gpuMilliOf(GpuRequest gpus) {
         return counts(gpus);
     }

@@ -101,6 +101,12 @@ public final class NodesSpace implements Space {
         return Math.max(0, Math.min(free, maxGpuMilli.getAsLong() - held));
     }
 
+    @Override
+    public long freeGpuMilli(NodeId node, Horizon horizon) {
+        NodeSpace space = byId.get(node);
+        return space == null || !space.takesWork() ? 0 : Math.min(space.freeGpuMilli(horizon), freeGpuMilli(horizon));
+    }
+
     private NodeIndex index(Horizon horizon) {
         return Objects.requireNonNull(indexes.get(horizon));
     }
@@ -310,7 +316,11 @@ public final class NodesSpace implements Space {
         int level = level(wish).orElse(WHOLE_POOL);
         List<List<NodeSpace>> groups = new ArrayList<>();
         if (request.workers() == 1) {
-            byPosition.forEach(node -> groups.add(List.of(node)));
+            for (NodeSpace node : byPosition) {
+                if (request.within().test(node.node())) {
+                    groups.add(List.of(node));
+                }
+            }
         } else if (level != WHOLE_POOL) {
             groups.addAll(domains(level, Horizon.LATER));
         }
@@ -332,11 +342,9 @@ public final class NodesSpace implements Space {
         }
         int least = 0;
         for (NodeSpace node : byPosition) {
-            boolean suits = node.takesWork()
-                    && node.suits(request.shape())
-                    && node.devices().size() >= whole.count();
+            boolean possible = suits(node, request) && node.devices().size() >= whole.count();
             int missing = Math.max(0, whole.count() - node.untouched(horizon));
-            least = suits && (least == 0 || missing < least) ? missing : least;
+            least = possible && (least == 0 || missing < least) ? missing : least;
         }
         return least * 1000L;
     }

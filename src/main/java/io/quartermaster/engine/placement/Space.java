@@ -24,6 +24,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** What is free on nodes that take new work. */
     long freeGpuMilli(Horizon horizon);
 
+    /** What is free on one node; nothing where it takes no new work, or nodes do not matter. */
+    long freeGpuMilli(NodeId node, Horizon horizon);
+
     /** What one worker counts as while it waits; a share of memory counts as its part of the smallest GPU. */
     long gpuMilliOf(GpuRequest gpus);
 
