@@ -4,6 +4,7 @@ import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
@@ -14,6 +15,7 @@ import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -103,7 +105,8 @@ class PoolService {
                                 "the pool has " + before.nodes() + " nodes, so it is no plain count",
                                 "no capacity, or a pool without nodes");
                     }
-                    return store.update(work.connection(), before.id(), name, settings)
+                    return requireLevelsKept(work.connection(), before, settings)
+                            .chain(() -> store.update(work.connection(), before.id(), name, settings))
                             .call(() ->
                                     action.record(work, "pools:update", "pools/" + name, before.settings(), settings))
                             .call(() -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
@@ -134,6 +137,28 @@ class PoolService {
                 "topologyLevels",
                 "not accepted",
                 "at most " + MAX_LEVELS + " different names, each " + Names.ACCEPTED);
+    }
+
+    /** Work of a profile that names a level would wait for good once none of its pools has it. */
+    private Uni<Void> requireLevelsKept(SqlConnection connection, PoolApi.View before, PoolApi.Settings after) {
+        List<String> dropped = new ArrayList<>(before.topologyLevels());
+        dropped.removeAll(after.topologyLevels());
+        return dropped.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : store.profilesWithout(connection, before.id(), dropped)
+                        .invoke(left -> {
+                            if (!left.isEmpty()) {
+                                throw new ProblemException(Problem.of(
+                                        409,
+                                        "in-use",
+                                        "profiles need " + String.join(", ", dropped) + ": " + Filters.some(left),
+                                        List.of(new Problem.Field(
+                                                "topologyLevels",
+                                                "profiles need " + String.join(", ", dropped),
+                                                "the levels that are there, until those profiles name others"))));
+                            }
+                        })
+                        .replaceWithVoid();
     }
 
     private static void refuseWhile(String what, List<String> left) {

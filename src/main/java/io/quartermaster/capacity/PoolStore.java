@@ -8,6 +8,7 @@ import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -81,6 +82,21 @@ class PoolStore {
         return connection
                 .preparedQuery("select tenant_id from allotment where pool_id = $1 order by tenant_id")
                 .execute(Tuple.of(pool))
+                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+    }
+
+    /** Profiles that name one of these levels and would find it in none of their pools any more, each after its tenant. */
+    Uni<List<String>> profilesWithout(SqlConnection connection, UUID pool, Collection<String> levels) {
+        return connection
+                .preparedQuery("""
+                        select f.tenant_id || ' ' || f.name from profile f
+                         where f.retired_at is null and $1 = any(f.pool_ids) and exists (
+                                select 1 from unnest(array[f.required_level, f.preferred_level]) named(level)
+                                 where named.level = any($2) and not exists (
+                                       select 1 from pool o where o.id = any(f.pool_ids) and o.id <> $1 and named.level = any(o.topology_levels)))
+                         order by 1
+                        """)
+                .execute(Tuple.of(pool, levels.toArray(String[]::new)))
                 .map(rows -> Rows.list(rows, row -> row.getString(0)));
     }
 

@@ -175,7 +175,8 @@ public class Dispatcher {
         if (epoch.isEmpty()) {
             Optional<Long> won = database.run(config.commitTimeout(), tx -> {
                 Optional<Long> begun = Fence.lead(tx, config.cell(), name, config.lease());
-                begun.ifPresent(newer -> SetAsideWork.takeBack(tx));
+                begun.flatMap(newer -> Fence.take(tx, config.cell(), newer, config.lease()))
+                        .ifPresent(fence -> SetAsideWork.takeBack(tx, fence, config.cell()));
                 return begun;
             });
             if (won.isEmpty()) {

@@ -76,7 +76,9 @@ final class Examination {
 
     private boolean setAside(long epoch, long sequence) {
         Optional<String> which = fenced(
-                        epoch, (tx, fence) -> SetAsideWork.mark(tx, sequence, "every plan with it failed"))
+                        epoch,
+                        (tx, fence) ->
+                                SetAsideWork.mark(tx, fence, config.cell(), sequence, "every plan with it failed"))
                 .flatMap(Function.identity());
         which.ifPresent(one -> LOG.errorf(
                 "ALARM: %s is set aside: every plan with it failed. What it holds stays its own; the next leader looks at it anew",

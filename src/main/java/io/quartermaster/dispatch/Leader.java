@@ -160,7 +160,7 @@ final class Leader {
         unstated = List.of();
 
         if (anySetAside) {
-            SetAsideWork.cancel(transaction, fence, batch.uuids(Inbox.Kind.WORKLOAD));
+            SetAsideWork.cancel(transaction, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
         }
         CellReader reader = new CellReader(transaction, terms);
         Settling settling = new Settling(rows, fence, facts, changes, lost);

@@ -1,6 +1,8 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.Collection;
 import java.util.HashMap;
@@ -23,6 +25,8 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
     private static final String CODE = "SET_ASIDE";
     private static final String SENTENCE = "No plan can be made with what is stored of it, so it is passed over.";
     private static final String REMEDY = "The operator was told and has to look at it; it can be cancelled.";
+
+    private static final String CANCELLED = "cancelled on request";
 
     /** A part of a machine. */
     record Part(long cpuMilli, long memoryMiB) {
@@ -81,8 +85,8 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
         return machines.getOrDefault(node, Part.NONE);
     }
 
-    /** Sets one aside. Returns its id and whose it is, for the alarm; empty if it is not there any more. */
-    static Optional<String> mark(SystemTransaction transaction, long sequence, String why) {
+    /** Sets one aside, which its tenant's live views are told. Returns its id and whose it is, for the alarm; empty if it is not there any more. */
+    static Optional<String> mark(SystemTransaction transaction, Fence fence, String cell, long sequence, String why) {
         for (Row row : transaction.run("""
                 update workload w set set_aside_at = clock_timestamp(), set_aside_why = $2,
                        reason_at = case when state in ('waiting', 'held') then clock_timestamp() end,
@@ -91,28 +95,56 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
                            'pool', (select l.name from profile f join pool l on l.id = f.pool_ids[1] where f.tenant_id = w.tenant_id and f.id = w.profile_id))) end
                  where seq = $1 returning tenant_id, id, state
                 """, sequence, why, CODE, SENTENCE, REMEDY)) {
+            tell(transaction, fence, row, new JsonObject().put("reason", CODE).put("message", SENTENCE));
+            fence.keep(transaction, cell);
             return Optional.of("workload " + row.getUUID("id") + " of tenant " + row.getString("tenant_id") + " ("
                     + row.getString("state") + ")");
         }
         return Optional.empty();
     }
 
-    /** All are looked at anew: another version of the service may know what to do with them. */
-    static void takeBack(SystemTransaction transaction) {
-        transaction.run("update workload set set_aside_at = null, set_aside_why = null where set_aside_at is not null");
+    /**
+     * All are looked at anew: another version of the service may know what to do with them. Their tenants' live views are told that they are
+     * as they were before; why they wait the next plan says.
+     */
+    static void takeBack(SystemTransaction transaction, Fence fence, String cell) {
+        for (Row row : transaction.run("""
+                update workload set set_aside_at = null, set_aside_why = null, reason_at = null, reason_code = null, reason = null
+                 where set_aside_at is not null returning tenant_id, id, state
+                """)) {
+            tell(transaction, fence, row, new JsonObject());
+        }
+        fence.keep(transaction, cell);
+    }
+
+    private static void tell(SystemTransaction transaction, Fence fence, Row workload, JsonObject more) {
+        transaction.run(
+                "insert into feed (tenant_id, seq, kind, ref, body, at) values ($1, $2, 'workload', $3, $4, $5)",
+                workload.getString("tenant_id"),
+                fence.next(),
+                workload.getUUID("id").toString(),
+                more.put("state", workload.getString("state")),
+                fence.stamp());
     }
 
     /** Those of them that hold nothing and are to be cancelled. */
-    static void cancel(SystemTransaction transaction, Fence fence, Collection<UUID> named) {
+    static void cancel(SystemTransaction transaction, Fence fence, PlanRows rows, Collection<UUID> named) {
         if (!named.isEmpty()) {
-            transaction.run("""
+            for (Row row : transaction.run("""
                     with cancelled as (
-                        update workload set state = 'cancelled', end_reason = 'cancelled on request', ended_at = $2, changed_at = $2,
+                        update workload set state = 'cancelled', end_reason = $3, ended_at = $2, changed_at = $2,
                                reason_code = null, reason = null, set_aside_at = null, set_aside_why = null
                          where id = any($1) and set_aside_at is not null and wish = 'cancel' and state in ('waiting', 'held')
-                        returning tenant_id, id)
-                    delete from nomination n using cancelled c where n.tenant_id = c.tenant_id and n.workload_id = c.id
-                    """, CellReader.array(named), fence.stamp());
+                        returning tenant_id, id),
+                    denominated as (
+                        delete from nomination n using cancelled c where n.tenant_id = c.tenant_id and n.workload_id = c.id)
+                    select tenant_id, id from cancelled order by id
+                    """, CellReader.array(named), fence.stamp(), CANCELLED)) {
+                rows.feed(
+                        new TenantId(row.getString("tenant_id")),
+                        row.getUUID("id"),
+                        new JsonObject().put("state", "cancelled").put("end_reason", CANCELLED));
+            }
         }
     }
 }

@@ -86,6 +86,7 @@ class StoredWorkIT {
         // A leader that knows the word takes it in again.
         rows.run("update attempt set stop_reason = 'cancelled' where workload_id = $1", odd);
         takeBack();
+        assertThat(told(rows, odd)).endsWith("starting SET_ASIDE", "starting");
         rows.report(odd, "ended", "cancelled");
         cell.rebuild();
         cell.settle();
@@ -134,6 +135,7 @@ class StoredWorkIT {
         cell.settle();
         assertThat(rows.state(odd)).isEqualTo("cancelled");
         assertThat(rows.state(alsoOdd)).isEqualTo("cancelled");
+        assertThat(told(rows, odd)).endsWith("waiting SET_ASIDE", "cancelled");
     }
 
     @Test
@@ -164,9 +166,24 @@ class StoredWorkIT {
 
     private void takeBack() {
         database.run(CellRows.TIMEOUT, tx -> {
-            SetAsideWork.takeBack(tx);
+            Fence fence =
+                    Fence.take(tx, config.cell(), cell.epoch(), config.lease()).orElseThrow();
+            SetAsideWork.takeBack(tx, fence, config.cell());
             return true;
         });
+    }
+
+    /** What live views were told of a workload, as state and reason. */
+    private static List<String> told(CellRows rows, UUID workload) {
+        return rows
+                .run(
+                        "select body ->> 'state' as state, coalesce(body ->> 'reason', '') as reason from feed"
+                                + " where tenant_id = $1 and ref = $2 order by seq",
+                        rows.tenant,
+                        workload.toString())
+                .stream()
+                .map(row -> (row.getString("state") + " " + row.getString("reason")).strip())
+                .toList();
     }
 
     private static int device(CellRows rows, UUID workload) {

@@ -15,6 +15,7 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.Ids;
+import io.restassured.response.ValidatableResponse;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;
 import java.util.HashMap;
@@ -257,7 +258,26 @@ class GovernanceIT extends SharedPool {
                 .statusCode(201)
                 .body("topology.required", equalTo("zone"))
                 .body("topology.preferred", equalTo("rack"));
+        changePool(List.of("zone"))
+                .statusCode(409)
+                .body("code", equalTo("in-use"))
+                .body("detail", equalTo("profiles need rack: " + A + " gang"))
+                .body("errors.field", contains("topologyLevels"));
         admin().delete(TENANT + "/profiles/gang").then().statusCode(200);
+        changePool(List.of("zone")).statusCode(200);
+        changePool(List.of("zone", "rack")).statusCode(200);
+    }
+
+    private static ValidatableResponse changePool(List<String> levels) {
+        return request(operatorToken())
+                .header(
+                        "If-Match",
+                        request(operatorToken())
+                                .get("/v1/operator/pools/" + POOL)
+                                .header("ETag"))
+                .body(Map.of("topologyLevels", levels))
+                .patch("/v1/operator/pools/" + POOL)
+                .then();
     }
 
     private static Map<String, Object> with(Map<String, Object> body, String field, Object value) {
