@@ -268,20 +268,13 @@ public class AllotmentService {
                         change.pool().id().toString()));
     }
 
-    /** Reservations may add up to more than there is (a node may be down, or capacity oversold): said, not refused. */
     private Uni<List<String>> warnings(Change change, QuotaTerms terms) {
         return database.on(connection -> pools.reservedByOthers(
                         connection, change.pool().id(), change.tenant().value()))
-                .map(others -> {
-                    List<String> warnings = new ArrayList<>();
-                    long sum = others + terms.reservedGpuMilli();
-                    long up = change.pool().up().milli();
-                    if (sum > up) {
-                        warnings.add("reservations in pool " + change.pool().name() + " add up to " + new GpuAmount(sum)
-                                + " GPUs, and " + new GpuAmount(up) + " are up");
-                    }
-                    return warnings;
-                });
+                .map(others -> Oversold.warnings(
+                        change.pool().name(),
+                        others + terms.reservedGpuMilli(),
+                        change.pool().up().milli()));
     }
 
     /** As the tenant, whose row-level security shows it its own row of {@code tenant} and no other. */

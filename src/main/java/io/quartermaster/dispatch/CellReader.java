@@ -3,6 +3,7 @@ package io.quartermaster.dispatch;
 import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
+import io.quartermaster.dispatch.WorkloadRecord.Submitter;
 import io.quartermaster.dispatch.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 final class CellReader {
 
     private static final String WORKLOADS = """
-            select w.tenant_id, w.id, w.seq, w.submitted_by, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
+            select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since is not null as at_head, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.over_quota,
                    f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
@@ -136,6 +137,7 @@ final class CellReader {
             records.add(record(
                     row,
                     shared.share(terms(row)),
+                    shared.share(submitter(row)),
                     attempt == null
                             ? Optional.empty()
                             : Optional.of(held.core(row, attempt, bySurplus.getOrDefault(attempt, Surplus.NONE)))));
@@ -269,14 +271,18 @@ final class CellReader {
         throw new IllegalStateException("an attempt that is over was read as a live one");
     }
 
-    private static WorkloadRecord record(Row row, Terms terms, Optional<LiveAttempt> live) {
+    private static Submitter submitter(Row row) {
+        return new Submitter(row.getString("submitter"), row.getString("submitted_by"));
+    }
+
+    private static WorkloadRecord record(Row row, Terms terms, Submitter submitter, Optional<LiveAttempt> live) {
         JsonObject nomination = row.getJsonObject("nomination");
         return new WorkloadRecord(
                 new TenantId(row.getString("tenant_id")),
                 row.getUUID("id"),
                 row.getLong("seq"),
                 terms,
-                row.getString("submitted_by"),
+                submitter,
                 row.getInteger("priority"),
                 row.getBoolean("preemptible"),
                 row.getBoolean("dedicated_only"),

@@ -59,7 +59,7 @@ final class EngineFacts {
         return new Workload(
                 id(record.id()),
                 paths.apply(terms.policy()),
-                Optional.of(record.submittedBy()),
+                Optional.of(record.submitter().subject()),
                 Optional.of(same.profile()),
                 shape(record, same.shape()),
                 same.pools(),

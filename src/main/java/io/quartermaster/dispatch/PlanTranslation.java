@@ -171,7 +171,7 @@ final class PlanTranslation {
                 .put("queue", workload.terms().queueName())
                 .put("workload", workload.id().toString())
                 .put("attempt", attempt.toString())
-                .put("user", workload.submittedBy())
+                .put("user", workload.submitter().name())
                 .put("cluster", cluster)
                 .put("preemptible", workload.preemptible());
     }

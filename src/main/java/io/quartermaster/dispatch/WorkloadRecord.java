@@ -22,7 +22,7 @@ record WorkloadRecord(
         UUID id,
         long sequence,
         Terms terms,
-        String submittedBy,
+        Submitter submitter,
         int priority,
         boolean preemptible,
         boolean dedicatedOnly,
@@ -35,6 +35,14 @@ record WorkloadRecord(
         Setbacks setbacks,
         Optional<LiveAttempt> attempt,
         Optional<String> nomination) {
+
+    /**
+     * Whose it is.
+     *
+     * @param subject of the token it was submitted with, which is nobody else's ever
+     * @param name at that time; somebody else may have it by now
+     */
+    record Submitter(String subject, String name) {}
 
     /**
      * What policy, profile and queue say.
@@ -223,7 +231,7 @@ record WorkloadRecord(
                 id,
                 sequence,
                 terms,
-                submittedBy,
+                submitter,
                 priority,
                 preemptible,
                 dedicatedOnly,

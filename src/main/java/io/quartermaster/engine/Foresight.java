@@ -3,12 +3,15 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.ToLongFunction;
 
 /** Works out the outlook of one waiting workload. Tries things in the books and leaves them as they were. */
 final class Foresight {
@@ -52,12 +55,13 @@ final class Foresight {
         boolean room = reason.code() == Reason.Code.NO_CAPACITY
                 || reason.code() == Reason.Code.FRAGMENTED
                 || reason.code() == Reason.Code.BEHIND;
+        Optional<Admission.Hit> cap = cap(line, reason);
         return new Outlook.InPool(
                 reason.pool(),
                 reason.code(),
-                holders(workload, reason),
+                cap.map(hit -> holders(workload, hit)).orElseGet(() -> holders(workload, reason)),
                 heldByOthers(workload, reason.pool()),
-                relief(line, reason, space),
+                cap.map(hit -> Optional.of(relief(reason, hit))).orElseGet(() -> relief(line, reason, space)),
                 room && space.isPresent() ? startsAt(line, space.get()) : OptionalLong.empty());
     }
 
@@ -70,9 +74,51 @@ final class Foresight {
                 holders.add(other);
             }
         }
-        holders.sort(Comparator.comparingLong((Workload other) -> -heldIn(other, reason.pool()))
+        return largest(holders, other -> heldIn(other, reason.pool()));
+    }
+
+    private static List<WorkloadId> largest(List<Workload> holders, ToLongFunction<Workload> held) {
+        holders.sort(Comparator.comparingLong((Workload other) -> -held.applyAsLong(other))
                 .thenComparing(Workload::id));
         return holders.stream().limit(Outlook.MOST_HOLDERS).map(Workload::id).toList();
+    }
+
+    /** The cap beside the quotas that is in the way, if it is one. */
+    private Optional<Admission.Hit> cap(Line line, Reason reason) {
+        return reason.code() != Reason.Code.LIMIT
+                ? Optional.empty()
+                : wishes.of(line).stream()
+                        .filter(wish -> wish.pool().equals(reason.pool()))
+                        .findFirst()
+                        .flatMap(wish -> Admission.atOnce(wish.ask()))
+                        .filter(hit -> hit.ceiling().isPresent());
+    }
+
+    /** Those that count against a cap. */
+    private List<WorkloadId> holders(Workload workload, Admission.Hit hit) {
+        Ceiling cap = hit.ceiling().orElseThrow();
+        List<Workload> holders = new ArrayList<>();
+        for (Workload other : facts.workloads().values()) {
+            boolean counts = cap.user().isEmpty() || other.user().equals(workload.user());
+            if (counts && cap.path().covers(other.path()) && other.state() instanceof WorkloadState.Holding) {
+                holders.add(other);
+            }
+        }
+        return largest(holders, Foresight::held);
+    }
+
+    private static Outlook.Relief relief(Reason reason, Admission.Hit hit) {
+        Ceiling cap = hit.ceiling().orElseThrow();
+        return cap.user().isPresent()
+                ? new Outlook.Relief(
+                        Outlook.Relief.Kind.RAISE_USER_LIMIT,
+                        Optional.of(cap.path()),
+                        hit.usedGpuMilli() + reason.numbers().requestedGpuMilli() - cap.most())
+                : new Outlook.Relief(
+                        Outlook.Relief.Kind.RAISE_MAX_RUNNING,
+                        Optional.of(cap.path()),
+                        0,
+                        hit.usedGpuMilli() + 1 - cap.most());
     }
 
     private long heldByOthers(Workload workload, PoolId pool) {
@@ -86,6 +132,12 @@ final class Foresight {
     private static long heldIn(Workload workload, PoolId pool) {
         return workload.state() instanceof WorkloadState.Holding holding
                         && holding.allocation().pool().equals(pool)
+                ? holding.allocation().gpuMilli()
+                : 0;
+    }
+
+    private static long held(Workload workload) {
+        return workload.state() instanceof WorkloadState.Holding holding
                 ? holding.allocation().gpuMilli()
                 : 0;
     }

@@ -20,7 +20,8 @@ public record Outlook(WorkloadId workload, int position, List<InPool> perPool) {
     /**
      * The outlook in one pool.
      *
-     * @param holders work of its own tenant that holds what is missing, the largest first; at most {@link #MOST_HOLDERS}
+     * @param holders work of its own tenant that holds what is missing, the largest first; at most {@link #MOST_HOLDERS}. Where a
+     *     cap is in the way, what counts against it in any pool; for a cap per user only that user's
      * @param heldByOthersGpuMilli what other tenants hold in the pool; they are not named
      * @param relief the smallest change that would admit it, if one of these kinds would
      * @param startsAtMillis the latest moment at which it fits, if those who run end when they say; absent where too few
@@ -45,11 +46,21 @@ public record Outlook(WorkloadId workload, int position, List<InPool> perPool) {
      * A change of one number.
      *
      * @param path whose quota it is; absent where it is the pool's room
-     * @param gpuMilli by how much
+     * @param gpuMilli by how much; 0 where workloads are counted
+     * @param workloads how many more may run; 0 where GPUs are counted
      */
-    public record Relief(Kind kind, Optional<QuotaPath> path, long gpuMilli) {
+    public record Relief(Kind kind, Optional<QuotaPath> path, long gpuMilli, long workloads) {
+
+        public Relief(Kind kind, Optional<QuotaPath> path, long gpuMilli) {
+            this(kind, path, gpuMilli, 0);
+        }
+
         public enum Kind {
             RAISE_LIMIT,
+            /** What one user may hold. */
+            RAISE_USER_LIMIT,
+            /** How many workloads may run. */
+            RAISE_MAX_RUNNING,
             RESERVE_MORE,
             /** Anywhere in the pool. */
             FREE_IN_POOL,

@@ -189,11 +189,10 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                 Optional.of(path),
                 hit.usedGpuMilli(),
                 OptionalLong.of(cap.most()),
-                cap.user().get() + " holds " + Amounts.gpus(hit.usedGpuMilli()) + " of the "
+                "Its submitter holds " + Amounts.gpus(hit.usedGpuMilli()) + " of the "
                         + Amounts.gpus(cap.most()) + " that one user of " + path + " may hold at once; "
                         + Amounts.decimal(requested) + " more would pass it.",
-                "Work of " + cap.user().get() + " gives back " + Amounts.gpus(over)
-                        + ", or the cap per user is raised by that.");
+                "Work of the same user gives back " + Amounts.gpus(over) + ", or the cap per user is raised by that.");
     }
 
     private Reason ofPath(Reason.Code code, Admission.Hit hit, String sentence, String remedy) {

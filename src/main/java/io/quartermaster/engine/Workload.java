@@ -8,7 +8,7 @@ import java.util.OptionalLong;
  * A unit of work as the engine sees it. Always stated in full: the newest statement replaces the one before.
  *
  * @param path the policy it was submitted under
- * @param user who submitted it, for caps per user
+ * @param user whose it is, for caps per user: an id that is nobody else's ever, not a name
  * @param pools in order of preference
  * @param priority higher goes first within its path
  * @param dedicatedOnly runs only while its whole path stays within what is reserved

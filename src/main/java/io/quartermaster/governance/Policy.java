@@ -98,7 +98,11 @@ public record Policy(
     }
 
     /** The same policy with other grants. */
-    public Policy with(List<PolicyQuota> otherQuotas, boolean mayGoBeyond, OptionalLong otherUserLimitGpuMilli) {
+    public Policy with(
+            List<PolicyQuota> otherQuotas,
+            boolean mayGoBeyond,
+            OptionalLong otherUserLimitGpuMilli,
+            OptionalInt otherMaxRunning) {
         return new Policy(
                 id,
                 name,
@@ -108,7 +112,7 @@ public record Policy(
                 onPreemption,
                 graceMillis,
                 otherUserLimitGpuMilli,
-                maxRunning,
+                otherMaxRunning,
                 groupGoneSince,
                 version);
     }

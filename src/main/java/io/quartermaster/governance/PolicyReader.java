@@ -3,13 +3,11 @@ package io.quartermaster.governance;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.Names;
 import io.quartermaster.capacity.QuotaTerms;
-import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.ProblemException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +18,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Reads requests for policies and profiles against the rules in force: names become ids, and all that is wrong is noted at once. */
-final class PolicyReader {
+public final class PolicyReader {
 
     private static final int MAX_QUOTAS = 100;
     private static final int MAX_PROFILES = 100;
@@ -54,17 +52,18 @@ final class PolicyReader {
                 request.userLimit() == null
                         ? OptionalLong.empty()
                         : OptionalLong.of(request.userLimit().milli()),
-                maxRunning(request.maxRunning()),
+                maxRunning(problems, "maxRunning", request.maxRunning()),
                 old.filter(policy -> policy.group().equals(group)).flatMap(Policy::groupGoneSince),
                 old.map(policy -> policy.version() + 1).orElse(0L));
     }
 
-    private OptionalInt maxRunning(@Nullable Integer asked) {
+    /** A cap on running workloads; none where none is stated, or none that is accepted, which is noted. */
+    public static OptionalInt maxRunning(ProblemException.Invalid problems, String field, @Nullable Integer asked) {
         if (asked == null) {
             return OptionalInt.empty();
         }
         boolean fits = asked >= 1 && asked <= Policy.MOST_RUNNING;
-        problems.check(fits, "maxRunning", "out of range", "1 to " + Policy.MOST_RUNNING);
+        problems.check(fits, field, "out of range", "1 to " + Policy.MOST_RUNNING);
         return fits ? OptionalInt.of(asked) : OptionalInt.empty();
     }
 
@@ -183,25 +182,5 @@ final class PolicyReader {
                 "its queue would be named " + name + ", and there is one of that name",
                 "another name for the policy or the profile");
         return new Queue(Ids.next(), name, policy.id(), profile.id(), true, Queue.DEFAULT_MAX_WAITING, 0);
-    }
-
-    /** For lists of pools in profiles. */
-    List<PoolId> pools(@Nullable List<String> names) {
-        if (names == null || names.isEmpty()) {
-            problems.add("pools", "a profile runs in at least one pool", acceptedPools());
-            return Collections.emptyList();
-        }
-        List<PoolId> pools = new ArrayList<>();
-        for (int i = 0; i < names.size(); i++) {
-            Optional<PoolId> found = rules.pool(names.get(i));
-            if (found.isEmpty()) {
-                problems.add("pools[" + i + "]", "no pool of this tenant", acceptedPools());
-            } else if (pools.contains(found.get())) {
-                problems.add("pools[" + i + "]", "is named twice", "each pool once");
-            } else {
-                pools.add(found.get());
-            }
-        }
-        return pools;
     }
 }

@@ -10,14 +10,14 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** Profiles as the API speaks of them. */
-final class ProfileApi {
+public final class ProfileApi {
 
     private ProfileApi() {}
 
     @Schema(
             name = "ProfileTopology",
             description = "Where its workers are to be together, by levels of its pools' topology.")
-    record Topology(
+    public record Topology(
             @Schema(description = "all inside one domain of this level, or it does not start", examples = "rack")
             @Nullable
             String required,
@@ -36,8 +36,12 @@ final class ProfileApi {
     }
 
     @Schema(name = "ProfileRequest")
-    record Request(
-            @Schema(description = "needed to create; in an update the path says it", examples = "3xgpu") @Nullable
+    public record Request(
+            @Schema(
+                    description =
+                            "needed to create; in an update the path says it, and the shape of a what-if has none",
+                    examples = "3xgpu")
+            @Nullable
             String name,
 
             @Schema(

@@ -2,8 +2,6 @@ package io.quartermaster.governance;
 
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.capacity.Names;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
@@ -17,25 +15,15 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
-import java.util.SortedSet;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Makes, changes and retires profiles. A change of a shape is checked against every policy that uses it. */
 @ApplicationScoped
 class ProfileService {
-
-    private static final int MAX_WORKERS = 10_000;
-    private static final int MAX_LABELS = 64;
-    private static final int MAX_LABEL = 63;
-    private static final long MAX_AMOUNT = 1_000_000_000L;
-    private static final Duration MAX_RUNTIME = Duration.ofDays(365);
 
     private final TenantTransactions transactions;
     private final RulesStore store;
@@ -157,27 +145,9 @@ class ProfileService {
         problems.throwIfAny();
     }
 
-    /** A level that none of its pools has would keep its work waiting for good. */
     private static void requireLevels(TenantRules rules, Profile profile) {
-        SortedSet<String> known = new TreeSet<>();
-        rules.allotments().stream()
-                .filter(one -> profile.pools().contains(one.allotment().pool()))
-                .forEach(one -> known.addAll(one.topologyLevels()));
         var problems = new ProblemException.Invalid();
-        String accepted = known.isEmpty()
-                ? "none: its pools state no levels of topology"
-                : "a level of its pools: " + String.join(", ", known);
-        Profile.Topology topology = profile.topology();
-        problems.check(
-                topology.required().map(known::contains).orElse(true),
-                "topology.required",
-                "none of its pools has such a level",
-                accepted);
-        problems.check(
-                topology.preferred().map(known::contains).orElse(true),
-                "topology.preferred",
-                "none of its pools has such a level",
-                accepted);
+        new ProfileReader(problems, "").checkLevels(profile, granted(rules));
         problems.throwIfAny();
     }
 
@@ -189,85 +159,22 @@ class ProfileService {
                 "name",
                 "a profile keeps its name",
                 name);
-        GpuAmount gpus = request.gpus();
-        problems.check(
-                gpus != null && Profile.isAmount(gpus.milli()),
-                "gpus",
-                "is no whole number and no part of one GPU",
-                "\"0\", a part such as \"0.25\", or a whole number such as \"8\"");
-        int workers = request.workers() == null ? 1 : request.workers();
-        int minWorkers = request.minWorkers() == null ? workers : request.minWorkers();
-        // Each factor may be fine alone; together they are what the leader has to hold, count and tell.
-        long mostWorkers = gpus == null || gpus.milli() == 0
-                ? MAX_WORKERS
-                : Math.min(MAX_WORKERS, GpuAmount.MAX_MILLI / gpus.milli());
-        problems.check(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS)
-                .check(
-                        workers > MAX_WORKERS || workers <= mostWorkers,
-                        "workers",
-                        "they would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
-                        "with so many GPUs each: 1 to " + mostWorkers)
-                .check(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
-        long cpuMilli = amount(problems, "cpuMilli", request.cpuMilli());
-        long memoryMiB = amount(problems, "memoryMiB", request.memoryMiB());
-        problems.check(
-                gpus == null || gpus.milli() > 0 || cpuMilli > 0 || memoryMiB > 0,
-                "cpuMilli",
-                "work without GPUs that asks for no CPU and no memory either would fill a node without end",
-                "1 or more, or a memoryMiB of 1 or more");
-        Map<String, String> labels = labels(problems, request.nodeLabels());
-        List<PoolId> pools = new PolicyReader(rules, problems).pools(request.pools());
-        OptionalLong maxRuntime = maxRuntime(problems, request.maxRuntime());
-        problems.throwIfAny();
-        return new Profile(
-                old.map(Profile::id).orElseGet(Ids::next),
-                name,
-                gpus == null ? 0 : gpus.milli(),
-                workers,
-                minWorkers,
-                cpuMilli,
-                memoryMiB,
-                new TreeMap<>(labels),
-                request.topology() == null
-                        ? Profile.Topology.ANY
-                        : request.topology().levels(),
-                pools,
-                maxRuntime,
-                old.map(profile -> profile.version() + 1).orElse(0L));
+        return new ProfileReader(problems, "")
+                .read(
+                        request,
+                        old.map(Profile::id).orElseGet(Ids::next),
+                        name,
+                        old.map(profile -> profile.version() + 1).orElse(0L),
+                        granted(rules));
     }
 
-    private static long amount(ProblemException.Invalid problems, String field, @Nullable Long given) {
-        long amount = given == null ? 0 : given;
-        problems.check(amount >= 0 && amount <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
-        return amount;
-    }
-
-    private static Map<String, String> labels(ProblemException.Invalid problems, @Nullable Map<String, String> given) {
-        Map<String, String> labels = given == null ? Map.of() : given;
-        boolean fine = labels.size() <= MAX_LABELS
-                && labels.entrySet().stream()
-                        .allMatch(label -> isLabel(label.getKey())
-                                && label.getValue() != null
-                                && label.getValue().length() <= MAX_LABEL);
-        problems.check(
-                fine,
-                "nodeLabels",
-                "not accepted",
-                "at most " + MAX_LABELS + " labels of at most " + MAX_LABEL + " characters");
-        return fine ? labels : Map.of();
-    }
-
-    private static boolean isLabel(String text) {
-        return !text.isBlank() && text.length() <= MAX_LABEL;
-    }
-
-    private static OptionalLong maxRuntime(ProblemException.Invalid problems, @Nullable Duration given) {
-        if (given == null) {
-            return OptionalLong.empty();
-        }
-        boolean fine = given.toMillis() > 0 && given.compareTo(MAX_RUNTIME) <= 0;
-        problems.check(fine, "maxRuntime", "out of range", "more than PT0S, at most " + MAX_RUNTIME);
-        return fine ? OptionalLong.of(given.toMillis()) : OptionalLong.empty();
+    private static SortedMap<String, ProfileReader.Granted> granted(TenantRules rules) {
+        SortedMap<String, ProfileReader.Granted> granted = new TreeMap<>();
+        rules.allotments()
+                .forEach(one -> granted.put(
+                        one.poolName(),
+                        new ProfileReader.Granted(one.allotment().pool(), one.topologyLevels())));
+        return granted;
     }
 
     private static AuditLog.Change change(

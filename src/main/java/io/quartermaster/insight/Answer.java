@@ -1,6 +1,7 @@
 package io.quartermaster.insight;
 
 import io.quartermaster.capacity.Allotment;
+import io.quartermaster.capacity.Oversold;
 import io.quartermaster.dispatch.CellSnapshot;
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.PoolId;
@@ -78,7 +79,17 @@ record Answer(
                 predicted(),
                 differences,
                 result.differences().size() - shown().size(),
-                pools());
+                pools(),
+                warnings());
+    }
+
+    /** As the grants themselves would be warned of. */
+    private List<String> warnings() {
+        Map<PoolId, Long> capacity = Capacities.of(snapshot, otherwise.changes());
+        return hypothesis.regranted().stream()
+                .flatMap(pool ->
+                        Oversold.warnings(pool.value(), reservedAfter(pool), capacity.getOrDefault(pool, 0L)).stream())
+                .toList();
     }
 
     private @Nullable String tenant(String id) {

@@ -15,10 +15,14 @@ import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.simulation.Playout;
 import io.quartermaster.governance.Policy;
 import io.quartermaster.governance.PolicyQuota;
+import io.quartermaster.governance.Profile;
+import io.quartermaster.governance.ProfileApi;
+import io.quartermaster.governance.ProfileReader;
 import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
 import io.quartermaster.insight.SimulationApi.PolicyChange;
 import io.quartermaster.insight.SimulationApi.QuotaChange;
+import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
@@ -27,8 +31,13 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +50,7 @@ final class Hypothesis {
     private final CellSnapshot snapshot;
     private final Caller caller;
     private final Map<TenantId, CellSnapshot.Terms> changed = new TreeMap<>();
+    private final SortedSet<PoolId> regranted = new TreeSet<>();
     private final List<Workload> added = new ArrayList<>();
     private final List<Named> names = new ArrayList<>();
     private final Map<WorkloadId, Playout.Yielding> yielding = new HashMap<>();
@@ -64,6 +74,11 @@ final class Hypothesis {
 
     List<Named> names() {
         return names;
+    }
+
+    /** Pools of which somebody would be granted another part. */
+    SortedSet<PoolId> regranted() {
+        return regranted;
     }
 
     /** The terms of a tenant as they would be; empty where there is none. */
@@ -108,6 +123,7 @@ final class Hypothesis {
             if (!snapshot.pools().containsKey(pool)) {
                 throw unknown(asked.at() + "allotments[" + i + "].pool", "there is no such pool", "the name of a pool");
             }
+            regranted.add(pool);
             allotments.removeIf(one -> one.pool().equals(pool));
             allotments.add(new Allotment(asked.tenant(), pool, terms(change)));
         }
@@ -139,7 +155,8 @@ final class Hypothesis {
                 change.overQuota() == null ? policy.overQuota() : change.overQuota(),
                 change.userLimit() == null
                         ? policy.userLimitGpuMilli()
-                        : OptionalLong.of(change.userLimit().milli()));
+                        : OptionalLong.of(change.userLimit().milli()),
+                change.maxRunning() == null ? policy.maxRunning() : OptionalInt.of(change.maxRunning()));
     }
 
     private static <T> List<T> present(List<@Nullable T> list) {
@@ -231,11 +248,27 @@ final class Hypothesis {
             throw ProblemException.forbidden(
                     "work of any shape is for those who may write the policies of group " + policy.group());
         }
-        SimulationApi.Shape shape = workload.shape();
+        ProfileApi.Request shape = workload.shape();
         if (shape == null) {
             throw new IllegalStateException("a workload without queue and shape passed its check");
         }
-        return Shapes.of(policy, shape, pool -> pool(at + "shape.pools", pool, terms.allotments()));
+        return Shapes.underPolicy(policy, profile(at + "shape.", shape, terms.allotments()));
+    }
+
+    /** Refused for what a profile is refused for. */
+    private Profile profile(String at, ProfileApi.Request shape, List<Allotment> allotments) {
+        SortedMap<String, ProfileReader.Granted> granted = new TreeMap<>();
+        for (Allotment one : allotments) {
+            Optional.ofNullable(snapshot.pools().get(one.pool()))
+                    .ifPresent(pool -> granted.put(
+                            pool.id().value(), new ProfileReader.Granted(pool.id(), pool.topologyLevels())));
+        }
+        ProblemException.Invalid problems = new ProblemException.Invalid();
+        ProfileReader reader = new ProfileReader(problems, at);
+        Profile profile = reader.read(shape, Ids.next(), "hypothetical", 0, granted);
+        reader.checkLevels(profile, granted);
+        problems.throwIfAny();
+        return profile;
     }
 
     private boolean mayChange(GroupPath group) {

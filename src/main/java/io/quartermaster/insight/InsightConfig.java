@@ -8,6 +8,14 @@ import java.time.Duration;
 @ConfigMapping(prefix = "quartermaster.insight")
 interface InsightConfig {
 
+    /** Simulations that a replica takes on at a time, for whomever; it works them out one after the other. More are answered 503. */
+    @WithDefault("4")
+    int simulations();
+
+    /** The same for one tenant, and for all operators together. More are answered 429. */
+    @WithDefault("1")
+    int simulationsPerTenant();
+
     /** How long a simulation may be worked out; what was found by then is the answer, which says up to when it reaches. */
     @WithDefault("5s")
     Duration timeLimit();

@@ -5,10 +5,12 @@ import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadState;
 import io.quartermaster.insight.SimulationApi.NewNodes;
+import io.quartermaster.platform.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -43,15 +45,24 @@ record NodesOtherwise(List<Change> changes, Set<NodeId> gone) {
         for (int i = 0; i < question.added().size(); i++) {
             NewNodes asked = question.added().get(i);
             PoolId pool = new PoolId(String.valueOf(asked.pool()));
-            if (!snapshot.pools().containsKey(pool)) {
-                throw Hypothesis.unknown("nodes.added[" + i + "].pool", "there is no such pool", "the name of a pool");
-            }
+            requirePoolOfNodes(snapshot, "nodes.added[" + i + "].pool", pool);
             for (int n = 0; n < (asked.count() == null ? 1 : asked.count()); n++) {
                 number++;
                 changes.add(new Change.NodeSet(added(new NodeId("simulated-%04d".formatted(number)), pool, asked)));
             }
         }
         return new NodesOtherwise(changes, gone);
+    }
+
+    private static void requirePoolOfNodes(CellSnapshot snapshot, String field, PoolId name) {
+        Pool pool = snapshot.pools().get(name);
+        if (pool == null) {
+            throw Hypothesis.unknown(field, "there is no such pool", "the name of a pool");
+        }
+        if (pool.capacity() instanceof Pool.Capacity.Count) {
+            throw ProblemException.refused(
+                    "pool-is-a-count", field, "pool " + name + " is a plain count", "a pool made of nodes");
+        }
     }
 
     private static Node node(CellSnapshot snapshot, String field, String name) {

@@ -1,7 +1,9 @@
 package io.quartermaster.insight;
 
 import io.quartermaster.capacity.Names;
-import io.quartermaster.governance.Profile;
+import io.quartermaster.governance.PolicyReader;
+import io.quartermaster.governance.ProfileApi;
+import io.quartermaster.governance.ProfileReader;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
 import io.quartermaster.insight.SimulationApi.NewNodes;
 import io.quartermaster.insight.SimulationApi.PolicyChange;
@@ -26,8 +28,6 @@ final class QuestionReader {
     static final int MOST_QUOTAS = 100;
     static final int MOST_NODES = 1_000;
     static final int MOST_GPUS = 64;
-    static final int MOST_WORKERS = 10_000;
-    private static final String LEVEL = "the name of a level of topology";
     private static final int MOST_LABELS = 64;
     private static final long MOST_AMOUNT = 1_000_000_000L;
     private static final Pattern QUEUE = Pattern.compile("[a-z0-9][a-z0-9-]{0,126}");
@@ -137,6 +137,7 @@ final class QuestionReader {
             boolean again = policies.subList(0, i).stream()
                     .anyMatch(earlier -> Objects.equals(earlier.policy(), policy.policy()));
             problems.check(!again, one.policy(i) + "policy", "is named twice", "each policy once");
+            PolicyReader.maxRunning(problems, one.policy(i) + "maxRunning", policy.maxRunning());
             quotas(one.policy(i) + "quotas", list(one.policy(i) + "quotas", policy.quotas(), MOST_QUOTAS), true);
         }
         quotas(at + "allotments", allotments, false);
@@ -192,27 +193,18 @@ final class QuestionReader {
                 "an ISO-8601 duration from PT1S to " + Submission.MAX_RUNTIME);
     }
 
-    private void shape(String at, SimulationApi.@Nullable Shape shape) {
+    /** Whether its pools are the tenant's is still to be seen. */
+    private void shape(String at, ProfileApi.@Nullable Request shape) {
         if (shape == null) {
             problems.add(at + "shape", "a policy alone does not say what the work needs", "gpus and pools");
             return;
         }
         problems.check(
-                shape.gpus() != null && Profile.isAmount(shape.gpus().milli()),
-                at + "shape.gpus",
-                "no amount that a worker can have",
-                "whole GPUs, or a part of one");
-        int most = shape.workers() == null ? 1 : shape.workers();
-        int least = shape.minWorkers() == null ? most : shape.minWorkers();
-        problems.check(most >= 1 && most <= MOST_WORKERS, at + "shape.workers", "out of range", "1 to " + MOST_WORKERS);
-        problems.check(least >= 1 && least <= most, at + "shape.minWorkers", "out of range", "1 to workers");
-        amount(at + "shape.cpuMilli", shape.cpuMilli());
-        amount(at + "shape.memoryMiB", shape.memoryMiB());
-        labels(at + "shape.nodeLabels", shape.nodeLabels());
-        if (shape.topology() != null) {
-            text(at + "shape.topology.required", shape.topology().required(), LEVEL);
-            text(at + "shape.topology.preferred", shape.topology().preferred(), LEVEL);
-        }
+                shape.name() == null,
+                at + "shape.name",
+                "nobody would know it by that name",
+                "no name; the workload may have one");
+        new ProfileReader(problems, at + "shape.").check(shape);
         pools(at + "shape.pools", shape.pools());
     }
 

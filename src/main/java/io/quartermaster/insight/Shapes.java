@@ -4,7 +4,6 @@ import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Realm;
 import io.quartermaster.dispatch.CellSnapshot;
-import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.ProfileId;
 import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
@@ -15,16 +14,12 @@ import io.quartermaster.governance.Policy;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
-import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.WorkloadType;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.TreeMap;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** New work of a what-if in the words of the engine, as the leader would put it had it been submitted. */
@@ -32,23 +27,8 @@ final class Shapes {
 
     private Shapes() {}
 
-    /** A shape under a policy, as if there were a profile and a queue for it. */
-    static QueueShape of(Policy policy, SimulationApi.Shape shape, Function<String, PoolId> pools) {
-        int workers = shape.workers() == null ? 1 : shape.workers();
-        Profile profile = new Profile(
-                Ids.next(),
-                "hypothetical",
-                shape.gpus() == null ? 0 : shape.gpus().milli(),
-                workers,
-                shape.minWorkers() == null ? workers : shape.minWorkers(),
-                shape.cpuMilli() == null ? 0 : shape.cpuMilli(),
-                shape.memoryMiB() == null ? 0 : shape.memoryMiB(),
-                new TreeMap<>(shape.nodeLabels() == null ? Map.of() : shape.nodeLabels()),
-                topology(shape.topology()),
-                (shape.pools() == null ? List.<String>of() : shape.pools())
-                        .stream().map(pools).toList(),
-                OptionalLong.empty(),
-                0);
+    /** A profile under a policy, as if there were a queue for it. */
+    static QueueShape underPolicy(Policy policy, Profile profile) {
         return new QueueShape(
                 "hypothetical",
                 policy.group(),
@@ -57,12 +37,6 @@ final class Shapes {
                 policy.onPreemption() != OnPreemption.END,
                 profile,
                 new AccessRules(List.of()));
-    }
-
-    private static Profile.Topology topology(SimulationApi.@Nullable Topology asked) {
-        return asked == null
-                ? Profile.Topology.ANY
-                : new Profile.Topology(Optional.ofNullable(asked.required()), Optional.ofNullable(asked.preferred()));
     }
 
     static Workload workload(
@@ -78,7 +52,7 @@ final class Shapes {
         return new Workload(
                 id,
                 QuotaTree.path(tenant, queue.group()),
-                caller.realm() instanceof Realm.Tenant ? Optional.of(caller.username()) : Optional.empty(),
+                caller.realm() instanceof Realm.Tenant ? Optional.of(caller.subject()) : Optional.empty(),
                 Optional.of(new ProfileId(profile.id().toString())),
                 shape(profile),
                 profile.pools(),

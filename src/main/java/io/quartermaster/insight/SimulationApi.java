@@ -1,6 +1,7 @@
 package io.quartermaster.insight;
 
 import io.quartermaster.capacity.QuotaFields;
+import io.quartermaster.governance.ProfileApi;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi;
 import io.quartermaster.workloads.WorkloadType;
@@ -62,7 +63,8 @@ final class SimulationApi {
             @Schema(description = "name of a policy, with a shape instead of a queue") @Nullable
             String policy,
 
-            @Nullable Shape shape,
+            @Schema(description = "what a profile would say, without a name")
+            ProfileApi.@Nullable Request shape,
 
             @Schema(description = "how many like it, one after the other; absent: 1") @Nullable
             Integer count,
@@ -77,39 +79,6 @@ final class SimulationApi {
             @Schema(description = "it ends after this at the latest; absent: the profile's, or never") @Nullable
             Duration maxRuntime) {}
 
-    @Schema(name = "HypotheticalShape", description = "What a profile would say.")
-    record Shape(
-            @Schema(required = true, description = "GPUs of one worker: a whole number, or a part of one") @Nullable
-            GpuAmount gpus,
-
-            @Schema(description = "absent: 1") @Nullable Integer workers,
-
-            @Schema(description = "with how many it starts; absent: all of them") @Nullable
-            Integer minWorkers,
-
-            @Schema(description = "thousandths of a core for each worker; absent: 0") @Nullable
-            Long cpuMilli,
-
-            @Schema(description = "main memory for each worker; absent: 0") @Nullable
-            Long memoryMiB,
-
-            @Schema(description = "only nodes with these labels") @Nullable
-            Map<String, String> nodeLabels,
-
-            @Nullable Topology topology,
-
-            @Schema(required = true, description = "names of pools, in order of preference") @Nullable
-            List<String> pools) {}
-
-    @Schema(name = "HypotheticalTopology", description = "Where its workers would have to be together.")
-    record Topology(
-            @Schema(description = "all inside one domain of this level, or it does not start", examples = "rack")
-            @Nullable
-            String required,
-
-            @Schema(description = "inside one domain of this level where that is possible") @Nullable
-            String preferred) {}
-
     @Schema(name = "HypotheticalPolicy", description = "What is absent stays as it is.")
     record PolicyChange(
             @Schema(required = true, description = "name of a policy") @Nullable
@@ -119,7 +88,12 @@ final class SimulationApi {
             List<@Nullable QuotaChange> quotas,
 
             @Nullable Boolean overQuota,
-            @Nullable GpuAmount userLimit) {}
+
+            @Schema(description = "the most that one user may hold at once") @Nullable
+            GpuAmount userLimit,
+
+            @Schema(description = "the most workloads that may run at once") @Nullable
+            Integer maxRunning) {}
 
     @Schema(
             name = "HypotheticalQuota",
@@ -194,7 +168,10 @@ final class SimulationApi {
 
             @Schema(description = "how many more there are") int differencesLeftOut,
 
-            List<PoolUse> pools) {}
+            List<PoolUse> pools,
+
+            @Schema(description = "what the grants that were asked about would be warned of")
+            List<String> warnings) {}
 
     @Schema(name = "PredictedWorkload")
     record Predicted(

@@ -19,7 +19,8 @@ public class SimulationResource {
 
     static final String ABOUT =
             "Begins with the cell as it is: what runs ends when its maximum run time is over, and nothing comes beside what is asked about. "
-                    + "Nothing is written. One simulation at a time is worked out by a replica; beside it others are answered 503, with Retry-After.";
+                    + "Nothing is written. A replica takes on a few simulations at a time, and fewer of one tenant: beyond its own a tenant is answered 429, "
+                    + "beyond all 503, both with Retry-After.";
 
     private final SimulationService simulations;
     private final Callers callers;

@@ -12,24 +12,23 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.Semaphore;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Answers what-if questions, one at a time. Nothing is written. */
+/** Answers what-if questions, a few at a time and one after the other. Nothing is written. */
 @ApplicationScoped
 class SimulationService {
 
     private final LiveCell cell;
     private final TenantReads reads;
     private final InsightConfig config;
-    private final Semaphore free = new Semaphore(1);
+    private final Places places;
 
     SimulationService(LiveCell cell, TenantReads reads, InsightConfig config) {
         this.cell = cell;
         this.reads = reads;
         this.config = config;
+        this.places = new Places(config.simulations(), config.simulationsPerTenant());
     }
 
     /** A tenant varies and sees its own only. */
@@ -43,18 +42,9 @@ class SimulationService {
 
     /** @param only whose work the answer shows; empty: everybody's */
     private Uni<SimulationApi.View> run(Question question, Caller caller, Optional<TenantId> only) {
-        return alone(() ->
-                        queues(question).chain(queues -> cell.ask(view -> work(view, question, caller, queues, only))))
+        return places.in(only, () -> queues(question)
+                        .chain(queues -> cell.ask(view -> work(view, question, caller, queues, only))))
                 .chain(answer -> names(answer.ids()).map(answer::named));
-    }
-
-    private <T> Uni<T> alone(Supplier<Uni<T>> work) {
-        return Uni.createFrom().deferred(() -> {
-            if (!free.tryAcquire()) {
-                throw LiveCell.busy();
-            }
-            return work.get().onTermination().invoke(free::release);
-        });
     }
 
     private Answer work(

@@ -52,7 +52,10 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
-        return e.problem().status() == 503 ? askAgain(e.problem()) : response(e.problem());
+        return switch (e.problem().status()) {
+            case 429, 503 -> askAgain(e.problem());
+            default -> response(e.problem());
+        };
     }
 
     @ServerExceptionMapper

@@ -117,12 +117,17 @@ final class Explanations {
         WorkloadApi.Relief.Change change =
                 switch (relief.kind()) {
                     case RAISE_LIMIT -> WorkloadApi.Relief.Change.RAISE_LIMIT;
+                    case RAISE_USER_LIMIT -> WorkloadApi.Relief.Change.RAISE_USER_LIMIT;
+                    case RAISE_MAX_RUNNING -> WorkloadApi.Relief.Change.RAISE_MAX_RUNNING;
                     case RESERVE_MORE -> WorkloadApi.Relief.Change.RESERVE_MORE;
                     case FREE_IN_POOL -> WorkloadApi.Relief.Change.FREE_IN_POOL;
                     case FREE_ON_ONE_NODE -> WorkloadApi.Relief.Change.FREE_ON_ONE_NODE;
                 };
         return new WorkloadApi.Relief(
-                change, relief.path().map(QuotaPath::toString).orElse(null), new GpuAmount(relief.gpuMilli()));
+                change,
+                relief.path().map(QuotaPath::toString).orElse(null),
+                relief.workloads() > 0 ? null : new GpuAmount(relief.gpuMilli()),
+                relief.workloads() > 0 ? relief.workloads() : null);
     }
 
     private static String right(String rule) {

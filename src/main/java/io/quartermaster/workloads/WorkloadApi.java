@@ -287,12 +287,25 @@ public final class WorkloadApi {
      * @param path whose limit or reservation; absent where it is the pool's room
      */
     @Schema(name = "Relief")
-    public record Relief(Change change, @Nullable String path, GpuAmount gpus) {
+    public record Relief(
+            Change change,
+
+            @Schema(description = "whose limit, cap or reservation; absent where it is the pool's room") @Nullable
+            String path,
+
+            @Schema(description = "by how much; absent where workloads are counted") @Nullable
+            GpuAmount gpus,
+
+            @Schema(description = "how many more would have to be allowed at once; absent where GPUs are counted")
+            @Nullable
+            Long workloads) {
 
         /** What would have to change. */
         @Schema(name = "ReliefChange")
         public enum Change {
             RAISE_LIMIT,
+            RAISE_USER_LIMIT,
+            RAISE_MAX_RUNNING,
             RESERVE_MORE,
             FREE_IN_POOL,
             FREE_ON_ONE_NODE

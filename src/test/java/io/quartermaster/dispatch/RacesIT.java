@@ -409,7 +409,10 @@ class RacesIT {
         UUID first = rows.submit(queue, policy, profile);
         UUID second = rows.submit(queue, policy, profile);
         UUID others = rows.submit(queue, policy, profile);
-        rows.run("update workload set submitted_by = 'somebody-else' where id = $1", others);
+        // One person renamed is still one; another under the name of a former one is not.
+        rows.run("update workload set submitter = 'one', submitted_by = 'before' where id = $1", first);
+        rows.run("update workload set submitter = 'one', submitted_by = 'after' where id = $1", second);
+        rows.run("update workload set submitter = 'another', submitted_by = 'before' where id = $1", others);
         cell.settle();
         assertThat(rows.state(first)).isEqualTo("starting");
         assertThat(rows.state(others)).isEqualTo("starting");

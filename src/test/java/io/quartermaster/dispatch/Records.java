@@ -83,7 +83,7 @@ final class Records {
                 new UUID(4, number),
                 number,
                 terms,
-                "somebody",
+                new WorkloadRecord.Submitter("7c1b", "somebody"),
                 50,
                 true,
                 false,

@@ -76,7 +76,7 @@ class CapsTest {
         assertThat(decided()).containsExactly("Start a", "Start c");
         assertThat(whyWaits(second).code()).isEqualTo(Reason.Code.LIMIT);
         assertThat(whyWaits(second).sentence())
-                .isEqualTo("ann holds 3 GPUs of the 4 GPUs that one user of acme/rnd may hold at once;"
+                .isEqualTo("Its submitter holds 3 GPUs of the 4 GPUs that one user of acme/rnd may hold at once;"
                         + " 2 more would pass it.");
         assertThat(whyWaits(second).numbers())
                 .isEqualTo(new Reason.Numbers(2_000, 3_000, OptionalLong.of(4_000), 3_000));
@@ -118,6 +118,53 @@ class CapsTest {
         decided();
         submit("c", RND, "ann", 2, 60);
         assertThat(decided()).containsExactly("Preempt a", "Nominate c");
+    }
+
+    private Outlook.InPool outlook(WorkloadId id) {
+        return engine.outlook(id, 0).orElseThrow().perPool().getFirst();
+    }
+
+    @Test
+    void theCapPerUserIsWhatWouldHaveToBeRaisedAndNotTheLimit() {
+        given(
+                new Change.QuotaSet(Quota.reserving(RND, Scope.of(POOL), 8_000).withLimit(8_000)),
+                atMostPerUser(RND, 4_000));
+        WorkloadId own = submit("a", RND, "ann", 3, 50);
+        submit("b", RND, "bob", 4, 50);
+        WorkloadId waits = submit("c", RND, "ann", 3, 50);
+        decided();
+        assertThat(outlook(waits).code()).isEqualTo(Reason.Code.LIMIT);
+        // Within the group's limit there is less room still, and that is said first.
+        assertThat(outlook(waits).relief().orElseThrow().kind()).isEqualTo(Outlook.Relief.Kind.RAISE_LIMIT);
+        engine.apply(List.of(new Change.WorkloadRemoved(new WorkloadId("b"))));
+        engine.plan(0);
+        assertThat(outlook(waits).relief())
+                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_USER_LIMIT, Optional.of(RND), 2_000));
+        assertThat(outlook(waits).holders()).containsExactly(own);
+    }
+
+    @Test
+    void onlyTheUsersOwnWorkIsInTheWayOfTheCapPerUser() {
+        given(atMostPerUser(RND, 4_000));
+        WorkloadId own = submit("a", RND, "ann", 3, 50);
+        submit("b", RND, "bob", 4, 50);
+        WorkloadId waits = submit("c", RND, "ann", 2, 50);
+        decided();
+        assertThat(outlook(waits).holders()).containsExactly(own);
+        assertThat(outlook(waits).relief())
+                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_USER_LIMIT, Optional.of(RND), 1_000));
+    }
+
+    @Test
+    void theCapOnWorkloadsSaysHowManyMoreWouldHaveToBeAllowed() {
+        given(atMostRunning(RND, 2));
+        WorkloadId small = submit("a", RND, "ann", 1, 50);
+        WorkloadId large = submit("b", RND, "bob", 2, 50);
+        WorkloadId waits = submit("c", RND, "bob", 1, 50);
+        decided();
+        assertThat(outlook(waits).holders()).containsExactly(large, small);
+        assertThat(outlook(waits).relief())
+                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_MAX_RUNNING, Optional.of(RND), 0, 1));
     }
 
     @Test

@@ -3,11 +3,11 @@ package io.quartermaster.insight;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.quartermaster.governance.ProfileApi;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
 import io.quartermaster.insight.SimulationApi.PolicyChange;
 import io.quartermaster.insight.SimulationApi.QuotaChange;
 import io.quartermaster.insight.SimulationApi.Request;
-import io.quartermaster.insight.SimulationApi.Shape;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
@@ -26,6 +26,16 @@ class QuestionReaderTest {
 
     /** The defaults. */
     private static final InsightConfig CONFIG = new InsightConfig() {
+        @Override
+        public int simulations() {
+            return 4;
+        }
+
+        @Override
+        public int simulationsPerTenant() {
+            return 1;
+        }
+
         @Override
         public Duration timeLimit() {
             return Duration.ofSeconds(5);
@@ -71,12 +81,27 @@ class QuestionReaderTest {
         return new Hypothetical(null, queue, null, null, count, null, null, null, null, null);
     }
 
-    private static Hypothetical underPolicy(@Nullable String policy, @Nullable Shape shape) {
+    private static Hypothetical underPolicy(@Nullable String policy, ProfileApi.@Nullable Request shape) {
         return new Hypothetical(null, null, policy, shape, null, null, null, null, null, null);
     }
 
-    private static Shape shape(String gpus, int workers, int minWorkers) {
-        return new Shape(GpuAmount.parse(gpus), workers, minWorkers, null, null, Map.of(), null, List.of("h100"));
+    private static ProfileApi.Request shape(String gpus, int workers, int minWorkers) {
+        return shape(null, gpus, workers, minWorkers, null);
+    }
+
+    private static ProfileApi.Request shape(
+            @Nullable String name, String gpus, int workers, int minWorkers, @Nullable Duration maxRuntime) {
+        return new ProfileApi.Request(
+                name,
+                GpuAmount.parse(gpus),
+                workers,
+                minWorkers,
+                null,
+                null,
+                Map.of(),
+                null,
+                List.of("h100"),
+                maxRuntime);
     }
 
     private static List<String> refused(Request request) {
@@ -121,7 +146,8 @@ class QuestionReaderTest {
                                                 "h100", GpuAmount.parse("4"), GpuAmount.parse("2"), null, null, null),
                                         new QuotaChange("h100", null, null, -1, null, null)),
                                 null,
-                                null)),
+                                null,
+                                0)),
                         Duration.ofDays(31))))
                 .containsExactlyInAnyOrder(
                         "workloads[0].count",
@@ -131,10 +157,27 @@ class QuestionReaderTest {
                         "workloads[2].shape.gpus",
                         "workloads[2].shape.minWorkers",
                         "workloads[3].queue",
+                        "policies[0].maxRunning",
                         "policies[0].quotas[0].limit",
                         "policies[0].quotas[1].pool",
                         "policies[0].quotas[1].weight",
                         "horizon");
+    }
+
+    @Test
+    void aShapeIsRefusedForWhatAProfileIsRefusedFor() {
+        assertThat(refused(new Request(
+                        List.of(
+                                underPolicy("rnd", shape("0", 1, 1)),
+                                underPolicy("rnd", shape("1000", 10_000, 1)),
+                                underPolicy("rnd", shape("any", "1", 1, 1, Duration.ZERO))),
+                        null,
+                        null)))
+                .containsExactlyInAnyOrder(
+                        "workloads[0].shape.cpuMilli",
+                        "workloads[1].shape.workers",
+                        "workloads[2].shape.name",
+                        "workloads[2].shape.maxRuntime");
     }
 
     @Test

@@ -272,6 +272,74 @@ class SimulationsIT {
     }
 
     @Test
+    void grantsBeyondWhatIsUpAreWarnedOfAsTheyWouldBe() {
+        Map<String, Object> grant = Map.of("reserved", "3", "limit", "4");
+        Map<String, Object> asked = new HashMap<>(grant);
+        asked.put("pool", COUNTED);
+        Response foretold = request(operatorToken())
+                .body(Map.of("tenants", List.of(Map.of("tenant", A, "allotments", List.of(asked)))))
+                .post("/v1/operator/simulations");
+        Response real = request(operatorToken())
+                .queryParam("dryRun", true)
+                .header(
+                        "If-Match",
+                        request(operatorToken())
+                                .get("/v1/operator/tenants/" + A + "/allotments/" + COUNTED)
+                                .header("ETag"))
+                .body(grant)
+                .put("/v1/operator/tenants/" + A + "/allotments/" + COUNTED);
+        assertThat(real.<List<String>>path("warnings"))
+                .as(real.asString())
+                .containsExactly("reservations in pool " + COUNTED + " add up to 5 GPUs, and 4 are up");
+        assertThat(foretold.<List<String>>path("warnings"))
+                .as(foretold.asString())
+                .isEqualTo(real.<List<String>>path("warnings"));
+    }
+
+    @Test
+    void aPoolThatIsACountTakesNoNodes() {
+        Response refused = request(operatorToken())
+                .body(Map.of("nodes", Map.of("added", List.of(Map.of("pool", COUNTED, "gpus", 8)))))
+                .post("/v1/operator/simulations");
+        assertThat(refused.statusCode()).as(refused.asString()).isEqualTo(422);
+        assertThat(refused.<String>path("code")).isEqualTo("pool-is-a-count");
+        assertThat(refused.<List<String>>path("errors.field")).containsExactly("nodes.added[0].pool");
+    }
+
+    @Test
+    void howManyMayRunIsVariedLikeTheAmounts() {
+        Response foretold = simulate(
+                adminToken(A),
+                Map.of(
+                        "workloads",
+                        List.of(Map.of("queue", queue(A), "count", 2)),
+                        "policies",
+                        List.of(Map.of("policy", A + "-rnd", "maxRunning", 1))));
+        assertThat(time(foretold, "workloads[0].startsAt")).isEqualTo(time(foretold, "asOf"));
+        assertThat(foretold.<String>path("workloads[1].reasons[0].code")).isEqualTo("LIMIT");
+        assertThat(foretold.<String>path("workloads[1].reasons[0].sentence")).contains("of at most 1 at once");
+    }
+
+    @Test
+    void aShapeThatNoProfileMayHaveIsRefused() {
+        Map<String, Object> shape =
+                Map.of("gpus", "1", "pools", List.of(COUNTED, COUNTED), "topology", Map.of("required", "rack"));
+        Response twice = request(adminToken(A))
+                .body(Map.of("workloads", List.of(Map.of("policy", A + "-rnd", "shape", shape))))
+                .post(SIMULATIONS);
+        assertThat(twice.statusCode()).as(twice.asString()).isEqualTo(400);
+        assertThat(twice.<List<String>>path("errors.field")).containsExactly("workloads[0].shape.pools[1]");
+
+        Map<String, Object> level =
+                Map.of("gpus", "1", "pools", List.of(COUNTED), "topology", Map.of("required", "rack"));
+        Response unknown = request(adminToken(A))
+                .body(Map.of("workloads", List.of(Map.of("policy", A + "-rnd", "shape", level))))
+                .post(SIMULATIONS);
+        assertThat(unknown.statusCode()).as(unknown.asString()).isEqualTo(400);
+        assertThat(unknown.<List<String>>path("errors.field")).containsExactly("workloads[0].shape.topology.required");
+    }
+
+    @Test
     void whatIsNotTheCallersIsNotThere() {
         Map<String, Object> theirs = Map.of("workloads", List.of(Map.of("queue", queue(B))));
         Response response = request(adminToken(A)).body(theirs).post(SIMULATIONS);

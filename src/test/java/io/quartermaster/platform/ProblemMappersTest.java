@@ -43,6 +43,15 @@ class ProblemMappersTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {429, 503})
+    void whoeverMayAskAgainIsToldWhen(int status) {
+        Response response = mappers.problem(ProblemException.of(status, "busy", "busy"));
+
+        assertThat(response.getStatus()).isEqualTo(status);
+        assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"42601", "42501", "23502"})
     void whatIsWrongInTheServiceIsNoOutage(String sqlState) {
         Response response = mappers.anything(new PgException("no", "ERROR", sqlState, ""));

@@ -211,6 +211,12 @@ class TenantIT {
                 .then()
                 .statusCode(403)
                 .body("code", equalTo("tenant-suspended"));
+        request(token)
+                .body(Map.of("workloads", List.of(Map.of("queue", "q"))))
+                .post("/v1/tenants/tenancy-c/simulations")
+                .then()
+                .statusCode(403)
+                .body("code", equalTo("tenant-suspended"));
         request(operatorToken()).get("/v1/tenants/tenancy-c").then().statusCode(200);
         request(operatorToken())
                 .header("If-Match", etag)

@@ -1,0 +1,202 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.ProblemException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads shapes of jobs as the API writes them, for profiles and for what-ifs, so that both accept the same. All that is wrong is noted at
+ * once, each with its field.
+ */
+public final class ProfileReader {
+
+    private static final int MAX_WORKERS = 10_000;
+    private static final int MAX_LABELS = 64;
+    private static final int MAX_LABEL = 63;
+    private static final long MAX_AMOUNT = 1_000_000_000L;
+    private static final Duration MAX_RUNTIME = Duration.ofDays(365);
+
+    /**
+     * A pool that the tenant has a part of.
+     *
+     * @param levels of its nodes' topology
+     */
+    public record Granted(PoolId pool, List<String> levels) {
+        public Granted {
+            levels = List.copyOf(levels);
+        }
+    }
+
+    private final ProblemException.Invalid problems;
+    private final String prefix;
+
+    /** @param prefix of the fields' paths, such as {@code shape.} */
+    public ProfileReader(ProblemException.Invalid problems, String prefix) {
+        this.problems = problems;
+        this.prefix = prefix;
+    }
+
+    /** Notes what is wrong whatever the pools are. */
+    public void check(ProfileApi.Request request) {
+        GpuAmount gpus = request.gpus();
+        note(
+                gpus != null && Profile.isAmount(gpus.milli()),
+                "gpus",
+                "is no whole number and no part of one GPU",
+                "\"0\", a part such as \"0.25\", or a whole number such as \"8\"");
+        workers(request);
+        amount("cpuMilli", request.cpuMilli());
+        amount("memoryMiB", request.memoryMiB());
+        note(
+                gpus == null || gpus.milli() > 0 || given(request.cpuMilli()) > 0 || given(request.memoryMiB()) > 0,
+                "cpuMilli",
+                "work without GPUs that asks for no CPU and no memory either would fill a node without end",
+                "1 or more, or a memoryMiB of 1 or more");
+        labels(request.nodeLabels());
+        maxRuntime(request.maxRuntime());
+    }
+
+    private void note(boolean fine, String field, String message, String accepted) {
+        problems.check(fine, prefix + field, message, accepted);
+    }
+
+    private void workers(ProfileApi.Request request) {
+        int workers = workersOf(request);
+        int minWorkers = minWorkersOf(request);
+        // Each factor may be fine alone; together they are what the leader has to hold, count and tell.
+        long each = request.gpus() == null ? 0 : request.gpus().milli();
+        long mostWorkers = each == 0 ? MAX_WORKERS : Math.min(MAX_WORKERS, GpuAmount.MAX_MILLI / each);
+        note(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS);
+        note(
+                workers > MAX_WORKERS || workers <= mostWorkers,
+                "workers",
+                "they would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
+                "with so many GPUs each: 1 to " + mostWorkers);
+        note(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
+    }
+
+    private static int workersOf(ProfileApi.Request request) {
+        return request.workers() == null ? 1 : request.workers();
+    }
+
+    private static int minWorkersOf(ProfileApi.Request request) {
+        return request.minWorkers() == null ? workersOf(request) : request.minWorkers();
+    }
+
+    private static long given(@Nullable Long amount) {
+        return amount == null ? 0 : amount;
+    }
+
+    private void amount(String field, @Nullable Long amount) {
+        note(given(amount) >= 0 && given(amount) <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
+    }
+
+    private void labels(@Nullable Map<String, String> given) {
+        boolean fine = given == null
+                || given.size() <= MAX_LABELS
+                        && given.entrySet().stream()
+                                .allMatch(label -> isLabel(label.getKey())
+                                        && label.getValue() != null
+                                        && label.getValue().length() <= MAX_LABEL);
+        note(
+                fine,
+                "nodeLabels",
+                "not accepted",
+                "at most " + MAX_LABELS + " labels of at most " + MAX_LABEL + " characters");
+    }
+
+    private static boolean isLabel(String text) {
+        return !text.isBlank() && text.length() <= MAX_LABEL;
+    }
+
+    private void maxRuntime(@Nullable Duration given) {
+        note(
+                given == null || given.toMillis() > 0 && given.compareTo(MAX_RUNTIME) <= 0,
+                "maxRuntime",
+                "out of range",
+                "more than PT0S, at most " + MAX_RUNTIME);
+    }
+
+    /**
+     * The profile that a request states. Ends the request when anything was noted.
+     *
+     * @param granted by name
+     */
+    public Profile read(
+            ProfileApi.Request request, UUID id, String name, long version, SortedMap<String, Granted> granted) {
+        check(request);
+        List<PoolId> pools = pools(request.pools(), granted);
+        problems.throwIfAny();
+        return new Profile(
+                id,
+                name,
+                request.gpus() == null ? 0 : request.gpus().milli(),
+                workersOf(request),
+                minWorkersOf(request),
+                given(request.cpuMilli()),
+                given(request.memoryMiB()),
+                request.nodeLabels() == null ? new TreeMap<>() : new TreeMap<>(request.nodeLabels()),
+                request.topology() == null
+                        ? Profile.Topology.ANY
+                        : request.topology().levels(),
+                pools,
+                request.maxRuntime() == null
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(request.maxRuntime().toMillis()),
+                version);
+    }
+
+    private List<PoolId> pools(@Nullable List<@Nullable String> names, SortedMap<String, Granted> granted) {
+        String accepted = granted.isEmpty() ? "none: no pool is allotted yet" : String.join(", ", granted.keySet());
+        if (names == null || names.isEmpty()) {
+            problems.add(prefix + "pools", "a profile runs in at least one pool", accepted);
+            return List.of();
+        }
+        List<PoolId> pools = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            String name = names.get(i);
+            String field = prefix + "pools[" + i + "]";
+            Optional<PoolId> found = name == null
+                    ? Optional.empty()
+                    : Optional.ofNullable(granted.get(name)).map(Granted::pool);
+            if (found.isEmpty()) {
+                problems.add(field, "no pool of this tenant", accepted);
+            } else if (pools.contains(found.get())) {
+                problems.add(field, "is named twice", "each pool once");
+            } else {
+                pools.add(found.get());
+            }
+        }
+        return pools;
+    }
+
+    /** Notes a level that none of its pools has: it would keep its work waiting for good. */
+    public void checkLevels(Profile profile, SortedMap<String, Granted> granted) {
+        SortedSet<String> known = new TreeSet<>();
+        granted.values().stream()
+                .filter(one -> profile.pools().contains(one.pool()))
+                .forEach(one -> known.addAll(one.levels()));
+        String accepted = known.isEmpty()
+                ? "none: its pools state no levels of topology"
+                : "a level of its pools: " + String.join(", ", known);
+        Profile.Topology topology = profile.topology();
+        level("topology.required", topology.required(), known, accepted);
+        level("topology.preferred", topology.preferred(), known, accepted);
+    }
+
+    private void level(String field, Optional<String> level, SortedSet<String> known, String accepted) {
+        note(level.map(known::contains).orElse(true), field, "none of its pools has such a level", accepted);
+    }
+}
