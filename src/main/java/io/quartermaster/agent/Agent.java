@@ -15,6 +15,7 @@ import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -63,14 +64,16 @@ public final class Agent implements AutoCloseable {
         this.config = config;
         this.state = state;
         AgentConfig.Pace pace = config.pace();
+        Optional<Pausing> pausing = Machine.pausing(config);
+        this.machine = new Machine(config, pausing);
         WorkEnvironment works = new WorkEnvironment(
                 state,
                 launcher,
                 config.isolation() == Isolation.NONE && !config.trustsTenants(),
                 pace.outputLimitBytes(),
+                pausing,
                 pace.tickMillis());
-        this.attempts = new Attempts(state, works, launcher, config.log());
-        this.machine = new Machine(config);
+        this.attempts = new Attempts(state, works, launcher, machine::deviceIds, config.log());
         this.service = new ServiceClient(config);
         this.loop = Thread.ofPlatform().name("agent " + config.node()).unstarted(this::run);
     }
@@ -224,7 +227,14 @@ public final class Agent implements AutoCloseable {
             leaseMillis = reply.leaseMillis();
             Lease lease = new Lease(clock.bootId(), until, reply.leaseMillis());
             attempts.renew(lease);
-            String failure = carryOut(Decision.decide(reply.attempts(), reply.forget(), attempts.locals(), now), lease);
+            List<Action> actions = Decision.decide(
+                    reply.attempts(),
+                    reply.paused(),
+                    reply.forget(),
+                    attempts.locals(),
+                    config.paused().most(),
+                    now);
+            String failure = carryOut(actions, lease);
             if (failure.isEmpty()) {
                 appliedRevision = reply.revision();
             }

@@ -3,6 +3,7 @@ package io.quartermaster.agent;
 import io.quartermaster.agent.AgentConfig.Credentials;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.AgentConfig.Pace;
+import io.quartermaster.agent.AgentConfig.Paused;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -119,6 +121,25 @@ public final class AgentCommand implements Callable<Integer> {
             description = "Their memory, in MiB or GiB. Default: ${DEFAULT-VALUE}")
     private String simulatedMemory;
 
+    @Option(
+            names = "--most-paused",
+            defaultValue = "4",
+            paramLabel = "N",
+            description = {
+                "Keep at most N attempts paused: their devices are free, their processes stand still and keep their main"
+                        + " memory, with what was on their GPUs. 0: pause nothing. Default: ${DEFAULT-VALUE}"
+            })
+    private int mostPaused;
+
+    @Option(
+            names = "--cuda-checkpoint",
+            paramLabel = "FILE",
+            description = {
+                "NVIDIA's program that moves the memory of a process off its GPUs; without it nothing is paused on real"
+                        + " GPUs. Default: cuda-checkpoint, where it is found"
+            })
+    private @Nullable Path cudaCheckpoint;
+
     /** Set by picocli before {@link #call}. */
     @SuppressWarnings("NullAway.Init")
     public AgentCommand() {}
@@ -175,6 +196,7 @@ public final class AgentCommand implements Callable<Integer> {
                     wanted,
                     trustTenants,
                     stopWorkOnExit,
+                    new Paused(mostPaused, Optional.ofNullable(cudaCheckpoint)),
                     Pace.USUAL,
                     line -> log(out, line));
         } catch (IllegalArgumentException e) {

@@ -4,6 +4,7 @@ import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.Protocol;
 import java.net.URI;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -13,6 +14,7 @@ import java.util.function.Consumer;
  * @param trustsTenants see {@link io.quartermaster.agent.protocol.Inventory}
  * @param stopsWorkOnClose whether work ends with the agent, for a node that exists only while a person looks at it.
  *     Otherwise work goes on under its supervisors until the lease ends
+ * @param paused whether and how work is paused here
  * @param log takes one line for people at a time
  */
 public record AgentConfig(
@@ -24,6 +26,7 @@ public record AgentConfig(
         Isolation isolation,
         boolean trustsTenants,
         boolean stopsWorkOnClose,
+        Paused paused,
         Pace pace,
         Consumer<String> log) {
     public AgentConfig {
@@ -45,6 +48,23 @@ public record AgentConfig(
 
         /** As many as named, made up. */
         record Simulated(int count, String model, long memoryMiB) implements Devices {}
+    }
+
+    /**
+     * What is done about work that is to be paused.
+     *
+     * @param most attempts that are kept paused at a time, each with its main memory; 0 for none
+     * @param cudaCheckpoint the program that moves the memory of NVIDIA devices; looked for where it is not named
+     */
+    public record Paused(int most, Optional<Path> cudaCheckpoint) {
+        public static final Paused USUAL = new Paused(4, Optional.empty());
+
+        public Paused {
+            if (most < 0 || most > Protocol.MAX_ATTEMPTS) {
+                throw new IllegalArgumentException(
+                        "attempts kept paused: from 0 to %d, not %d".formatted(Protocol.MAX_ATTEMPTS, most));
+            }
+        }
     }
 
     /**

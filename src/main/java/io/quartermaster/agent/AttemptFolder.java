@@ -10,7 +10,9 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 
 /**
  * What is kept of one attempt, in a folder of its own: the only thing that its supervisor and the agent share.
@@ -23,6 +25,9 @@ import java.util.Optional;
  *   <li>{@code started}: durably written by the supervisor before it starts the work. Whoever finds it starts nothing.
  *   <li>{@code work}: the leader of the work's process group, once there is one.
  *   <li>{@code exit}: how it ended; durable, final, and only written when nothing of it runs any more.
+ *   <li>{@code pause}: that its processes should stand still; by the agent. {@code paused}: that they do; by the supervisor.
+ *   <li>{@code resume}: the attempt that takes the processes over, with every one before it; durably written by the agent before
+ *       it is heard of again. {@code resumed}: that they go on as that attempt; by the supervisor.
  *   <li>{@code output-*}: see {@link Output}. {@code supervisor.log}: complaints of the supervisor itself.
  * </ul>
  *
@@ -48,6 +53,22 @@ record AttemptFolder(Path path) {
 
     private Path work() {
         return path.resolve("work");
+    }
+
+    private Path pause() {
+        return path.resolve("pause");
+    }
+
+    private Path paused() {
+        return path.resolve("paused");
+    }
+
+    private Path resume() {
+        return path.resolve("resume");
+    }
+
+    private Path resumed() {
+        return path.resolve("resumed");
     }
 
     private Path exit() {
@@ -152,6 +173,104 @@ record AttemptFolder(Path path) {
         return read.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new Leader(read.get().number("pid"), read.get().number("startedAtEpochMillis")));
+    }
+
+    /** A request to stand still: by {@code deadlineMillis} of the boot clock the devices are free. */
+    record PauseRequest(UUID attemptId, long graceMillis, long deadlineMillis) {}
+
+    void requestPause(PauseRequest request) throws IOException {
+        new Fields()
+                .with("attemptId", request.attemptId)
+                .with("graceMillis", request.graceMillis)
+                .with("deadlineMillis", request.deadlineMillis)
+                .writeForThisBoot(pause());
+    }
+
+    Optional<PauseRequest> readPause() throws IOException {
+        Optional<Fields> read = Fields.read(pause());
+        if (read.isEmpty()) {
+            return Optional.empty();
+        }
+        Fields fields = read.get();
+        return Optional.of(new PauseRequest(
+                UUID.fromString(fields.text("attemptId")),
+                fields.number("graceMillis"),
+                fields.number("deadlineMillis")));
+    }
+
+    void markPaused(UUID attemptId) throws IOException {
+        new Fields().with("attemptId", attemptId).writeForThisBoot(paused());
+    }
+
+    /** The attempt that was paused last; it may have been taken over since. */
+    Optional<UUID> readPaused() throws IOException {
+        Optional<Fields> read = Fields.read(paused());
+        return read.isEmpty()
+                ? Optional.empty()
+                : Optional.of(UUID.fromString(read.get().text("attemptId")));
+    }
+
+    /**
+     * Which attempt the processes are of from now on.
+     *
+     * @param earlier those they were of before, the first one first
+     * @param devices their indices, in the order in which the work counts them
+     * @param deviceMap see {@link Pausing#deviceMap}
+     * @param maxRuntimeMillis from when they go on
+     */
+    record Resume(
+            UUID attemptId,
+            List<UUID> earlier,
+            List<Integer> devices,
+            String deviceMap,
+            Optional<Long> maxRuntimeMillis) {
+        Resume {
+            earlier = List.copyOf(earlier);
+            devices = List.copyOf(devices);
+        }
+    }
+
+    void requestResume(Resume resume) throws IOException {
+        Fields fields = new Fields()
+                .with("attemptId", resume.attemptId)
+                .with("earlier", resume.earlier.stream().map(UUID::toString).toList())
+                .with("devices", resume.devices.stream().map(String::valueOf).toList())
+                .with("deviceMap", resume.deviceMap);
+        resume.maxRuntimeMillis.ifPresent(millis -> fields.with("maxRuntimeMillis", millis));
+        fields.writeDurably(resume());
+    }
+
+    Optional<Resume> readResume() throws IOException {
+        Optional<Fields> read = Fields.read(resume());
+        if (read.isEmpty()) {
+            return Optional.empty();
+        }
+        Fields fields = read.get();
+        return Optional.of(new Resume(
+                UUID.fromString(fields.text("attemptId")),
+                fields.list("earlier").stream().map(UUID::fromString).toList(),
+                fields.list("devices").stream().map(Integer::valueOf).toList(),
+                fields.text("deviceMap"),
+                fields.optional("maxRuntimeMillis").map(Long::valueOf)));
+    }
+
+    /** That the processes go on as this attempt. */
+    record Resumed(UUID attemptId, long startedAtEpochMillis) {}
+
+    void markResumed(Resumed resumed) throws IOException {
+        new Fields()
+                .with("attemptId", resumed.attemptId)
+                .with("startedAtEpochMillis", resumed.startedAtEpochMillis)
+                .writeForThisBoot(resumed());
+    }
+
+    Optional<Resumed> readResumed() throws IOException {
+        Optional<Fields> read = Fields.read(resumed());
+        return read.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Resumed(
+                        UUID.fromString(read.get().text("attemptId")),
+                        read.get().number("startedAtEpochMillis")));
     }
 
     void markEnded(Ended end) throws IOException {

@@ -3,9 +3,12 @@ package io.quartermaster.agent;
 import io.quartermaster.agent.AttemptFolder.Claim;
 import io.quartermaster.agent.AttemptFolder.Leader;
 import io.quartermaster.agent.AttemptFolder.Lease;
+import io.quartermaster.agent.AttemptFolder.PauseRequest;
+import io.quartermaster.agent.AttemptFolder.Resume;
 import io.quartermaster.agent.AttemptFolder.StopRequest;
 import io.quartermaster.agent.Decision.Action;
 import io.quartermaster.agent.Decision.Local;
+import io.quartermaster.agent.Decision.Standing;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
@@ -31,6 +34,7 @@ import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -39,7 +43,8 @@ import java.util.stream.Stream;
  * <p>Below the state folder:
  *
  * <ul>
- *   <li>{@code attempts/<id>/}: see {@link AttemptFolder}; the agent's alone.
+ *   <li>{@code attempts/<id>/}: see {@link AttemptFolder}; the agent's alone. Where paused processes were taken over by later
+ *       attempts, the folder and the processes' own variables keep the id of the first.
  *   <li>{@code forgotten/<id>}: empty; that id was here and is never started again. Kept for a week.
  *   <li>{@code tenants/<tenant>/}: in {@code checkpoints/<name>} what is kept from attempt to attempt, in {@code work/<id>} an attempt's
  *       home and scratch space, deleted with it; only the work's user may enter either.
@@ -59,6 +64,7 @@ final class Attempts implements AutoCloseable {
     private final WorkEnvironment works;
     private final Launcher launcher;
     private final SupervisorProgram supervisor;
+    private final Supplier<List<String>> deviceIds;
     private final Consumer<String> log;
     private final SortedMap<UUID, Attempt> attempts = new TreeMap<>();
     private final Map<UUID, Process> supervisors = new HashMap<>();
@@ -69,9 +75,34 @@ final class Attempts implements AutoCloseable {
             Thread.ofPlatform().daemon().name("deletions").factory());
 
     /** What is known of one attempt, beside what is read from its folder each time. */
-    private record Attempt(AttemptFolder folder, WorkRecord work) {}
+    private record Attempt(UUID id, AttemptFolder folder, WorkRecord work) {
+        /** Whether it took over the processes of an earlier one. */
+        boolean tookOver() {
+            return !id.toString().equals(work.attemptId());
+        }
 
-    Attempts(StateFolder state, WorkEnvironment works, Launcher launcher, Consumer<String> log) throws IOException {
+        Optional<Long> startedAt() throws IOException {
+            return tookOver()
+                    ? folder.readResumed()
+                            .filter(resumed -> resumed.attemptId().equals(id))
+                            .map(AttemptFolder.Resumed::startedAtEpochMillis)
+                    : folder.readStarted();
+        }
+
+        boolean isPaused() throws IOException {
+            return folder.readPaused().filter(id::equals).isPresent();
+        }
+    }
+
+    /** @param deviceIds of the node's devices, by index */
+    Attempts(
+            StateFolder state,
+            WorkEnvironment works,
+            Launcher launcher,
+            Supplier<List<String>> deviceIds,
+            Consumer<String> log)
+            throws IOException {
+        this.deviceIds = deviceIds;
         this.state = state;
         this.works = works;
         this.launcher = launcher;
@@ -88,7 +119,7 @@ final class Attempts implements AutoCloseable {
                 UUID id = UUID.fromString(path.getFileName().toString());
                 Optional<WorkRecord> work = WorkRecord.read(folder.record());
                 if (work.isPresent()) {
-                    attempts.put(id, new Attempt(folder, work.get()));
+                    adopt(id, folder, work.get());
                 } else {
                     discard(path, "unrecorded-" + path.getFileName());
                 }
@@ -105,6 +136,16 @@ final class Attempts implements AutoCloseable {
         for (Path rest : list(state.trash())) {
             deletions.execute(() -> delete(rest));
         }
+    }
+
+    /** A takeover may have been recorded and its mark not: those before it are as good as forgotten. */
+    private void adopt(UUID first, AttemptFolder folder, WorkRecord work) throws IOException {
+        Optional<Resume> resume = folder.readResume();
+        UUID id = resume.map(Resume::attemptId).orElse(first);
+        for (UUID earlier : resume.map(Resume::earlier).orElse(List.of())) {
+            markForgotten(earlier);
+        }
+        attempts.put(id, new Attempt(id, folder, work));
     }
 
     /** All attempts by id, as they are now. Decides those whose supervisor is gone. */
@@ -137,13 +178,16 @@ final class Attempts implements AutoCloseable {
                 }
             }
         }
-        Optional<Long> startedAt = attempt.folder.readStarted();
+        Optional<Long> startedAt = attempt.startedAt();
         if (startedAt.isPresent()) {
             pacing.began(id);
         }
         Optional<StopRequest> stop = attempt.folder.readStop();
         if (stop.isPresent()) {
             return new AttemptState.Stopping(startedAt.orElse(null), stop.get().reason());
+        }
+        if (attempt.isPaused()) {
+            return new AttemptState.Paused(startedAt.orElse(null));
         }
         return startedAt.isPresent() && attempt.folder.readLeader().isPresent()
                 ? new AttemptState.Running(startedAt.get())
@@ -157,7 +201,7 @@ final class Attempts implements AutoCloseable {
         if (end.isPresent()) {
             return end.get();
         }
-        Optional<Long> startedAt = folder.readStarted();
+        Optional<Long> startedAt = attempt.startedAt();
         Optional<Long> group = folder.readLeader().filter(Leader::isAlive).map(Leader::pid);
         try {
             if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
@@ -170,9 +214,10 @@ final class Attempts implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         }
-        String detail = startedAt.isPresent() ? "its supervisor died" : "it was recorded, and never started";
-        if (startedAt.isEmpty()) {
-            UUID id = UUID.fromString(attempt.work.attemptId());
+        boolean neverBegan = folder.readStarted().isEmpty();
+        String detail = neverBegan ? "it was recorded, and never started" : "its supervisor died";
+        if (neverBegan) {
+            UUID id = attempt.id;
             log.accept(
                     "the supervisor of attempt %s died before it began; see %s".formatted(id, folder.supervisorLog()));
             pacing.died(id, nowMillis());
@@ -193,9 +238,23 @@ final class Attempts implements AutoCloseable {
                     entry.getKey(),
                     attempt.folder.hasEnded()
                             ? new Local.Over()
-                            : new Local.Live(attempt.folder.readStop(), attempt.work.graceMillis()));
+                            : new Local.Live(attempt.folder.readStop(), attempt.work.graceMillis(), standing(attempt)));
         }
         return locals;
+    }
+
+    private static Standing standing(Attempt attempt) throws IOException {
+        if (attempt.isPaused()) {
+            return Standing.PAUSED;
+        }
+        boolean asked = attempt.folder
+                .readPause()
+                .filter(request -> request.attemptId().equals(attempt.id))
+                .isPresent();
+        if (asked) {
+            return Standing.IS_ASKED_TO;
+        }
+        return attempt.work.pausing().isPresent() ? Standing.CAN_PAUSE : Standing.CANNOT_PAUSE;
     }
 
     private void dropOldMarks() throws IOException {
@@ -225,6 +284,8 @@ final class Attempts implements AutoCloseable {
                 end(record(order, List.of()), outcome, detail);
             }
             case Action.Stop(UUID id, StopRequest request) -> stop(id, request);
+            case Action.Pause(PauseRequest request) -> pause(request);
+            case Action.Resume(AttemptOrder order, UUID paused) -> resume(order, paused);
             case Action.Forget(UUID id) -> forget(id);
         }
     }
@@ -269,19 +330,22 @@ final class Attempts implements AutoCloseable {
     }
 
     private void fail(Attempt attempt, IOException reason) throws IOException {
-        log.accept("attempt %s cannot start: %s".formatted(attempt.work.attemptId(), reason.getMessage()));
+        log.accept("attempt %s cannot start: %s".formatted(attempt.id, reason.getMessage()));
         end(attempt, Outcome.FAILED, "cannot start: " + reason.getMessage());
     }
 
     /** From when this returns, the attempt is known here for good: a crash may lose it, but never start it twice. */
     private Attempt record(AttemptOrder order, List<String> launcherArguments) throws IOException {
         Path path = state.attempts().resolve(order.attemptId().toString());
+        if (attempts.values().stream().anyMatch(other -> other.folder.path().equals(path))) {
+            throw new IOException("attempt %s was taken over by a later one".formatted(order.attemptId()));
+        }
         Files.createDirectories(path);
         Fields.syncFolder(path);
         AttemptFolder folder = new AttemptFolder(path);
         WorkRecord work = works.describe(order, launcherArguments);
         work.write(folder.record());
-        Attempt attempt = new Attempt(folder, work);
+        Attempt attempt = new Attempt(order.attemptId(), folder, work);
         attempts.put(order.attemptId(), attempt);
         return attempt;
     }
@@ -301,12 +365,49 @@ final class Attempts implements AutoCloseable {
         }
     }
 
+    private void pause(PauseRequest request) throws IOException {
+        Attempt attempt = attempts.get(request.attemptId());
+        if (attempt != null) {
+            log.accept(
+                    "attempt %s is asked to pause within %d ms".formatted(request.attemptId(), request.graceMillis()));
+            attempt.folder.requestPause(request);
+        }
+    }
+
+    /** As with {@link #record}: from when this is on disk, the new attempt is known here, and the processes are of it. */
+    private void resume(AttemptOrder order, UUID paused) throws IOException {
+        Attempt attempt = attempts.get(paused);
+        if (attempt == null) {
+            return;
+        }
+        Optional<Resume> before = attempt.folder.readResume();
+        List<UUID> earlier = new ArrayList<>(before.map(Resume::earlier).orElse(List.of()));
+        earlier.add(paused);
+        List<Integer> devices = WorkEnvironment.devices(order);
+        String deviceMap =
+                Pausing.deviceMap(deviceIds.get(), before.map(Resume::devices).orElse(attempt.work.devices()), devices);
+        attempt.folder.requestResume(new Resume(
+                order.attemptId(), earlier, devices, deviceMap, Optional.ofNullable(order.maxRuntimeMillis())));
+        log.accept("attempt %s takes over the processes of %s: attempt %d of workload %s, tenant %s"
+                .formatted(order.attemptId(), paused, order.attemptNumber(), order.workloadId(), order.tenant()));
+        attempts.remove(paused);
+        attempts.put(order.attemptId(), new Attempt(order.attemptId(), attempt.folder, attempt.work));
+        Process supervisor = supervisors.remove(paused);
+        if (supervisor != null) {
+            supervisors.put(order.attemptId(), supervisor);
+        }
+        markForgotten(paused);
+    }
+
+    private void markForgotten(UUID id) throws IOException {
+        new Fields().writeDurably(state.forgotten().resolve(id.toString()));
+        forgotten.put(id, Instant.now());
+    }
+
     private void forget(UUID id) throws IOException {
         Attempt attempt = attempts.get(id);
         if (attempt != null) {
-            Path mark = state.forgotten().resolve(id.toString());
-            new Fields().writeDurably(mark);
-            forgotten.put(id, Instant.now());
+            markForgotten(id);
             discard(attempt.work.workFolder(), id + "-work");
             discard(attempt.folder.path(), id.toString());
             attempts.remove(id);

@@ -3,18 +3,25 @@ package io.quartermaster.agent;
 import com.sun.management.OperatingSystemMXBean;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.protocol.Inventory;
+import io.quartermaster.agent.protocol.Inventory.Pausing.How;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** What this machine has, looked at now and then on a thread of its own, because a driver in trouble may hang. */
 final class Machine implements AutoCloseable {
     private final AgentConfig config;
+    private final Optional<Pausing> pausing;
     private final Gpus gpus;
     private final Thread looking;
     private volatile Inventory inventory;
 
-    Machine(AgentConfig config) {
+    Machine(AgentConfig config, Optional<Pausing> pausing) {
         this.config = config;
+        this.pausing = pausing;
         this.gpus = switch (config.devices()) {
             case Devices.Real() -> new Gpus.Nvidia(config.log());
             case Devices.Simulated(int count, String model, long memoryMiB) ->
@@ -22,6 +29,31 @@ final class Machine implements AutoCloseable {
         };
         this.inventory = look();
         this.looking = Thread.ofPlatform().daemon().name("devices").start(this::keepLooking);
+    }
+
+    /** How work is paused on this machine; empty where it is not. */
+    static Optional<Pausing> pausing(AgentConfig config) {
+        AgentConfig.Paused paused = config.paused();
+        if (paused.most() == 0 || !ProcessGroup.seesAll()) {
+            return Optional.empty();
+        }
+        return switch (config.devices()) {
+            case Devices.Simulated simulated -> Optional.of(new Pausing(Optional.empty()));
+            case Devices.Real() -> {
+                Optional<Path> program = paused.cudaCheckpoint()
+                        .or(() -> Commands.find("cuda-checkpoint").map(Path::of));
+                Optional<Path> usable = program.filter(Pausing::knowsActions);
+                if (program.isPresent() && usable.isEmpty()) {
+                    config.log().accept("work is not paused here: %s knows no --action".formatted(program.get()));
+                }
+                yield usable.map(found -> new Pausing(Optional.of(found)));
+            }
+        };
+    }
+
+    /** Of its devices, by index. */
+    List<String> deviceIds() {
+        return inventory.devices().stream().map(Inventory.Device::uuid).toList();
     }
 
     Inventory inventory() {
@@ -41,13 +73,24 @@ final class Machine implements AutoCloseable {
 
     private Inventory look() {
         OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
+        List<Inventory.Device> devices = gpus.look();
         return new Inventory(
-                gpus.look(),
+                devices,
                 system.getAvailableProcessors() * 1_000,
                 system.getTotalMemorySize() >> 20,
                 config.isolation(),
                 config.trustsTenants(),
-                gpus.simulated());
+                gpus.simulated(),
+                pausing(devices));
+    }
+
+    /** Nothing is known of cuda-checkpoint on MIG instances. */
+    private Inventory.@Nullable Pausing pausing(List<Inventory.Device> devices) {
+        if (pausing.isEmpty() || devices.stream().anyMatch(Inventory.Device::migEnabled)) {
+            return null;
+        }
+        How how = pausing.get().cudaCheckpoint().isPresent() ? How.CUDA_CHECKPOINT : How.SIGNALS;
+        return new Inventory.Pausing(how, config.paused().most());
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,7 +36,14 @@ final class ProcessGroup {
 
     enum Signal {
         TERM,
-        KILL
+        KILL,
+        STOP,
+        CONT
+    }
+
+    /** Whether this machine shows all that belongs to a program, so that all of it can be made to stand still. */
+    static boolean seesAll() {
+        return HAS_PROC;
     }
 
     private final Process leader;
@@ -132,6 +140,66 @@ final class ProcessGroup {
         }
     }
 
+    /**
+     * Stops every process of the attempt until none moves any more, for at most {@code limitMillis}. A stopped process
+     * starts no other; one that was started while others were being stopped is met in the next round.
+     */
+    static boolean stop(long leader, String attemptId, long limitMillis) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
+        int still = 0;
+        while (true) {
+            Set<Long> moving = new TreeSet<>(members(Optional.of(leader), attemptId));
+            moving.removeIf(ProcessGroup::standsStill);
+            still = moving.isEmpty() ? still + 1 : 0;
+            if (still == 2) {
+                return true;
+            }
+            if (System.nanoTime() - deadline >= 0) {
+                return false;
+            }
+            signal(moving, Signal.STOP);
+            Thread.sleep(10);
+        }
+    }
+
+    /** Lets every process of the attempt go on. */
+    static void goOn(long leader, String attemptId) {
+        signal(members(Optional.of(leader), attemptId), Signal.CONT);
+    }
+
+    /** Every process of the attempt; none where this machine does not show them. */
+    static Set<Long> members(long leader, String attemptId) {
+        return HAS_PROC ? members(Optional.of(leader), attemptId) : Set.of();
+    }
+
+    private static boolean standsStill(long pid) {
+        try {
+            String state = statusFields(PROC.resolve(Long.toString(pid)))[0];
+            return state.equals("T") || state.equals("t");
+        } catch (IOException e) {
+            return true; // It ended meanwhile.
+        }
+    }
+
+    private static void signal(Set<Long> pids, Signal signal) {
+        if (pids.isEmpty()) {
+            return;
+        }
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "kill -s \"$@\"", "sh", signal.name()));
+        pids.forEach(pid -> command.add(Long.toString(pid)));
+        try {
+            new ProcessBuilder(command)
+                    .redirectErrorStream(true)
+                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                    .start()
+                    .waitFor(5, TimeUnit.SECONDS);
+        } catch (IOException e) {
+            System.err.println("cannot signal: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private static void signal(long group, Signal signal) {
         try {
             // The shell's own kill: /bin/kill is missing on small images, and Java signals single processes only.
@@ -147,6 +215,7 @@ final class ProcessGroup {
                             switch (signal) {
                                 case TERM -> ProcessHandle::destroy;
                                 case KILL -> ProcessHandle::destroyForcibly;
+                                case STOP, CONT -> process -> {};
                             });
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -168,11 +237,15 @@ final class ProcessGroup {
         return members;
     }
 
+    /** From the state on. proc(5): pid (name) state ppid pgrp session ...; the name may contain blanks and parentheses. */
+    private static String[] statusFields(Path process) throws IOException {
+        String stat = Files.readString(process.resolve("stat"), StandardCharsets.ISO_8859_1);
+        return stat.substring(stat.lastIndexOf(')') + 2).split(" ", 5);
+    }
+
     private static boolean isMember(Path process, Optional<Long> group, byte[] mark) {
         try {
-            // proc(5): pid (name) state ppid pgrp session ...; the name may contain blanks and parentheses.
-            String stat = Files.readString(process.resolve("stat"), StandardCharsets.ISO_8859_1);
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 5);
+            String[] fields = statusFields(process);
             if (fields[0].equals("Z") || fields[0].equals("X")) {
                 return false;
             }

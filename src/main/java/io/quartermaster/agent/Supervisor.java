@@ -32,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  * TERM goes to the work, and at the deadline KILL. A lease that is not renewed counts as a request when a quarter of it
  * is left, so that work can still save its state, and its end is a deadline above all others.
  *
+ * <p>Between a pause and the next attempt that takes its processes over, it keeps them standing still: see {@link Standstill}. They
+ * are ended like running ones, but for the callback, which they could not answer.
+ *
  * <p>Threads: the main thread does everything and starts all processes; one daemon thread per process moves output.
  */
 public final class Supervisor {
@@ -108,9 +111,12 @@ public final class Supervisor {
             return new Ended(Outcome.FAILED, NOT_STARTED, startedAt, now(), "cannot start: " + e.getMessage());
         }
         folder.markRunning(group.leader());
-        Stopping stopping = new Stopping(group, output, clock.millis());
+        Standstill standstill =
+                new Standstill(folder, work, clock, output, group.leader().pid(), startedAt);
+        Stopping stopping = new Stopping(group, output, standstill);
         try {
             while (!group.hasEndedWithin(work.tickMillis()) || !stopping.callbackHasEndedWithin(work.tickMillis())) {
+                standstill.advance(stopping.reason() != null);
                 stopping.advance();
             }
         } finally {
@@ -121,8 +127,13 @@ public final class Supervisor {
             }
         }
         @Nullable StopReason reason = stopping.reason();
+        if (reason == null && standstill.standsStill()) {
+            String detail = "its processes were killed while it was paused";
+            return new Ended(Outcome.LOST, group.exitCode(), standstill.startedAtEpochMillis(), now(), detail);
+        }
         Outcome outcome = outcome(group.exitCode(), reason, MemoryKills.count() > memoryKills);
-        return new Ended(outcome, group.exitCode(), startedAt, now(), stopping.detail());
+        String detail = standstill.failure().isEmpty() ? stopping.detail() : standstill.failure();
+        return new Ended(outcome, group.exitCode(), standstill.startedAtEpochMillis(), now(), detail);
     }
 
     /** An attempt that was asked to stop ended for that reason, even if its work then returned 0. */
@@ -176,18 +187,16 @@ public final class Supervisor {
     private final class Stopping {
         private final ProcessGroup group;
         private final Output output;
-        private final long maxRuntimeEnd;
+        private final Standstill standstill;
         private @Nullable StopRequest request;
         private @Nullable ProcessGroup callback;
         private boolean termSent;
         private String detail = "";
 
-        Stopping(ProcessGroup group, Output output, long startedAtMillis) {
+        Stopping(ProcessGroup group, Output output, Standstill standstill) {
             this.group = group;
             this.output = output;
-            this.maxRuntimeEnd = work.maxRuntimeMillis()
-                    .map(millis -> startedAtMillis + millis)
-                    .orElse(Long.MAX_VALUE);
+            this.standstill = standstill;
         }
 
         @Nullable
@@ -230,6 +239,9 @@ public final class Supervisor {
             } else if (!callbackIsRunning() && !termSent) {
                 termSent = true;
                 group.signal(Signal.TERM);
+                if (standstill.standsStill()) {
+                    standstill.goOn();
+                }
             }
         }
 
@@ -270,7 +282,7 @@ public final class Supervisor {
                 return Optional.of(new StopRequest(StopReason.GIVEN_UP, Math.max(0, leaseEnd - now), leaseEnd));
             }
             long grace = work.graceMillis();
-            if (now >= maxRuntimeEnd) {
+            if (now >= standstill.maxRuntimeEndMillis()) {
                 return Optional.of(new StopRequest(StopReason.TIMED_OUT, grace, now + grace));
             }
             return machineStops
@@ -279,7 +291,7 @@ public final class Supervisor {
         }
 
         private void startCallback(StopRequest stop) throws IOException {
-            if (work.abortCallback().isEmpty() || stop.graceMillis() == 0) {
+            if (work.abortCallback().isEmpty() || stop.graceMillis() == 0 || standstill.standsStill()) {
                 return;
             }
             Map<String, String> more = Map.of(

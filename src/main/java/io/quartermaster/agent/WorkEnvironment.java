@@ -23,14 +23,21 @@ final class WorkEnvironment {
     private final Launcher launcher;
     private final boolean oneTenantOnly;
     private final long outputLimitBytes;
+    private final Optional<Pausing> pausing;
     private final long tickMillis;
 
     WorkEnvironment(
-            StateFolder state, Launcher launcher, boolean oneTenantOnly, long outputLimitBytes, long tickMillis) {
+            StateFolder state,
+            Launcher launcher,
+            boolean oneTenantOnly,
+            long outputLimitBytes,
+            Optional<Pausing> pausing,
+            long tickMillis) {
         this.state = state;
         this.launcher = launcher;
         this.oneTenantOnly = oneTenantOnly;
         this.outputLimitBytes = outputLimitBytes;
+        this.pausing = pausing;
         this.tickMillis = tickMillis;
     }
 
@@ -49,6 +56,8 @@ final class WorkEnvironment {
                 Optional.ofNullable(order.maxRuntimeMillis()),
                 order.graceMillis(),
                 outputLimitBytes,
+                devices(order),
+                pausing,
                 tickMillis);
     }
 
@@ -63,6 +72,11 @@ final class WorkEnvironment {
         Launcher.makeFolder(work.workFolder(), user);
     }
 
+    /** The indices of its devices, in the order in which the work counts them. */
+    static List<Integer> devices(AttemptOrder order) {
+        return order.devices().stream().map(DeviceShare::index).sorted().toList();
+    }
+
     private static Map<String, String> variables(AttemptOrder order, Path work, Path checkpoints) {
         Map<String, String> variables = new TreeMap<>();
         variables.put("PATH", Commands.PATH);
@@ -70,11 +84,7 @@ final class WorkEnvironment {
         variables.put("TMPDIR", work.toString());
         variables.put("LANG", "C.UTF-8");
         variables.putAll(order.environment());
-        String devices = order.devices().stream()
-                .map(DeviceShare::index)
-                .sorted()
-                .map(String::valueOf)
-                .collect(Collectors.joining(","));
+        String devices = devices(order).stream().map(String::valueOf).collect(Collectors.joining(","));
         variables.put("CUDA_VISIBLE_DEVICES", devices);
         variables.put("CUDA_DEVICE_ORDER", "PCI_BUS_ID");
         variables.put(ProcessGroup.ATTEMPT_VARIABLE, order.attemptId().toString());

@@ -13,6 +13,8 @@ import java.util.Optional;
  * @param environment all of it; nothing is added
  * @param workFolder where the work starts: its home and place for scratch files, deleted with the attempt
  * @param checkpointFolder shared by the attempts of a workload, never deleted here
+ * @param devices their indices, in the order in which the work counts them
+ * @param pausing how it can be paused; empty where it cannot
  * @param tickMillis how often the supervisor looks at the lease and for a request to stop
  */
 record WorkRecord(
@@ -26,6 +28,8 @@ record WorkRecord(
         Optional<Long> maxRuntimeMillis,
         long graceMillis,
         long outputLimitBytes,
+        List<Integer> devices,
+        Optional<Pausing> pausing,
         long tickMillis) {
     private static final int FORMAT_VERSION = 1;
 
@@ -41,7 +45,9 @@ record WorkRecord(
                 .with("checkpointFolder", checkpointFolder)
                 .with("graceMillis", graceMillis)
                 .with("outputLimitBytes", outputLimitBytes)
+                .with("devices", devices.stream().map(String::valueOf).toList())
                 .with("tickMillis", tickMillis);
+        pausing.ifPresent(how -> fields.with("pausing", how));
         maxRuntimeMillis.ifPresent(millis -> fields.with("maxRuntimeMillis", millis));
         fields.writeDurably(file);
     }
@@ -67,6 +73,8 @@ record WorkRecord(
                 fields.optional("maxRuntimeMillis").map(Long::valueOf),
                 fields.number("graceMillis"),
                 fields.number("outputLimitBytes"),
+                fields.list("devices").stream().map(Integer::valueOf).toList(),
+                fields.optional("pausing").map(Pausing::parse),
                 fields.number("tickMillis")));
     }
 }

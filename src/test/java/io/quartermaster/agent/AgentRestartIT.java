@@ -12,6 +12,7 @@ import io.quartermaster.agent.protocol.Inventory.Isolation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -68,7 +69,7 @@ class AgentRestartIT extends RealAgent {
             Launcher launcher = Launcher.forMachine(Isolation.NONE);
             Path attempt = Files.createDirectory(
                     crashed.attempts().resolve(order.attemptId().toString()));
-            new WorkEnvironment(crashed, launcher, false, 1_024, 20)
+            new WorkEnvironment(crashed, launcher, false, 1_024, Optional.empty(), 20)
                     .describe(order, launcher.forWork(order))
                     .write(new AttemptFolder(attempt).record());
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quartermaster.agent.AttemptFolder.StopRequest;
 import io.quartermaster.agent.Decision.Action;
 import io.quartermaster.agent.Decision.Local;
+import io.quartermaster.agent.Decision.Standing;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
@@ -19,7 +20,7 @@ class DecisionTest {
     private static final AttemptOrder RUN = Orders.shell("true");
     private static final AttemptOrder STOP = Orders.stopped(RUN, StopReason.PREEMPTED, 30_000);
     private static final UUID ID = RUN.attemptId();
-    private static final Local RUNNING = new Local.Live(Optional.empty(), 5_000);
+    private static final Local RUNNING = new Local.Live(Optional.empty(), 5_000, Standing.CAN_PAUSE);
 
     @Test
     void startsWhatItHasNoRecordOf() {
@@ -109,22 +110,25 @@ class DecisionTest {
     void asManyActionsDoneMeansNothingLeftToDo() {
         AttemptOrder other = Orders.shell("true");
         var locals = new TreeMap<UUID, Local>();
-        List<AttemptOrder> orders = List.of(RUN, Orders.stopped(other, StopReason.PAUSED, 1_000));
-        for (Action action : Decision.decide(orders, List.of(), locals, NOW)) {
+        List<AttemptOrder> orders = List.of(RUN, Orders.stopped(other, StopReason.TIMED_OUT, 1_000));
+        for (Action action : Decision.decide(orders, List.of(), List.of(), locals, 1, NOW)) {
             switch (action) {
                 case Action.Start(AttemptOrder order) -> locals.put(order.attemptId(), RUNNING);
                 case Action.Refuse(AttemptOrder order, Outcome _, String _) ->
                     locals.put(order.attemptId(), new Local.Over());
                 case Action.Stop stop -> throw new AssertionError(stop);
+                case Action.Pause pause -> throw new AssertionError(pause);
+                case Action.Resume resume -> throw new AssertionError(resume);
                 case Action.Forget forget -> throw new AssertionError(forget);
             }
         }
 
-        assertThat(Decision.decide(orders, List.of(), locals, NOW + 100)).isEmpty();
+        assertThat(Decision.decide(orders, List.of(), List.of(), locals, 1, NOW + 100))
+                .isEmpty();
     }
 
     private static Local stopping(StopReason reason, long deadlineMillis) {
-        return new Local.Live(Optional.of(new StopRequest(reason, 30_000, deadlineMillis)), 5_000);
+        return new Local.Live(Optional.of(new StopRequest(reason, 30_000, deadlineMillis)), 5_000, Standing.CAN_PAUSE);
     }
 
     private static List<Action> decide(List<AttemptOrder> orders, List<UUID> forget, Local... local) {
@@ -132,6 +136,6 @@ class DecisionTest {
         for (Local only : local) {
             locals.put(ID, only);
         }
-        return Decision.decide(orders, forget, locals, NOW);
+        return Decision.decide(orders, List.of(), forget, locals, 1, NOW);
     }
 }

@@ -33,6 +33,7 @@ final class FakeService implements AutoCloseable {
     private final JsonMapper json = JsonMapper.builder().build();
     private final HttpServer server;
     private final Map<UUID, AttemptOrder> orders = new LinkedHashMap<>();
+    private final Set<UUID> paused = new TreeSet<>();
     private final Set<UUID> forget = new TreeSet<>();
     private final List<SyncRequest> requests = new ArrayList<>();
     private final Map<UUID, AttemptReport> reports = new LinkedHashMap<>();
@@ -92,7 +93,12 @@ final class FakeService implements AutoCloseable {
             take(request);
             awaitNews(request);
             reply = json.writeValueAsBytes(new SyncReply(
-                    Protocol.FORMAT_VERSION, revision, leaseMillis, List.copyOf(orders.values()), List.copyOf(forget)));
+                    Protocol.FORMAT_VERSION,
+                    revision,
+                    leaseMillis,
+                    List.copyOf(orders.values()),
+                    List.copyOf(paused),
+                    List.copyOf(forget)));
         }
         respond(exchange, 200, reply);
     }
@@ -134,6 +140,24 @@ final class FakeService implements AutoCloseable {
     synchronized void takenIn(UUID attemptId) {
         orders.remove(attemptId);
         forget.add(attemptId);
+        changed();
+    }
+
+    /** It is not ordered any more, and stays paused. */
+    synchronized void keepPaused(UUID attemptId) {
+        orders.remove(attemptId);
+        paused.add(attemptId);
+        changed();
+    }
+
+    /** The order's attempt takes over the paused one. */
+    synchronized void resume(AttemptOrder order) {
+        paused.remove(order.resumes());
+        order(order);
+    }
+
+    synchronized void letGo(UUID pausedAttempt) {
+        paused.remove(pausedAttempt);
         changed();
     }
 

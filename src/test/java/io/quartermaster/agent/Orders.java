@@ -28,6 +28,9 @@ final class Orders {
     @Nullable
     Long maxRuntimeMillis;
 
+    @Nullable
+    UUID resumes;
+
     Desired desired = new Desired.Run();
 
     private Orders() {}
@@ -55,7 +58,26 @@ final class Orders {
         });
     }
 
+    /** The workload's next attempt, which takes over the processes of a paused one. */
+    static AttemptOrder resuming(AttemptOrder paused, Consumer<Orders> change) {
+        return shell("echo started anew", order -> {
+            order.workloadId = paused.workloadId();
+            order.attemptNumber = paused.attemptNumber() + 1;
+            order.devices = paused.devices();
+            order.resumes = paused.attemptId();
+            change.accept(order);
+        });
+    }
+
+    static AttemptOrder paused(AttemptOrder running, long graceMillis) {
+        return desired(running, new Desired.Pause(graceMillis));
+    }
+
     static AttemptOrder stopped(AttemptOrder running, StopReason reason, long graceMillis) {
+        return desired(running, new Desired.Stop(reason, graceMillis));
+    }
+
+    private static AttemptOrder desired(AttemptOrder running, Desired desired) {
         return shell("", order -> {
             order.attemptId = running.attemptId();
             order.workloadId = running.workloadId();
@@ -66,7 +88,8 @@ final class Orders {
             order.runUser = running.runUser();
             order.abortCallback = running.abortCallback();
             order.maxRuntimeMillis = running.maxRuntimeMillis();
-            order.desired = new Desired.Stop(reason, graceMillis);
+            order.resumes = running.resumes();
+            order.desired = desired;
         });
     }
 
@@ -84,6 +107,7 @@ final class Orders {
                 abortCallback,
                 maxRuntimeMillis,
                 5_000,
+                resumes,
                 desired);
     }
 }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.quartermaster.agent.AgentConfig.Credentials;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.AgentConfig.Pace;
+import io.quartermaster.agent.AgentConfig.Paused;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Running;
@@ -67,6 +68,11 @@ abstract class RealAgent {
     }
 
     AgentConfig config(FakeService service, Isolation isolation, boolean trustsTenants, boolean stopsWorkOnClose) {
+        return config(service, isolation, trustsTenants, stopsWorkOnClose, Paused.USUAL);
+    }
+
+    AgentConfig config(
+            FakeService service, Isolation isolation, boolean trustsTenants, boolean stopsWorkOnClose, Paused paused) {
         return new AgentConfig(
                 service.address(),
                 "n1",
@@ -76,6 +82,7 @@ abstract class RealAgent {
                 isolation,
                 trustsTenants,
                 stopsWorkOnClose,
+                paused,
                 QUICK,
                 line -> {});
     }

@@ -24,6 +24,8 @@ import org.jspecify.annotations.Nullable;
  * @param abortCallback run before the work is told to stop; empty for none
  * @param maxRuntimeMillis after which the agent stops the work by itself ({@link StopReason#TIMED_OUT})
  * @param graceMillis from the request to stop to KILL, for the stops that the agent decides by itself
+ * @param resumes the paused attempt of this workload whose processes this one takes over; where they are gone, it is
+ *     started like any other. An agent that does not know the field starts it anew, and never beside the paused one
  */
 public record AttemptOrder(
         UUID attemptId,
@@ -38,6 +40,7 @@ public record AttemptOrder(
         List<String> abortCallback,
         @Nullable Long maxRuntimeMillis,
         long graceMillis,
+        @Nullable UUID resumes,
         Desired desired) {
     public AttemptOrder {
         Protocol.name("tenant", tenant);
@@ -86,6 +89,7 @@ public record AttemptOrder(
     @JsonSubTypes({
         @JsonSubTypes.Type(value = Desired.Run.class, name = "run"),
         @JsonSubTypes.Type(value = Desired.Stop.class, name = "stop"),
+        @JsonSubTypes.Type(value = Desired.Pause.class, name = "pause"),
     })
     public sealed interface Desired {
         /** Start it unless it was started before, and let it run. */
@@ -103,6 +107,18 @@ public record AttemptOrder(
                 long graceMillis)
                 implements Desired {
             public Stop {
+                check(graceMillis >= 0, "graceMillis must not be negative, was %s", graceMillis);
+            }
+        }
+
+        /**
+         * Let its processes stand still, off the devices; where that cannot be, end it as {@link StopReason#PREEMPTED}.
+         * Only told to agents whose {@link Inventory} says that they can.
+         *
+         * @param graceMillis from when the agent hears of it until the devices are free, in either way
+         */
+        record Pause(long graceMillis) implements Desired {
+            public Pause {
                 check(graceMillis >= 0, "graceMillis must not be negative, was %s", graceMillis);
             }
         }

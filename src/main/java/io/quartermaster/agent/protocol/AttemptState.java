@@ -5,12 +5,16 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import org.jspecify.annotations.Nullable;
 
-/** Where an attempt is on its node. It only moves down this list, and {@link Ended} is final. */
+/**
+ * Where an attempt is on its node. It only moves down this list, but that what is {@link Paused} may still be told to
+ * stop, and {@link Ended} is final. What is paused does not run again under its own id: the next attempt takes it over.
+ */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "state")
 @JsonSubTypes({
     @JsonSubTypes.Type(value = AttemptState.Starting.class, name = "starting"),
     @JsonSubTypes.Type(value = AttemptState.Running.class, name = "running"),
     @JsonSubTypes.Type(value = AttemptState.Stopping.class, name = "stopping"),
+    @JsonSubTypes.Type(value = AttemptState.Paused.class, name = "paused"),
     @JsonSubTypes.Type(value = AttemptState.Ended.class, name = "ended"),
 })
 public sealed interface AttemptState {
@@ -23,6 +27,9 @@ public sealed interface AttemptState {
 
     /** It was asked to stop; its processes may still run. */
     record Stopping(@Nullable Long startedAtEpochMillis, StopReason reason) implements AttemptState {}
+
+    /** Its processes stand still and hold no device. They live under the node's lease like any other. */
+    record Paused(@Nullable Long startedAtEpochMillis) implements AttemptState {}
 
     /**
      * Nothing of it runs any more, and it never will again.
@@ -50,8 +57,6 @@ public sealed interface AttemptState {
         OUT_OF_MEMORY,
         @JsonProperty("preempted")
         PREEMPTED,
-        @JsonProperty("paused")
-        PAUSED,
         @JsonProperty("cancelled")
         CANCELLED,
         @JsonProperty("timed-out")

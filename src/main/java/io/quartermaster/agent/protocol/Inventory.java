@@ -2,8 +2,11 @@ package io.quartermaster.agent.protocol;
 
 import static io.quartermaster.agent.protocol.Protocol.check;
 
+import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
+import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the node has.
@@ -14,6 +17,7 @@ import java.util.List;
  * @param trustsTenants the operator said that tenants may meet on this node although {@code isolation} is {@link
  *     Isolation#NONE}; for demonstrations
  * @param simulated the devices are made up: work runs, but no GPU does
+ * @param pausing how this node can pause work; null where it cannot
  */
 public record Inventory(
         List<Device> devices,
@@ -21,12 +25,39 @@ public record Inventory(
         long memoryMiB,
         Isolation isolation,
         boolean trustsTenants,
-        boolean simulated) {
+        boolean simulated,
+        @Nullable Pausing pausing) {
     public Inventory {
         devices = List.copyOf(devices);
         check(devices.size() <= Protocol.MAX_DEVICES, "devices: at most %s", Protocol.MAX_DEVICES);
         check(cpuMilli >= 0, "cpuMilli must not be negative, was %s", cpuMilli);
         check(memoryMiB >= 0, "memoryMiB must not be negative, was %s", memoryMiB);
+    }
+
+    /**
+     * That work can be paused here.
+     *
+     * @param most attempts that are kept paused at a time: each keeps its main memory, and its devices' memory there
+     */
+    public record Pausing(
+            @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
+            How how,
+
+            int most) {
+        public Pausing {
+            check(most >= 1, "most must be at least 1, was %s", most);
+        }
+
+        /** What is done beside stopping the processes. */
+        public enum How {
+            /** Nothing: the devices are made up, and hold no memory. */
+            @JsonProperty("signals")
+            @JsonEnumDefaultValue
+            SIGNALS,
+            /** The memory of NVIDIA devices is moved to the machine's by cuda-checkpoint. */
+            @JsonProperty("cuda-checkpoint")
+            CUDA_CHECKPOINT
+        }
     }
 
     /** How work is kept apart. A node with {@code NONE} may only be in a pool of one tenant. */

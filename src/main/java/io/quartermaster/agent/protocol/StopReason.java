@@ -10,8 +10,6 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 public enum StopReason {
     @JsonProperty("preempted")
     PREEMPTED(AttemptState.Outcome.PREEMPTED),
-    @JsonProperty("paused")
-    PAUSED(AttemptState.Outcome.PAUSED),
     @JsonProperty("cancelled")
     @JsonEnumDefaultValue
     CANCELLED(AttemptState.Outcome.CANCELLED),

@@ -81,7 +81,7 @@ class AgentService {
     private Uni<SyncReply> reply(UUID node, long revision, List<UUID> forget) {
         return store.orders(node)
                 .map(orders -> new SyncReply(
-                        Protocol.FORMAT_VERSION, revision, config.lease().toMillis(), orders, forget));
+                        Protocol.FORMAT_VERSION, revision, config.lease().toMillis(), orders, null, forget));
     }
 
     private static List<UUID> ended(SyncRequest request) {

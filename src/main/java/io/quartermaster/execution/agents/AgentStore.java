@@ -229,6 +229,8 @@ class AgentStore {
                 json.put("state", "running").put("started_ms", running.startedAtEpochMillis());
             case AttemptState.Stopping stopping ->
                 json.put("state", "stopping").put("started_ms", stopping.startedAtEpochMillis());
+            case AttemptState.Paused paused ->
+                json.put("state", "running").put("started_ms", paused.startedAtEpochMillis());
             case AttemptState.Ended ended ->
                 json.put("state", "ended")
                         .put(
@@ -316,6 +318,7 @@ class AgentStore {
                 texts(row.get(JsonArray.class, "abort_callback")),
                 row.getLong("max_runtime_ms"),
                 row.getLong("grace_ms"),
+                null,
                 desired(row));
     }
 
@@ -326,7 +329,6 @@ class AgentStore {
         StopReason reason =
                 switch (row.getString("stop_reason")) {
                     case "preempted" -> StopReason.PREEMPTED;
-                    case "paused" -> StopReason.PAUSED;
                     case "timed-out" -> StopReason.TIMED_OUT;
                     case "lost" -> StopReason.GIVEN_UP;
                     case "incomplete" -> StopReason.INCOMPLETE;

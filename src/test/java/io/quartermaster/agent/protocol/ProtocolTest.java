@@ -12,6 +12,7 @@ import io.quartermaster.agent.protocol.AttemptReport.Checkpoint;
 import io.quartermaster.agent.protocol.AttemptReport.LogTail;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Paused;
 import io.quartermaster.agent.protocol.AttemptState.Running;
 import io.quartermaster.agent.protocol.AttemptState.Starting;
 import io.quartermaster.agent.protocol.AttemptState.Stopping;
@@ -45,11 +46,13 @@ class ProtocolTest {
                         131_072,
                         Isolation.OS_USER,
                         false,
-                        false),
+                        false,
+                        new Inventory.Pausing(Inventory.Pausing.How.CUDA_CHECKPOINT, 4)),
                 List.of(
                         new AttemptReport(ID, new Starting(), null, null),
                         new AttemptReport(ID, new Running(5), new Checkpoint("step-9", 4), new LogTail("x\n", 2)),
-                        new AttemptReport(ID, new Stopping(null, StopReason.PAUSED), null, null),
+                        new AttemptReport(ID, new Stopping(null, StopReason.PREEMPTED), null, null),
+                        new AttemptReport(ID, new Paused(5L), null, null),
                         new AttemptReport(ID, new Ended(Outcome.OUT_OF_MEMORY, 137, 5L, 9, ""), null, null)));
 
         for (ObjectMapper reader : List.of(json, service)) {
@@ -61,7 +64,15 @@ class ProtocolTest {
     @Test
     void aReplyIsReadAsItWasWritten() throws JsonProcessingException {
         SyncReply reply = new SyncReply(
-                1, 4, 60_000, List.of(order("acme", new Desired.Run()), order("acme", stop())), List.of(ID));
+                1,
+                4,
+                60_000,
+                List.of(
+                        order("acme", new Desired.Run()),
+                        order("acme", stop()),
+                        order("acme", new Desired.Pause(30_000))),
+                List.of(ID),
+                List.of(ID));
 
         for (ObjectMapper writer : List.of(json, service)) {
             assertThat(json.readValue(writer.writeValueAsString(reply), SyncReply.class))
@@ -83,6 +94,20 @@ class ProtocolTest {
                 .isEqualTo(new Desired.Stop(StopReason.INCOMPLETE, 1));
         assertThat(json.readValue("{\"kind\":\"stop\",\"reason\":\"of-tomorrow\",\"graceMillis\":1}", Desired.class))
                 .isEqualTo(new Desired.Stop(StopReason.CANCELLED, 1));
+    }
+
+    @Test
+    void whatOlderOnesDoNotSayIsLeftOut() throws JsonProcessingException {
+        assertThat(json.readValue(
+                                "{\"formatVersion\":1,\"revision\":1,\"leaseMillis\":1,\"attempts\":[],\"forget\":[]}",
+                                SyncReply.class)
+                        .paused())
+                .isNull();
+        assertThat(service.readValue(
+                                "{\"devices\":[],\"cpuMilli\":1,\"memoryMiB\":1,\"isolation\":\"none\",\"trustsTenants\":true,\"simulated\":true}",
+                                Inventory.class)
+                        .pausing())
+                .isNull();
     }
 
     @Test
@@ -112,6 +137,7 @@ class ProtocolTest {
                 List.of("save"),
                 3_600_000L,
                 30_000,
+                ID,
                 desired);
     }
 }

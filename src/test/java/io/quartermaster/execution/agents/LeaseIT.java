@@ -199,7 +199,8 @@ class LeaseIT {
                 1024,
                 Inventory.Isolation.CONTAINER,
                 false,
-                true);
+                true,
+                null);
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION, "1", "boot", new UUID(1, 1), ++sequence, 0, 0, inventory, List.of(attempts));
         return service.sync(bound.nodeName(), request).await().atMost(TIMEOUT);

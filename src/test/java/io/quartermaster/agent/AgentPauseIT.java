@@ -1,0 +1,268 @@
+package io.quartermaster.agent;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.quartermaster.agent.AgentConfig.Devices;
+import io.quartermaster.agent.AgentConfig.Paused;
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.StopReason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** Work stands still with all its processes, and goes on where it stood. */
+class AgentPauseIT extends RealAgent {
+    /** Counts in the shell, with a child that counts too; neither saves anything that it could begin with again. */
+    private static final String COUNT = """
+            echo $$ >> pid-of-work; echo $$ >> %1$s/pids
+            (setsid sh -c 'n=0; while :; do n=$((n+1)); echo $n > %1$s/child; sleep 0.02; done') &
+            n=0; while :; do n=$((n+1)); echo $n > %1$s/count.tmp; mv %1$s/count.tmp %1$s/count; sleep 0.02; done
+            """;
+
+    private AttemptOrder counting() throws IOException {
+        return Orders.shell(
+                COUNT.formatted(folder),
+                it -> it.abortCallback = Orders.script("echo called >> " + folder + "/callback"));
+    }
+
+    private long count(String file) throws IOException {
+        String text = Files.readString(folder.resolve(file)).strip();
+        return text.isEmpty() ? 0 : Long.parseLong(text);
+    }
+
+    private void awaitCounting(String file, long beyond) {
+        await().atMost(PATIENCE)
+                .pollInterval(10, MILLISECONDS)
+                .until(() -> Files.exists(folder.resolve(file)) && count(file) > beyond);
+    }
+
+    private static void awaitPaused(FakeService service, UUID attempt) {
+        await().atMost(PATIENCE).pollInterval(10, MILLISECONDS).until(() -> service.state(attempt)
+                .filter(AttemptState.Paused.class::isInstance)
+                .isPresent());
+    }
+
+    private AttemptOrder runningCount(FakeService service) throws IOException {
+        AttemptOrder order = counting();
+        service.order(order);
+        awaitRunning(service, order);
+        awaitCounting("count", 2);
+        awaitCounting("child", 2);
+        return order;
+    }
+
+    private void pause(FakeService service, AttemptOrder order) {
+        service.order(Orders.paused(order, 10_000));
+        awaitPaused(service, order.attemptId());
+        service.keepPaused(order.attemptId());
+    }
+
+    @Test
+    void itStandsStillAndGoesOnFromTheSameValueInTheSameProcess() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = runningCount(service);
+
+        pause(service, order);
+        long stoodAt = count("count");
+        long childStoodAt = count("child");
+        int seen = service.requests().size();
+        service.changed();
+        await().atMost(PATIENCE).until(() -> service.requests().size() > seen);
+        MILLISECONDS.sleep(300);
+        assertThat(count("count")).isEqualTo(stoodAt);
+        assertThat(count("child")).isEqualTo(childStoodAt);
+
+        AttemptOrder next = Orders.resuming(order, it -> {});
+        service.resume(next);
+        awaitRunning(service, next);
+        awaitCounting("count", stoodAt);
+        awaitCounting("child", childStoodAt);
+
+        assertThat(count("count")).isLessThan(stoodAt + 200);
+        assertThat(Files.readAllLines(folder.resolve("pids"))).hasSize(1);
+        assertThat(folder.resolve("callback")).doesNotExist();
+        assertThat(service.log(next.attemptId())).contains("paused", "goes on as attempt " + next.attemptId());
+
+        service.order(Orders.stopped(next, StopReason.CANCELLED, 500));
+        assertThat(awaitEnd(service, next).outcome()).isEqualTo(Outcome.CANCELLED);
+        assertThat(runs(pid(folder.resolve("pids")))).isFalse();
+    }
+
+    @Test
+    void itIsPausedAgainUnderItsNewIdAndTheOldOnesNeverStart() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        Agent agent = agent(service);
+        AttemptOrder first = runningCount(service);
+        pause(service, first);
+        AttemptOrder second = Orders.resuming(first, it -> {});
+        service.resume(second);
+        awaitRunning(service, second);
+        pause(service, second);
+        agent.close();
+        agent(service);
+        await().atMost(PATIENCE).until(() -> instances(service) == 2);
+        long stoodAt = count("count");
+        AttemptOrder third = Orders.resuming(second, it -> it.attemptNumber = 3);
+        service.resume(third);
+        awaitRunning(service, third);
+        awaitCounting("count", stoodAt);
+        assertThat(Files.readAllLines(folder.resolve("pids"))).hasSize(1);
+        assertThat(attemptFolders()).containsExactly(first.attemptId());
+        service.order(Orders.stopped(third, StopReason.CANCELLED, 500));
+        awaitEnd(service, third);
+    }
+
+    @Test
+    void aKilledAgentsPausedWorkIsTakenOverByTheNextAgent() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        Process agent = fork(service);
+        AttemptOrder order = runningCount(service);
+        pause(service, order);
+        agent.destroyForcibly().waitFor();
+        long stoodAt = count("count");
+        AttemptOrder next = Orders.resuming(order, it -> {});
+        service.resume(next);
+        agent(service);
+        awaitRunning(service, next);
+        awaitCounting("count", stoodAt);
+        assertThat(Files.readAllLines(folder.resolve("pids"))).hasSize(1);
+        service.order(Orders.stopped(next, StopReason.CANCELLED, 500));
+        awaitEnd(service, next);
+    }
+
+    @Test
+    void pausedWorkThatIsLetGoLeavesNoProcess() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = runningCount(service);
+        pause(service, order);
+        service.letGo(order.attemptId());
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.LOST);
+        assertThat(runs(pid(folder.resolve("pids")))).isFalse();
+        assertThat(folder.resolve("callback")).doesNotExist();
+    }
+
+    @Test
+    void pausedWorkEndsWithTheLease() throws Exception {
+        FakeService service = service(2_000);
+        agent(service);
+        AttemptOrder order = runningCount(service);
+        pause(service, order);
+        long pid = pid(folder.resolve("pids"));
+        service.away(true);
+        await().atMost(PATIENCE).until(() -> !runs(pid));
+    }
+
+    @Test
+    void pausedWorkThatIsKilledIsReportedAsOver() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = runningCount(service);
+        pause(service, order);
+        ProcessHandle.of(pid(folder.resolve("pids"))).orElseThrow().destroyForcibly();
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.LOST);
+        AttemptOrder next = Orders.resuming(order, it -> {});
+        service.resume(next);
+        awaitEnd(service, next);
+        assertThat(service.log(next.attemptId())).contains("started anew");
+    }
+
+    @Test
+    void whereNothingIsKeptPausedItIsPreemptedWithItsCallback() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        open.add(Agent.start(config(service, Isolation.NONE, true, false, new Paused(0, Optional.empty()))));
+        AttemptOrder order = runningCount(service);
+        service.order(Orders.paused(order, 3_000));
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.PREEMPTED);
+        assertThat(folder.resolve("callback")).hasContent("called");
+    }
+
+    /** Writes down how it is called, and does what is asked of it. Work "uses CUDA" when it is the shell that counts. */
+    private Path cudaCheckpoint(String whenLocking) throws IOException {
+        Path program = folder.resolve("cuda-checkpoint");
+        Files.writeString(program, """
+                #!/bin/sh
+                case "$1" in
+                --help) echo "--action lock | checkpoint | restore | unlock"; exit 0;;
+                --get-restore-tid) [ "$3" = "$(head -1 %1$s/pids)" ] && echo 1 && exit 0; exit 1;;
+                esac
+                echo "$@" | sed "s/--pid $(head -1 %1$s/pids)/--pid WORK/" >> %1$s/calls
+                [ "$2" = lock ] && { %2$s; }
+                exit 0
+                """.formatted(folder, whenLocking));
+        Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwx------"));
+        return program;
+    }
+
+    private void agentWith(FakeService service, Path cudaCheckpoint) throws IOException {
+        AgentConfig simulated =
+                config(service, Isolation.NONE, true, false, new Paused(1, Optional.of(cudaCheckpoint)));
+        open.add(Agent.start(new AgentConfig(
+                simulated.server(),
+                simulated.node(),
+                simulated.credentials(),
+                simulated.stateFolder(),
+                new Devices.Real(),
+                simulated.isolation(),
+                true,
+                false,
+                simulated.paused(),
+                simulated.pace(),
+                simulated.log())));
+    }
+
+    @Test
+    void deviceMemoryIsMovedOffBeforeItStandsStillAndBackAfter() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agentWith(service, cudaCheckpoint("true"));
+        AttemptOrder order = runningCount(service);
+        pause(service, order);
+        long stoodAt = count("count");
+        AttemptOrder next = Orders.resuming(order, it -> {});
+        service.resume(next);
+        awaitRunning(service, next);
+        awaitCounting("count", stoodAt);
+        List<String> calls = Files.readAllLines(folder.resolve("calls"));
+        assertThat(calls.getFirst()).matches("--action lock --pid WORK --timeout \\d+");
+        assertThat(calls.subList(1, calls.size()))
+                .containsExactly(
+                        "--action checkpoint --pid WORK", "--action restore --pid WORK", "--action unlock --pid WORK");
+        service.order(Orders.stopped(next, StopReason.CANCELLED, 500));
+        awaitEnd(service, next);
+    }
+
+    @Test
+    void whatCannotBeMovedOffIsUnlockedAndPreempted() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agentWith(service, cudaCheckpoint("exit 1"));
+        AttemptOrder order = runningCount(service);
+        service.order(Orders.paused(order, 3_000));
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.PREEMPTED);
+        assertThat(folder.resolve("callback")).hasContent("called");
+        assertThat(Files.readAllLines(folder.resolve("calls"))).last().isEqualTo("--action unlock --pid WORK");
+        assertThat(service.log(order.attemptId())).contains("cannot be paused: cannot lock");
+    }
+
+    @Test
+    void whatTakesLongerThanItsPartOfTheGraceIsPreemptedInTime() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agentWith(service, cudaCheckpoint("sleep 60"));
+        AttemptOrder order = runningCount(service);
+        long asked = System.nanoTime();
+        service.order(Orders.paused(order, 3_000));
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.PREEMPTED);
+        assertThat((System.nanoTime() - asked) / 1_000_000).isLessThan(8_000);
+        assertThat(folder.resolve("callback")).hasContent("called");
+    }
+}

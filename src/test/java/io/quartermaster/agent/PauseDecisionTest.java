@@ -1,0 +1,118 @@
+package io.quartermaster.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.agent.AttemptFolder.PauseRequest;
+import io.quartermaster.agent.AttemptFolder.StopRequest;
+import io.quartermaster.agent.Decision.Action;
+import io.quartermaster.agent.Decision.Local;
+import io.quartermaster.agent.Decision.Standing;
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.StopReason;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+class PauseDecisionTest {
+    private static final long NOW = 1_000_000;
+    private static final AttemptOrder RUN = Orders.shell("true");
+    private static final UUID ID = RUN.attemptId();
+    private static final AttemptOrder PAUSE = Orders.paused(RUN, 30_000);
+    private static final AttemptOrder RESUME = Orders.resuming(RUN, order -> {});
+    private static final UUID NEXT = RESUME.attemptId();
+    private static final Action PREEMPT =
+            new Action.Stop(ID, new StopRequest(StopReason.PREEMPTED, 30_000, NOW + 30_000));
+    private static final Action GIVE_UP = new Action.Stop(ID, new StopRequest(StopReason.GIVEN_UP, 5_000, NOW + 5_000));
+
+    @Test
+    void asksOnceWhatCanPause() {
+        assertThat(decide(List.of(PAUSE), List.of(), live(Standing.CAN_PAUSE)))
+                .containsExactly(new Action.Pause(new PauseRequest(ID, 30_000, NOW + 30_000)));
+        assertThat(decide(List.of(PAUSE), List.of(), live(Standing.IS_ASKED_TO)))
+                .isEmpty();
+        assertThat(decide(List.of(PAUSE), List.of(), live(Standing.PAUSED))).isEmpty();
+    }
+
+    @Test
+    void preemptsWhatCannotPauseAndWhatIsOneTooMany() {
+        assertThat(decide(List.of(PAUSE), List.of(), live(Standing.CANNOT_PAUSE)))
+                .containsExactly(PREEMPT);
+        SortedMap<UUID, Local> locals = locals(live(Standing.CAN_PAUSE));
+        UUID other = UUID.randomUUID();
+        locals.put(other, live(Standing.PAUSED));
+        assertThat(Decision.decide(List.of(PAUSE), List.of(other), List.of(), locals, 1, NOW))
+                .containsExactly(PREEMPT);
+        assertThat(Decision.decide(List.of(PAUSE), List.of(other), List.of(), locals, 2, NOW))
+                .singleElement()
+                .isInstanceOf(Action.Pause.class);
+    }
+
+    @Test
+    void neverStartsWhatIsToPause() {
+        assertThat(Decision.decide(List.of(PAUSE), List.of(), List.of(), new TreeMap<>(), 1, NOW))
+                .containsExactly(new Action.Refuse(PAUSE, Outcome.PREEMPTED, "stopped before it was started"));
+    }
+
+    @Test
+    void keepsPausedWhatIsListedAndEndsWhatIsNot() {
+        assertThat(decide(List.of(), List.of(ID), live(Standing.PAUSED))).isEmpty();
+        assertThat(decide(List.of(), List.of(), live(Standing.PAUSED))).containsExactly(GIVE_UP);
+        assertThat(decide(List.of(), List.of(ID), live(Standing.CAN_PAUSE))).containsExactly(GIVE_UP);
+    }
+
+    @Test
+    void keepsAllThatIsPausedWhereTheServiceSaysNothingOfIt() {
+        assertThat(Decision.decide(List.of(), null, List.of(), locals(live(Standing.PAUSED)), 1, NOW))
+                .isEmpty();
+    }
+
+    @Test
+    void aNewAttemptTakesOverThePausedOne() {
+        assertThat(decide(List.of(RESUME), List.of(), live(Standing.PAUSED)))
+                .containsExactly(new Action.Resume(RESUME, ID));
+        assertThat(Decision.decide(
+                        List.of(RESUME),
+                        List.of(),
+                        List.of(),
+                        new TreeMap<>(Map.of(NEXT, live(Standing.CAN_PAUSE), ID, new Local.Forgotten())),
+                        1,
+                        NOW))
+                .isEmpty();
+    }
+
+    @Test
+    void nothingStartsBesideProcessesThatEndAndTheNextStartsAnewAfterThem() {
+        Local ending = new Local.Live(
+                Optional.of(new StopRequest(StopReason.GIVEN_UP, 5_000, NOW + 5_000)), 5_000, Standing.PAUSED);
+        assertThat(decide(List.of(RESUME), List.of(), ending)).isEmpty();
+        assertThat(decide(List.of(RESUME), List.of(), new Local.Over())).containsExactly(new Action.Start(RESUME));
+        assertThat(Decision.decide(List.of(RESUME), List.of(), List.of(), new TreeMap<>(), 1, NOW))
+                .containsExactly(new Action.Start(RESUME));
+    }
+
+    @Test
+    void anAttemptThatIsToStopBeforeItTookOverEndsTheProcessesFirst() {
+        AttemptOrder stop = Orders.stopped(RESUME, StopReason.CANCELLED, 1_000);
+        assertThat(decide(List.of(stop), List.of(), live(Standing.PAUSED)))
+                .containsExactly(new Action.Stop(ID, new StopRequest(StopReason.CANCELLED, 1_000, NOW + 1_000)));
+        assertThat(decide(List.of(stop), List.of(), new Local.Over()))
+                .containsExactly(new Action.Refuse(stop, Outcome.CANCELLED, "stopped before it was started"));
+    }
+
+    private static Local live(Standing standing) {
+        return new Local.Live(Optional.empty(), 5_000, standing);
+    }
+
+    private static SortedMap<UUID, Local> locals(Local local) {
+        return new TreeMap<>(Map.of(ID, local));
+    }
+
+    private static List<Action> decide(List<AttemptOrder> orders, List<UUID> paused, Local local) {
+        return Decision.decide(orders, paused, List.of(), locals(local), 1, NOW);
+    }
+}
