@@ -8,7 +8,6 @@ import io.quartermaster.platform.ProblemException;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
-import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -16,12 +15,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The cell as it is now, for questions about what will become of it. Questions are answered one after the other on a thread of their own. A
- * snapshot is used again for as long as five times the work on it took, so that a large cell is not read all the time, and is let go when
- * nobody asks any more.
+ * The cell as it is now, for questions about what will become of it. Questions are answered one after the other on a thread of their own. How long a
+ * snapshot is used again {@link Kept} says.
  */
 @ApplicationScoped
 class LiveCell {
@@ -32,10 +29,6 @@ class LiveCell {
     /** Of the snapshot, the engines and the forecasts of a simulation together. */
     private static final long BYTES_PER_WORKLOAD = 8_192;
 
-    private static final long USED_PER_COST = 5;
-    private static final Duration LONGEST_USE = Duration.ofSeconds(10);
-    private static final Duration KEPT_UNUSED = Duration.ofSeconds(30);
-
     private final CellSnapshots snapshots;
     private final InsightConfig config;
     private final AtomicInteger waiting = new AtomicInteger();
@@ -43,14 +36,17 @@ class LiveCell {
             1, Thread.ofPlatform().name("insight").daemon().factory());
 
     // Of the worker's thread alone.
-    private @Nullable CellView view;
-    private long readNanos;
-    private long askedNanos;
-    private boolean letsGo;
+    private final Kept<CellView> view;
+    private boolean tooLarge;
 
     LiveCell(CellSnapshots snapshots, InsightConfig config) {
         this.snapshots = snapshots;
         this.config = config;
+        this.view = new Kept<>(
+                this::read,
+                CellView::costNanos,
+                System::nanoTime,
+                task -> worker.schedule(task, Kept.KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS));
     }
 
     void stop(@Observes ShutdownEvent event) {
@@ -78,13 +74,21 @@ class LiveCell {
                 .recoverWithItem(Optional.empty())
                 .onFailure()
                 .recoverWithItem(failure -> {
-                    LOG.warnf("an answer is given without what will be: %s", failure);
+                    // A problem is known to whom it concerns: one that asks too much, or too large a cell.
+                    LOG.logf(
+                            failure instanceof ProblemException ? Logger.Level.DEBUG : Logger.Level.WARN,
+                            "an answer is given without what will be: %s",
+                            failure);
                     return Optional.empty();
                 }));
     }
 
-    static ProblemException busy() {
-        return ProblemException.of(503, "busy", "this replica is busy foretelling for others; ask again");
+    private static ProblemException busy() {
+        return ProblemException.of(
+                503,
+                "busy",
+                "as many questions about what will be as this replica takes on at a time wait for their answers ("
+                        + MOST_WAITING + "); ask again in a few seconds");
     }
 
     private <T> void answer(Function<CellView, T> question, CompletableFuture<T> answer) {
@@ -92,54 +96,36 @@ class LiveCell {
         try {
             // Whoever was not patient enough has gone.
             if (!answer.isDone()) {
-                answer.complete(question.apply(current()));
+                answer.complete(question.apply(view.get()));
             }
         } catch (RuntimeException | Error e) {
             answer.completeExceptionally(e);
         }
     }
 
-    private CellView current() {
-        long now = System.nanoTime();
-        askedNanos = now;
-        CellView known = view;
-        if (known != null && now - readNanos < Math.min(USED_PER_COST * known.costNanos(), LONGEST_USE.toNanos())) {
-            return known;
+    private CellView read() {
+        long begun = System.nanoTime();
+        Optional<CellSnapshot> snapshot = snapshots.read(config.statementTimeout(), mostWorkloads());
+        if (snapshot.isEmpty() && !tooLarge) {
+            LOG.warnf(
+                    "more than %d workloads wait or run: there are no outlooks and no simulations until there are fewer, or more heap",
+                    mostWorkloads());
+        } else if (snapshot.isPresent() && tooLarge) {
+            LOG.info("there are outlooks and simulations again");
         }
-        view = null;
-        CellSnapshot snapshot = snapshots
-                .read(config.statementTimeout(), mostWorkloads())
-                .orElseThrow(() -> ProblemException.of(
+        tooLarge = snapshot.isEmpty();
+        return new CellView(
+                snapshot.orElseThrow(() -> ProblemException.of(
                         503,
                         "cell-too-large",
                         "more than " + mostWorkloads()
-                                + " workloads wait or run; the operator sets how many are looked at"));
-        CellView read = new CellView(snapshot, config, System.nanoTime() - now);
-        readNanos = now;
-        view = read;
-        if (!letsGo) {
-            letsGo = true;
-            letGoLater();
-        }
-        return read;
+                                + " workloads wait or run; the operator sets how many are looked at")),
+                config,
+                System.nanoTime() - begun);
     }
 
     /** Looking at a cell must not take the memory that requests need. */
     private long mostWorkloads() {
         return Math.min(config.workloadsLimit(), Runtime.getRuntime().maxMemory() / PART_OF_HEAP / BYTES_PER_WORKLOAD);
-    }
-
-    /** There is one such look at a time, however often the cell is read anew. */
-    private void letGoLater() {
-        worker.schedule(this::letGo, KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS);
-    }
-
-    private void letGo() {
-        if (System.nanoTime() - askedNanos < KEPT_UNUSED.toNanos()) {
-            letGoLater();
-        } else {
-            view = null;
-            letsGo = false;
-        }
     }
 }

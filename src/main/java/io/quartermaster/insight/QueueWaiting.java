@@ -18,24 +18,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** What waits in a queue, in the order in which it would be tried. */
 @ApplicationScoped
 class QueueWaiting {
 
-    /** The numbers are those of the whole queue, whichever page is read. */
+    /** The numbers are those of the whole queue as it is now, whichever page is read; a page begins after a place in the order, whoever left. */
     private static final String WAITING = """
-            select cast(row_to_json(x) as text) from (
-                select row_number() over (order by w.priority desc, w.at_head_since is null, w.seq) as position, w.id, w.name,
-                       w.submitted_by as "submittedBy", w.priority, w.submitted_at as "submittedAt", w.reason_code as reason
+            with numbered as (
+                select row_number() over (order by w.priority desc, w.at_head_since is null, w.seq) as position, w.id, w.name, w.submitted_by,
+                       w.priority, w.submitted_at, w.reason_code, -cast(w.priority as bigint) as by_priority,
+                       cast(case when w.at_head_since is null then 1 else 0 end as bigint) as by_head, w.seq
                   from workload w
                  where w.tenant_id = :tenant and w.state = 'waiting'
-                   and w.queue_id = (select q.id from queue q where q.tenant_id = :tenant and q.name = :queue and q.retired_at is null)
-                 order by 1 offset :after limit :most) x
+                   and w.queue_id = (select q.id from queue q where q.tenant_id = :tenant and q.name = :queue and q.retired_at is null))
+            select cast(json_build_object('position', position, 'id', id, 'name', name, 'submittedBy', submitted_by, 'priority', priority,
+                       'submittedAt', submitted_at, 'reason', reason_code) as text), by_priority, by_head, seq
+              from numbered where (by_priority, by_head, seq) > (:priority, :head, :seq) order by by_priority, by_head, seq limit :most
             """;
-
-    private static final Pattern POSITION = Pattern.compile("[0-9]{1,9}");
 
     private final TenantTransactions transactions;
     private final LiveCell cell;
@@ -49,7 +51,7 @@ class QueueWaiting {
 
     Uni<Page<QueueWaitingResource.View>> list(TenantId tenant, String queue, PageRequest page) {
         String scope = "waiting:" + tenant + ":" + queue;
-        long after = page.after(scope).map(QueueWaiting::position).orElse(0L);
+        Place after = page.after(scope).map(Place::read).orElse(Place.BEFORE_ALL);
         int size = page.size();
         return transactions
                 .in(tenant, session -> session.createNativeQuery(
@@ -61,54 +63,81 @@ class QueueWaiting {
                         .onItem()
                         .ifNull()
                         .failWith(ProblemException::notFound)
-                        .chain(() -> session.createNativeQuery(WAITING, String.class)
+                        .chain(() -> session.createNativeQuery(WAITING, Object[].class)
                                 .setParameter("tenant", tenant.value())
                                 .setParameter("queue", queue)
-                                .setParameter("after", after)
+                                .setParameter("priority", after.byPriority())
+                                .setParameter("head", after.byHead())
+                                .setParameter("seq", after.seq())
                                 .setParameter("most", size + 1)
                                 .getResultList()))
-                .map(rows -> rows.stream().map(this::read).toList())
-                .chain(waiting -> waiting.isEmpty()
-                        ? Uni.createFrom().item(waiting)
-                        : starts(waiting).map(known -> withStarts(waiting, known)))
-                .map(waiting -> Page.of(waiting, size, scope, view -> String.valueOf(view.position())));
+                .map(rows -> Page.of(rows.stream().map(this::read).toList(), size, scope, one -> one.place()
+                        .toString()))
+                .chain(found -> found.items().isEmpty()
+                        ? Uni.createFrom().item(new Page<>(List.of(), null))
+                        : starts(found.items()).map(known -> withStarts(found, known)));
     }
 
-    private static long position(String text) {
-        if (!POSITION.matcher(text).matches()) {
-            throw ProblemException.invalid(
-                    "pageToken", "not a token of this list", "the nextPageToken of the page before");
+    /** One that waits, and where it stands. */
+    private record Standing(QueueWaitingResource.View view, Place place) {}
+
+    /** In the order of a queue: higher priority first, then what was preempted, then what was submitted first. */
+    private record Place(long byPriority, long byHead, long seq) {
+
+        static final Place BEFORE_ALL = new Place(Integer.MIN_VALUE, -1, -1);
+
+        private static final Pattern FORM = Pattern.compile("(-?[0-9]{1,9}) ([01]) ([0-9]{1,18})");
+
+        static Place read(String text) {
+            Matcher matcher = FORM.matcher(text);
+            if (!matcher.matches()) {
+                throw ProblemException.invalid(
+                        "pageToken", "not a token of this list", "the nextPageToken of the page before");
+            }
+            return new Place(
+                    Long.parseLong(matcher.group(1)),
+                    Long.parseLong(matcher.group(2)),
+                    Long.parseLong(matcher.group(3)));
         }
-        return Long.parseLong(text);
+
+        @Override
+        public String toString() {
+            return byPriority + " " + byHead + " " + seq;
+        }
     }
 
-    private Uni<Map<UUID, Instant>> starts(List<QueueWaitingResource.View> waiting) {
+    private Uni<Map<UUID, Instant>> starts(List<Standing> waiting) {
         return cell.soon(view -> {
                     Map<UUID, Instant> starts = new HashMap<>();
-                    for (QueueWaitingResource.View one : waiting) {
-                        Optional.ofNullable(view.forecast()
-                                        .fates()
-                                        .get(new WorkloadId(one.id().toString())))
+                    for (Standing one : waiting) {
+                        UUID id = one.view().id();
+                        Optional.ofNullable(view.forecast().fates().get(new WorkloadId(id.toString())))
                                 .flatMap(Foretold.Fate::start)
-                                .ifPresent(start -> starts.put(one.id(), Instant.ofEpochMilli(start.atMillis())));
+                                .ifPresent(start -> starts.put(id, Instant.ofEpochMilli(start.atMillis())));
                     }
                     return starts;
                 })
                 .map(known -> known.orElse(Map.of()));
     }
 
-    private static List<QueueWaitingResource.View> withStarts(
-            List<QueueWaitingResource.View> waiting, Map<UUID, Instant> starts) {
+    private static Page<QueueWaitingResource.View> withStarts(Page<Standing> found, Map<UUID, Instant> starts) {
         List<QueueWaitingResource.View> views = new ArrayList<>();
-        waiting.forEach(one -> views.add(one.with(starts.get(one.id()))));
-        return views;
+        found.items()
+                .forEach(one -> views.add(one.view().with(starts.get(one.view().id()))));
+        return new Page<>(views, found.nextPageToken());
     }
 
-    private QueueWaitingResource.View read(String row) {
+    private Standing read(Object[] row) {
         try {
-            return json.readValue(row, QueueWaitingResource.View.class);
+            return new Standing(
+                    json.readValue((String) row[0], QueueWaitingResource.View.class),
+                    new Place(number(row[1]), number(row[2]), number(row[3])));
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a waiting workload cannot be read", e);
         }
+    }
+
+    private static long number(Object value) {
+        return ((Number) value).longValue();
     }
 }

@@ -26,7 +26,7 @@ public class TenantTransactions {
 
     /** What the work wrote is flushed inside the transaction, so that a refusal of the database ends it. */
     public <T> Uni<T> in(TenantId tenant, WriteMode mode, Function<Mutiny.Session, Uni<T>> work) {
-        return sessions.withTransaction((session, transaction) -> {
+        return toItsEnd(sessions.withTransaction((session, transaction) -> {
             if (mode == WriteMode.DRY_RUN) {
                 transaction.markForRollback();
             }
@@ -38,6 +38,14 @@ public class TenantTransactions {
                     .executeUpdate()
                     .chain(() -> work.apply(session))
                     .call(session::flush);
-        });
+        }));
+    }
+
+    /**
+     * Goes on when whoever asked has gone, as the reader of a live view does: Hibernate Reactive would close the session under a statement that
+     * is under way, and give back a connection whose transaction is not over.
+     */
+    private static <T> Uni<T> toItsEnd(Uni<T> work) {
+        return Uni.createFrom().emitter(asker -> work.subscribe().with(asker::complete, asker::fail));
     }
 }
