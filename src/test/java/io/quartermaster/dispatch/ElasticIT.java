@@ -4,39 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.testing.WithoutLeader;
-import jakarta.inject.Inject;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Elastic workloads in the leader's hands: each surplus worker comes, goes and is metered by itself. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
-class ElasticIT {
-
-    private static final Duration LONG = Duration.ofMinutes(30);
-    private static final Duration OVER = Duration.ofSeconds(-1);
-
-    @Inject
-    SystemDatabase database;
-
-    private HandLedCell cell;
-
-    @BeforeEach
-    void lead() {
-        cell = HandLedCell.lead(database);
-    }
-
-    @AfterEach
-    void resign() {
-        cell.close();
-    }
+class ElasticIT extends LedByHand {
 
     @Test
     void anElasticWorkloadGrowsShrinksAndIsMeteredWorkerByWorker() {
@@ -151,11 +128,5 @@ class ElasticIT {
                         workload)
                 .forEach(row -> workers.add(row.getInteger("worker")));
         return workers;
-    }
-
-    /** Its executor says that it runs. */
-    private void run(CellRows rows, UUID job) {
-        rows.report(job, "running", "");
-        cell.settle();
     }
 }

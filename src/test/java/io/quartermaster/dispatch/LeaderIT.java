@@ -85,18 +85,13 @@ class LeaderIT {
     @Test
     void aStoredWorkloadThatCannotBePlannedWithDoesNotStopTheCell() {
         CellRows rows = new CellRows(database, "leader-odd");
-        UUID pool = rows.pool("leader-odd");
-        rows.node(pool, "leader-odd-1", 2, LONG);
-        rows.allotment(pool, 2, 2);
-        UUID policy = rows.policy("/all", pool, 2, 2);
-        UUID profile = rows.profile(1, pool);
-        UUID queue = rows.queue(policy, profile);
-        UUID odd = rows.submit(queue, policy, profile);
+        OneGroup group = OneGroup.of(rows, 2, 1);
+        UUID odd = group.submit();
         eventually(odd, rows, "starting");
         rows.run("update attempt set state = 'stopping', stop_reason = 'of-tomorrow' where workload_id = $1", odd);
         nextLeader(rows);
 
-        UUID other = rows.submit(queue, policy, profile);
+        UUID other = group.submit();
         Awaitility.await().atMost(Duration.ofSeconds(60)).until(() -> rows.state(other)
                 .equals("starting"));
         assertThat(rows.run("select set_aside_at from workload where id = $1", odd))
@@ -147,15 +142,10 @@ class LeaderIT {
     @Test
     void heldWorkWaitsForItsReleaseAndCancelledWorkLeavesItsDevices() {
         CellRows rows = new CellRows(database, "leader-c");
-        UUID pool = rows.pool("leader-c");
-        rows.node(pool, "leader-c-1", 2, LONG);
-        rows.allotment(pool, 2, 2);
-        UUID policy = rows.policy("/all", pool, 2, 2);
-        UUID profile = rows.profile(2, pool);
-        UUID queue = rows.queue(policy, profile);
-        UUID first = rows.submit(queue, policy, profile);
+        OneGroup group = OneGroup.of(rows, 2, 2);
+        UUID first = group.submit();
         eventually(first, rows, "starting");
-        UUID second = rows.submit(queue, policy, profile);
+        UUID second = group.submit();
         rows.wish(second, "hold");
         eventually(second, rows, "held");
 

@@ -5,41 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.testing.WithoutLeader;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.inject.Inject;
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Workloads that another version of the service stored in words that this one does not know. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
-class StoredWorkIT {
-
-    private static final Duration LONG = Duration.ofMinutes(30);
-
-    @Inject
-    SystemDatabase database;
+class StoredWorkIT extends LedByHand {
 
     @Inject
     DispatchConfig config;
-
-    private HandLedCell cell;
-
-    @BeforeEach
-    void lead() {
-        cell = HandLedCell.lead(database);
-    }
-
-    @AfterEach
-    void resign() {
-        cell.close();
-    }
 
     @Test
     void runningWorkThatCannotBeReadKeepsItsDevicesWhileTheCellGoesOn() {
@@ -47,15 +26,13 @@ class StoredWorkIT {
         UUID pool = rows.pool("stored-runs");
         UUID node = rows.node(pool, "stored-runs-1", 2, LONG);
         rows.allotment(pool, 2, 2);
-        UUID policy = rows.policy("/all", pool, 2, 2);
-        UUID profile = rows.profile(1, pool);
-        UUID queue = rows.queue(policy, profile);
-        UUID first = rows.submit(queue, policy, profile);
+        OneGroup group = OneGroup.of(rows, pool, 2, 1);
+        UUID first = group.submit();
         cell.settle();
-        UUID odd = rows.submit(queue, policy, profile);
+        UUID odd = group.submit();
         cell.settle();
-        rows.submit(queue, policy, profile);
-        rows.submit(queue, policy, profile);
+        group.submit();
+        group.submit();
         cell.settle();
         int device = device(rows, odd);
         rows.run("update attempt set state = 'stopping', stop_reason = 'of-tomorrow' where workload_id = $1", odd);
@@ -96,19 +73,14 @@ class StoredWorkIT {
     @Test
     void waitingWorkThatCannotBeReadIsFoundAmongManySaysSoAndCanBeCancelled() {
         CellRows rows = new CellRows(database, "stored-waits");
-        UUID pool = rows.pool("stored-waits");
-        rows.node(pool, "stored-waits-1", 1, LONG);
-        rows.allotment(pool, 1, 1);
-        UUID policy = rows.policy("/all", pool, 1, 1);
-        UUID profile = rows.profile(1, pool);
-        UUID queue = rows.queue(policy, profile);
-        UUID running = rows.submit(queue, policy, profile);
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID running = group.submit();
         for (int i = 0; i < 5; i++) {
-            rows.submit(queue, policy, profile);
+            group.submit();
         }
-        UUID odd = rows.submit(queue, policy, profile);
-        UUID last = rows.submit(queue, policy, profile);
-        UUID alsoOdd = rows.submit(queue, policy, profile);
+        UUID odd = group.submit();
+        UUID last = group.submit();
+        UUID alsoOdd = group.submit();
         cell.settle();
         for (UUID one : List.of(odd, alsoOdd)) {
             rows.run(
@@ -116,7 +88,7 @@ class StoredWorkIT {
                             + " values ($1, $2, $3, '{\"format\": 2, \"places\": []}', clock_timestamp())",
                     rows.tenant,
                     one,
-                    pool);
+                    group.pool());
         }
 
         cell.rebuild();

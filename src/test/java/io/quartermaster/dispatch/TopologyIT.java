@@ -4,35 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.testing.WithoutLeader;
-import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the tables say of racks and zones reaches the engine. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
-class TopologyIT {
-
-    @Inject
-    SystemDatabase database;
-
-    private HandLedCell cell;
-
-    @BeforeEach
-    void lead() {
-        cell = HandLedCell.lead(database);
-    }
-
-    @AfterEach
-    void resign() {
-        cell.close();
-    }
+class TopologyIT extends LedByHand {
 
     @Test
     void aGangThatMustBeInOneRackIsAndTheNextWaitsForARack() {

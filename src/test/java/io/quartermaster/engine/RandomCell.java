@@ -5,7 +5,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Random;
 import java.util.SortedMap;
@@ -20,19 +19,19 @@ import java.util.TreeSet;
 final class RandomCell {
     final Random random;
     final Settings settings;
-    final SortedMap<PoolId, Pool> pools = new TreeMap<>();
-    final SortedMap<NodeId, Node> nodes = new TreeMap<>();
-    final SortedMap<String, Quota> quotas = new TreeMap<>();
-    final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
+    final SortedMap<PoolId, Pool> pools;
+    final SortedMap<NodeId, Node> nodes;
+    final SortedMap<String, Quota> quotas;
+    final SortedMap<QuotaPath, Caps> caps;
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     final List<Decision> decisions = new ArrayList<>();
     Engine engine;
     long nowMillis;
 
-    private final List<QuotaPath> paths = new ArrayList<>();
-    private int submitted;
-
+    private final RandomTerms terms;
+    private final List<QuotaPath> paths;
     private final boolean wholeUnits;
+    private int submitted;
 
     RandomCell(long seed) {
         this(seed, false);
@@ -41,15 +40,14 @@ final class RandomCell {
     private RandomCell(long seed, boolean wholeUnits) {
         this.random = new Random(seed);
         this.wholeUnits = wholeUnits;
-        settings = wholeUnits ? Settings.DEFAULT : randomSettings();
+        terms = wholeUnits ? RandomTerms.ofWholeUnits(random) : RandomTerms.of(random);
+        settings = terms.settings;
+        pools = terms.pools;
+        nodes = terms.nodes;
+        quotas = terms.quotas;
+        caps = terms.caps;
+        paths = terms.paths;
         engine = new Engine(settings);
-        if (wholeUnits) {
-            countedPoolWithSoundReservations();
-        } else {
-            randomPools();
-            randomQuotas();
-            randomCaps();
-        }
         engine.apply(facts());
     }
 
@@ -59,154 +57,6 @@ final class RandomCell {
      */
     static RandomCell ofWholeUnits(long seed) {
         return new RandomCell(seed, true);
-    }
-
-    private void countedPoolWithSoundReservations() {
-        PoolId pool = new PoolId("pool");
-        long left = 8 + random.nextInt(8);
-        pools.put(pool, Pool.ofCount(pool, left * 1000));
-        for (int t = 0; t < 1 + random.nextInt(3); t++) {
-            long ofTenant = random.nextInt((int) left + 1);
-            left -= ofTenant;
-            put(reserving(QuotaPath.of("t" + t), pool, ofTenant));
-            for (int g = 0; g < 1 + random.nextInt(3); g++) {
-                long ofGroup = random.nextInt((int) ofTenant + 1);
-                ofTenant -= ofGroup;
-                QuotaPath path = QuotaPath.of("t" + t, "g" + g);
-                paths.add(path);
-                put(reserving(path, pool, ofGroup));
-            }
-        }
-    }
-
-    private Quota reserving(QuotaPath path, PoolId pool, long units) {
-        return new Quota(
-                path,
-                Scope.of(pool),
-                units * 1000,
-                chance(3) ? OptionalLong.of((units + random.nextInt(4)) * 1000) : OptionalLong.empty(),
-                OptionalLong.empty(),
-                chance(3) ? OptionalLong.of(random.nextInt((int) units + 1) * 1000L) : OptionalLong.empty(),
-                0,
-                true);
-    }
-
-    private Settings randomSettings() {
-        return new Settings(
-                chance(4) ? 3_000 : 0,
-                chance(4) ? 5_000 : 0,
-                chance(2) ? 0 : 4_000,
-                chance(2) ? Settings.Spill.BEFORE_PREEMPTING : Settings.Spill.AFTER_PREEMPTING,
-                chance(2),
-                chance(3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE,
-                chance(2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty(),
-                chance(4) ? OptionalLong.of(20_000) : OptionalLong.empty());
-    }
-
-    private void randomPools() {
-        int count = 1 + random.nextInt(2);
-        for (int p = 0; p < count; p++) {
-            PoolId id = new PoolId("pool" + p);
-            if (chance(4)) {
-                pools.put(id, Pool.ofCount(id, 1000L * (1 + random.nextInt(12))));
-            } else {
-                Pool plain = Pool.ofNodes(id);
-                pools.put(
-                        id,
-                        new Pool(
-                                id,
-                                plain.capacity(),
-                                chance(3) ? Pool.Placement.SPREAD : Pool.Placement.PACK,
-                                chance(4) ? Pool.Sharing.ANY : Pool.Sharing.TENANT,
-                                List.of(),
-                                List.of("rack"),
-                                true));
-                int nodeCount = 1 + random.nextInt(4);
-                int gpus = 1 + random.nextInt(4);
-                for (int n = 0; n < nodeCount; n++) {
-                    put(id, "n" + p + n, gpus, "rack" + n / 2);
-                }
-            }
-        }
-    }
-
-    private void put(PoolId pool, String name, int gpus, String rack) {
-        List<Node.Device> devices = new ArrayList<>();
-        for (int index = 0; index < gpus; index++) {
-            devices.add(new Node.Device(index, "H100", 81_920, true));
-        }
-        nodes.put(
-                new NodeId(name),
-                new Node(
-                        new NodeId(name),
-                        pool,
-                        true,
-                        true,
-                        devices,
-                        OptionalLong.empty(),
-                        OptionalLong.empty(),
-                        Collections.emptySortedMap(),
-                        List.of(rack)));
-    }
-
-    private void randomQuotas() {
-        for (int t = 0; t < 1 + random.nextInt(3); t++) {
-            QuotaPath tenant = QuotaPath.of("t" + t);
-            int groups = random.nextInt(4);
-            for (int g = 0; g < groups; g++) {
-                paths.add(QuotaPath.of("t" + t, "g" + g));
-            }
-            if (groups == 0 || chance(4)) {
-                paths.add(tenant);
-            }
-        }
-        boolean overAll = chance(4);
-        for (PoolId pool : pools.keySet()) {
-            if (!chance(6)) {
-                randomQuotas(Scope.of(pool));
-            }
-        }
-        if (overAll) {
-            randomQuotas(Scope.ALL_POOLS);
-        }
-    }
-
-    private void randomCaps() {
-        for (QuotaPath path : paths) {
-            if (chance(6)) {
-                caps.put(
-                        path,
-                        new Caps(
-                                path,
-                                chance(2) ? OptionalLong.of(1000L * random.nextInt(5)) : OptionalLong.empty(),
-                                chance(2) ? OptionalInt.of(random.nextInt(4)) : OptionalInt.empty()));
-            }
-        }
-    }
-
-    private void randomQuotas(Scope scope) {
-        for (QuotaPath path : paths) {
-            for (QuotaPath prefix : path.fromTenant()) {
-                put(randomQuota(prefix, scope));
-            }
-        }
-    }
-
-    private void put(Quota quota) {
-        quotas.put(quota.scope() + " " + quota.path(), quota);
-    }
-
-    private Quota randomQuota(QuotaPath path, Scope scope) {
-        long reserved = 1000L * random.nextInt(6);
-        return new Quota(
-                path,
-                scope,
-                reserved,
-                chance(3) ? OptionalLong.of(reserved + 1000L * random.nextInt(6)) : OptionalLong.empty(),
-                chance(3) ? OptionalLong.of(1000L * random.nextInt(4)) : OptionalLong.empty(),
-                chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
-                chance(3) ? random.nextInt(3) : 0,
-                !chance(6));
     }
 
     boolean chance(int oneIn) {
@@ -321,8 +171,8 @@ final class RandomCell {
         if (!quotas.isEmpty()) {
             List<Quota> all = List.copyOf(quotas.values());
             Quota old = all.get(random.nextInt(all.size()));
-            Quota changed = randomQuota(old.path(), old.scope());
-            put(changed);
+            Quota changed = terms.randomQuota(old.path(), old.scope());
+            terms.put(changed);
             engine.apply(List.of(new Change.QuotaSet(changed)));
         }
     }

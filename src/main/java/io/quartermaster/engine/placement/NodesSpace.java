@@ -10,18 +10,15 @@ import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,10 +31,9 @@ public final class NodesSpace implements Space {
     private final Map<NodeId, NodeSpace> byId = new HashMap<>();
     private final List<NodeSpace> byPosition = new ArrayList<>();
     private final List<Node> known = new ArrayList<>();
-    private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
+    private final NodeChoice choice;
     private final List<NodeSpace> lost = new ArrayList<>();
     private final List<Kind> kinds = new ArrayList<>();
-    private final Optional<Fragmentation> fragmentation;
     private @Nullable NodesSpace empty;
     private long upGpuMilli;
 
@@ -57,16 +53,7 @@ public final class NodesSpace implements Space {
                 lost.add(space);
             }
         }
-        for (Horizon horizon : Horizon.values()) {
-            indexes.put(horizon, new NodeIndex(horizon, pool.placement() == Pool.Placement.PACK, byPosition));
-        }
-        fragmentation = packsByMix(pool)
-                ? Optional.of(new Fragmentation(pool.mix().orElseThrow(), byPosition))
-                : Optional.empty();
-    }
-
-    private static boolean packsByMix(Pool pool) {
-        return pool.mix().isPresent() && pool.placement() == Pool.Placement.PACK;
+        choice = new NodeChoice(pool, byPosition);
     }
 
     @Override
@@ -90,7 +77,7 @@ public final class NodesSpace implements Space {
 
     @Override
     public long freeGpuMilli(Horizon horizon) {
-        long free = index(horizon).freeGpuMilli();
+        long free = choice.freeGpuMilli(horizon);
         if (maxGpuMilli.isEmpty()) {
             return free;
         }
@@ -105,10 +92,6 @@ public final class NodesSpace implements Space {
     public long freeGpuMilli(NodeId node, Horizon horizon) {
         NodeSpace space = byId.get(node);
         return space == null || !space.takesWork() ? 0 : Math.min(space.freeGpuMilli(horizon), freeGpuMilli(horizon));
-    }
-
-    private NodeIndex index(Horizon horizon) {
-        return Objects.requireNonNull(indexes.get(horizon));
     }
 
     @Override
@@ -164,10 +147,10 @@ public final class NodesSpace implements Space {
 
     private Optional<Allocation> placeInOneDomain(Request request, int level, Horizon horizon) {
         if (level == WHOLE_POOL) {
-            return placeEach(request, horizon, () -> bestInPool(request, horizon));
+            return placeEach(request, horizon, () -> choice.bestInPool(request, horizon));
         }
         for (List<NodeSpace> domain : domains(level, horizon)) {
-            Optional<Allocation> place = placeEach(request, horizon, () -> bestOf(domain, request, horizon));
+            Optional<Allocation> place = placeEach(request, horizon, () -> choice.bestOf(domain, request, horizon));
             if (place.isPresent()) {
                 return place;
             }
@@ -225,90 +208,6 @@ public final class NodesSpace implements Space {
         return workers.size() == request.workers() ? Optional.of(new Allocation(pool.id(), workers)) : Optional.empty();
     }
 
-    /** The best offer of the pool: of the indexes where they know it, else of all nodes. */
-    private Optional<NodeOffer> bestInPool(Request request, Horizon horizon) {
-        if (fragmentation.isPresent()) {
-            return leastFragmenting(byPosition, request, horizon);
-        }
-        return switch (request.gpus()) {
-            case GpuRequest.Whole whole -> firstWithUntouched(whole.count(), request, horizon);
-            case GpuRequest.Fraction fraction
-            when fraction.devices() == 1 -> {
-                // Who opens no untouched GPU is better than all who do.
-                Optional<NodeOffer> onShared = tightest(fraction.gpuMilliEach(), request, horizon);
-                yield onShared.isPresent() ? onShared : firstWithUntouched(1, request, horizon);
-            }
-            case GpuRequest.Fraction several -> bestOf(byPosition, request, horizon);
-            case GpuRequest.Memory memory -> bestOf(byPosition, request, horizon);
-            case GpuRequest.Mig mig -> bestOf(byPosition, request, horizon);
-        };
-    }
-
-    /** The best of those on which a GPU in parts is filled best by so much. */
-    private Optional<NodeOffer> tightest(int gpuMilli, Request request, Horizon horizon) {
-        String tenant = pool.sharing() == Pool.Sharing.ANY ? DeviceSpace.ANYBODY : request.tenant();
-        for (List<NodeSpace> alike : index(horizon).withPartLeft(tenant, gpuMilli)) {
-            Optional<NodeOffer> best = bestOf(alike, request, horizon);
-            if (best.isPresent()) {
-                return best;
-            }
-        }
-        return Optional.empty();
-    }
-
-    /** The first in the index that makes an offer, of the nodes with so many untouched GPUs. */
-    private Optional<NodeOffer> firstWithUntouched(int count, Request request, Horizon horizon) {
-        return Optional.ofNullable(index(horizon)
-                .first(count, node -> offer(node, request, horizon).orElse(null)));
-    }
-
-    /** The node on which the least is left that the pool's mix of work cannot use; ties go to the first. */
-    private Optional<NodeOffer> leastFragmenting(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
-        Function<NodeSpace, Optional<Fragmentation.Choice>> choices =
-                fragmentation.orElseThrow().choices(request, horizon);
-        NodeSpace best = null;
-        Fragmentation.Choice chosen = null;
-        for (NodeSpace node : candidates) {
-            if (suits(node, request)) {
-                Optional<Fragmentation.Choice> choice = choices.apply(node);
-                if (choice.isPresent() && (chosen == null || choice.get().cost() < chosen.cost())) {
-                    best = node;
-                    chosen = choice.get();
-                }
-            }
-        }
-        return best == null || chosen == null
-                ? Optional.empty()
-                : Optional.of(NodeOffer.of(best, chosen.shares(), horizon));
-    }
-
-    private Optional<NodeOffer> bestOf(Collection<NodeSpace> candidates, Request request, Horizon horizon) {
-        if (fragmentation.isPresent()) {
-            return leastFragmenting(candidates, request, horizon);
-        }
-        NodeOffer best = null;
-        for (NodeSpace node : candidates) {
-            Optional<NodeOffer> offer = offer(node, request, horizon);
-            if (offer.isPresent() && (best == null || offer.get().betterThan(best, pool.placement()))) {
-                best = offer.get();
-            }
-        }
-        return Optional.ofNullable(best);
-    }
-
-    private static boolean suits(NodeSpace node, Request request) {
-        return node.takesWork()
-                && node.suits(request.shape())
-                && request.within().test(node.node());
-    }
-
-    private static Optional<NodeOffer> offer(NodeSpace node, Request request, Horizon horizon) {
-        return suits(node, request)
-                ? node.offer(request.shape(), request.tenant(), horizon)
-                        .map(shares -> NodeOffer.of(node, shares, horizon))
-                : Optional.empty();
-    }
-
     @Override
     public List<SortedSet<NodeId>> areas(Request request) {
         Optional<String> wish =
@@ -342,7 +241,7 @@ public final class NodesSpace implements Space {
         }
         int least = 0;
         for (NodeSpace node : byPosition) {
-            boolean possible = suits(node, request) && node.devices().size() >= whole.count();
+            boolean possible = NodeChoice.suits(node, request) && node.devices().size() >= whole.count();
             int missing = Math.max(0, whole.count() - node.untouched(horizon));
             least = possible && (least == 0 || missing < least) ? missing : least;
         }
@@ -423,7 +322,7 @@ public final class NodesSpace implements Space {
             NodeSpace node = onNode(worker);
             if (node != null) {
                 node.add((Allocation.Place.OnNode) worker.place(), tenure, when);
-                changed(node, when);
+                choice.changed(node, when);
             }
         }
     }
@@ -448,17 +347,8 @@ public final class NodesSpace implements Space {
             NodeSpace node = onNode(worker);
             if (node != null) {
                 node.remove((Allocation.Place.OnNode) worker.place(), tenure, when);
-                changed(node, when);
+                choice.changed(node, when);
             }
-        }
-    }
-
-    /** Keeps the indexes right, those that look at the state of the world that changed. */
-    private void changed(NodeSpace node, When when) {
-        index(when == When.NOW ? Horizon.IGNORING_PROMISES : Horizon.LATER).refresh(node);
-        index(Horizon.AT_ONCE).refresh(node);
-        if (fragmentation.isPresent()) {
-            fragmentation.get().changed(node);
         }
     }
 

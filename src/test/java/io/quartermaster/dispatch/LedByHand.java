@@ -1,0 +1,39 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.platform.SystemDatabase;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** Tests in which the test itself is the leader, cycle by cycle. */
+abstract class LedByHand {
+
+    /** A node's lease that outlives the test. */
+    static final Duration LONG = Duration.ofMinutes(30);
+
+    /** A lease that is over. */
+    static final Duration OVER = Duration.ofSeconds(-1);
+
+    @Inject
+    SystemDatabase database;
+
+    HandLedCell cell;
+
+    @BeforeEach
+    void lead() {
+        cell = HandLedCell.lead(database);
+    }
+
+    @AfterEach
+    void resign() {
+        cell.close();
+    }
+
+    /** Its executor says that it runs. */
+    void run(CellRows rows, UUID job) {
+        rows.report(job, "running", "");
+        cell.settle();
+    }
+}

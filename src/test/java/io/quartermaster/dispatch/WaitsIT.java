@@ -1,0 +1,133 @@
+package io.quartermaster.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.testing.WithoutLeader;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** What keeps work waiting, and who is told. */
+@QuarkusTest
+@TestProfile(WithoutLeader.class)
+class WaitsIT extends LedByHand {
+
+    @Test
+    void nothingOfATenantThatIsNotActiveStarts() {
+        CellRows rows = new CellRows(database, "races-tenant");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        for (String state : List.of("suspended", "provisioning", "offboarding", "failed")) {
+            rows.run("update tenant set state = $2 where id = $1", rows.tenant, state);
+            rows.inbox("tenant", rows.tenant);
+            UUID job = group.submit();
+            cell.settle();
+            assertThat(rows.state(job)).as(state).isEqualTo("waiting");
+            assertThat(rows.reason(job)).as(state).isEqualTo("SUSPENDED");
+            rows.wish(job, "cancel");
+            cell.settle();
+        }
+
+        rows.run("update tenant set state = 'active' where id = $1", rows.tenant);
+        rows.inbox("tenant", rows.tenant);
+        UUID again = group.submit();
+        cell.settle();
+        assertThat(rows.state(again)).isEqualTo("starting");
+    }
+
+    @Test
+    void liveViewsAreToldWhyWorkWaitsWheneverThatChanges() {
+        CellRows rows = new CellRows(database, "races-why");
+        UUID pool = rows.poolOf(2);
+        UUID policy = rows.policy("/all", pool, 1, 1);
+        UUID profile = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, profile);
+        rows.submit(queue, policy, profile);
+        UUID second = rows.submit(queue, policy, profile);
+        Leader.Outcome outcome = cell.cycle();
+        cell.settle();
+        assertThat(outcome.fedTenants()).contains(new TenantId(rows.tenant));
+        assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT");
+
+        // An engine that is built anew says every reason again; nothing is new to those who watch.
+        cell.rebuild();
+        cell.settle();
+        assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT");
+
+        rows.run("update tenant set state = 'suspended' where id = $1", rows.tenant);
+        rows.inbox("tenant", rows.tenant);
+        cell.settle();
+        assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT", "waiting SUSPENDED");
+    }
+
+    private static List<String> toldWhy(CellRows rows, UUID workload) {
+        return rows
+                .run(
+                        "select body ->> 'state' as state, body ->> 'reason' as reason from feed where tenant_id = $1 and ref = $2"
+                                + " and body ? 'reason' order by seq",
+                        rows.tenant,
+                        workload.toString())
+                .stream()
+                .map(row -> row.getString("state") + " " + row.getString("reason"))
+                .toList();
+    }
+
+    @Test
+    void oneMemberHoldsNoMoreThanThePolicyAllowsAUser() {
+        CellRows rows = new CellRows(database, "races-user");
+        OneGroup group = OneGroup.of(rows, 4, 1);
+        rows.run("update policy set user_limit_milli = 1000 where id = $1", group.policy());
+        UUID first = group.submit();
+        UUID second = group.submit();
+        UUID others = group.submit();
+        // One person renamed is still one; another under the name of a former one is not.
+        rows.run("update workload set submitter = 'one', submitted_by = 'before' where id = $1", first);
+        rows.run("update workload set submitter = 'one', submitted_by = 'after' where id = $1", second);
+        rows.run("update workload set submitter = 'another', submitted_by = 'before' where id = $1", others);
+        cell.settle();
+        assertThat(rows.state(first)).isEqualTo("starting");
+        assertThat(rows.state(others)).isEqualTo("starting");
+        assertThat(rows.state(second)).isEqualTo("waiting");
+        assertThat(rows.reason(second)).isEqualTo("LIMIT");
+
+        rows.run("update policy set user_limit_milli = null where id = $1", group.policy());
+        rows.inbox("policy", group.policy().toString());
+        cell.settle();
+        assertThat(rows.state(second)).isEqualTo("starting");
+    }
+
+    @Test
+    void noMoreWorkloadsRunAtOnceThanThePolicyAllows() {
+        CellRows rows = new CellRows(database, "races-count");
+        UUID pool = rows.poolOf(4);
+        UUID policy = rows.policy("/all", pool, 4, 4);
+        UUID profile = rows.profile(1, pool);
+        rows.run("update policy set max_running = 2 where id = $1", policy);
+        rows.inbox("policy", policy.toString());
+        UUID queue = rows.queue(policy, profile);
+        UUID first = rows.submit(queue, policy, profile);
+        UUID second = rows.submit(queue, policy, profile);
+        UUID third = rows.submit(queue, policy, profile);
+        cell.settle();
+        assertThat(List.of(rows.state(first), rows.state(second), rows.state(third)))
+                .containsExactly("starting", "starting", "waiting");
+        assertThat(rows.run("select reason->0 as reason from workload where id = $1", third))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getJsonObject("reason").encode())
+                        .contains("LIMIT", "2 workloads of " + rows.tenant + "/all run, of at most 2 at once."));
+
+        rows.report(first, "ended", "succeeded");
+        cell.settle();
+        assertThat(rows.state(third)).isEqualTo("starting");
+
+        UUID fourth = rows.submit(queue, policy, profile);
+        cell.settle();
+        assertThat(rows.reason(fourth)).isEqualTo("LIMIT");
+        rows.run("update policy set max_running = null where id = $1", policy);
+        rows.inbox("policy", policy.toString());
+        cell.settle();
+        assertThat(rows.state(fourth)).isEqualTo("starting");
+    }
+}

@@ -1,0 +1,200 @@
+package io.quartermaster.engine;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Random;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** What is stated of a small random cell before anything is submitted: settings, pools and their nodes, quotas, caps. */
+final class RandomTerms {
+    final Settings settings;
+    final SortedMap<PoolId, Pool> pools = new TreeMap<>();
+    final SortedMap<NodeId, Node> nodes = new TreeMap<>();
+    final SortedMap<String, Quota> quotas = new TreeMap<>();
+    final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
+
+    /** Under which work is submitted. */
+    final List<QuotaPath> paths = new ArrayList<>();
+
+    private final Random random;
+
+    private RandomTerms(Random random, boolean wholeUnits) {
+        this.random = random;
+        settings = wholeUnits ? Settings.DEFAULT : randomSettings(random);
+    }
+
+    static RandomTerms of(Random random) {
+        RandomTerms terms = new RandomTerms(random, false);
+        terms.randomPools();
+        terms.randomQuotas();
+        terms.randomCaps();
+        return terms;
+    }
+
+    /** One counted pool, nothing reserved twice. */
+    static RandomTerms ofWholeUnits(Random random) {
+        RandomTerms terms = new RandomTerms(random, true);
+        terms.countedPoolWithSoundReservations();
+        return terms;
+    }
+
+    private boolean chance(int oneIn) {
+        return chance(random, oneIn);
+    }
+
+    private static boolean chance(Random random, int oneIn) {
+        return random.nextInt(oneIn) == 0;
+    }
+
+    private void countedPoolWithSoundReservations() {
+        PoolId pool = new PoolId("pool");
+        long left = 8 + random.nextInt(8);
+        pools.put(pool, Pool.ofCount(pool, left * 1000));
+        for (int t = 0; t < 1 + random.nextInt(3); t++) {
+            long ofTenant = random.nextInt((int) left + 1);
+            left -= ofTenant;
+            put(reserving(QuotaPath.of("t" + t), pool, ofTenant));
+            for (int g = 0; g < 1 + random.nextInt(3); g++) {
+                long ofGroup = random.nextInt((int) ofTenant + 1);
+                ofTenant -= ofGroup;
+                QuotaPath path = QuotaPath.of("t" + t, "g" + g);
+                paths.add(path);
+                put(reserving(path, pool, ofGroup));
+            }
+        }
+    }
+
+    private Quota reserving(QuotaPath path, PoolId pool, long units) {
+        return new Quota(
+                path,
+                Scope.of(pool),
+                units * 1000,
+                chance(3) ? OptionalLong.of((units + random.nextInt(4)) * 1000) : OptionalLong.empty(),
+                OptionalLong.empty(),
+                chance(3) ? OptionalLong.of(random.nextInt((int) units + 1) * 1000L) : OptionalLong.empty(),
+                0,
+                true);
+    }
+
+    private static Settings randomSettings(Random random) {
+        return new Settings(
+                chance(random, 4) ? 3_000 : 0,
+                chance(random, 4) ? 5_000 : 0,
+                chance(random, 2) ? 0 : 4_000,
+                chance(random, 2) ? Settings.Spill.BEFORE_PREEMPTING : Settings.Spill.AFTER_PREEMPTING,
+                chance(random, 2),
+                chance(random, 3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE,
+                chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty(),
+                chance(random, 4) ? OptionalLong.of(20_000) : OptionalLong.empty());
+    }
+
+    private void randomPools() {
+        int count = 1 + random.nextInt(2);
+        for (int p = 0; p < count; p++) {
+            PoolId id = new PoolId("pool" + p);
+            if (chance(4)) {
+                pools.put(id, Pool.ofCount(id, 1000L * (1 + random.nextInt(12))));
+            } else {
+                Pool plain = Pool.ofNodes(id);
+                pools.put(
+                        id,
+                        new Pool(
+                                id,
+                                plain.capacity(),
+                                chance(3) ? Pool.Placement.SPREAD : Pool.Placement.PACK,
+                                chance(4) ? Pool.Sharing.ANY : Pool.Sharing.TENANT,
+                                List.of(),
+                                List.of("rack"),
+                                true));
+                int nodeCount = 1 + random.nextInt(4);
+                int gpus = 1 + random.nextInt(4);
+                for (int n = 0; n < nodeCount; n++) {
+                    put(id, "n" + p + n, gpus, "rack" + n / 2);
+                }
+            }
+        }
+    }
+
+    private void put(PoolId pool, String name, int gpus, String rack) {
+        List<Node.Device> devices = new ArrayList<>();
+        for (int index = 0; index < gpus; index++) {
+            devices.add(new Node.Device(index, "H100", 81_920, true));
+        }
+        nodes.put(
+                new NodeId(name),
+                new Node(
+                        new NodeId(name),
+                        pool,
+                        true,
+                        true,
+                        devices,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        Collections.emptySortedMap(),
+                        List.of(rack)));
+    }
+
+    private void randomQuotas() {
+        for (int t = 0; t < 1 + random.nextInt(3); t++) {
+            QuotaPath tenant = QuotaPath.of("t" + t);
+            int groups = random.nextInt(4);
+            for (int g = 0; g < groups; g++) {
+                paths.add(QuotaPath.of("t" + t, "g" + g));
+            }
+            if (groups == 0 || chance(4)) {
+                paths.add(tenant);
+            }
+        }
+        boolean overAll = chance(4);
+        for (PoolId pool : pools.keySet()) {
+            if (!chance(6)) {
+                randomQuotas(Scope.of(pool));
+            }
+        }
+        if (overAll) {
+            randomQuotas(Scope.ALL_POOLS);
+        }
+    }
+
+    private void randomCaps() {
+        for (QuotaPath path : paths) {
+            if (chance(6)) {
+                caps.put(
+                        path,
+                        new Caps(
+                                path,
+                                chance(2) ? OptionalLong.of(1000L * random.nextInt(5)) : OptionalLong.empty(),
+                                chance(2) ? OptionalInt.of(random.nextInt(4)) : OptionalInt.empty()));
+            }
+        }
+    }
+
+    private void randomQuotas(Scope scope) {
+        for (QuotaPath path : paths) {
+            for (QuotaPath prefix : path.fromTenant()) {
+                put(randomQuota(prefix, scope));
+            }
+        }
+    }
+
+    void put(Quota quota) {
+        quotas.put(quota.scope() + " " + quota.path(), quota);
+    }
+
+    Quota randomQuota(QuotaPath path, Scope scope) {
+        long reserved = 1000L * random.nextInt(6);
+        return new Quota(
+                path,
+                scope,
+                reserved,
+                chance(3) ? OptionalLong.of(reserved + 1000L * random.nextInt(6)) : OptionalLong.empty(),
+                chance(3) ? OptionalLong.of(1000L * random.nextInt(4)) : OptionalLong.empty(),
+                chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
+                chance(3) ? random.nextInt(3) : 0,
+                !chance(6));
+    }
+}
