@@ -309,7 +309,7 @@ final class Attempts implements AutoCloseable {
             works.prepare(order, attempt.work);
             attempt.folder.renew(lease);
             supervisors.put(order.attemptId(), supervise(attempt.folder));
-            pacing.started(order.attemptId());
+            pacing.started(order.attemptId(), nowMillis());
             log.accept("attempt %s is starting: attempt %d of workload %s, tenant %s"
                     .formatted(order.attemptId(), order.attemptNumber(), order.workloadId(), order.tenant()));
         } catch (IOException e) {

@@ -4,18 +4,23 @@ import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
 import io.quarkus.security.identity.CurrentIdentityAssociation;
 import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.HttpMethod;
 import jakarta.ws.rs.NotAllowedException;
 import jakarta.ws.rs.NotFoundException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.Response;
+import java.util.Collections;
 import java.util.List;
 import java.util.SortedSet;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
+import org.jboss.resteasy.reactive.server.ServerRequestFilter;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a method that a path does not have (405, with {@code Allow}) from a path that is not there (404). No route was found, so nobody
+ * Tells a method that a path does not have (405, with {@code Allow}) from a path that is not there (404), and answers {@code OPTIONS}, which
+ * no route states, with {@code Allow}. No route was found, so nobody
  * was asked for a token yet: without a good one the answer is 401, as everywhere. Which methods a path has is in the contract, so the
  * answer is the same whoever asks and whatever is behind the path.
  */
@@ -29,17 +34,36 @@ public final class MissingMethods {
         this.identities = identities;
     }
 
+    /** Before a route is looked for: the framework would answer of itself, from one class only, and whoever asks. Null lets the request pass. */
+    @ServerRequestFilter(preMatching = true)
+    public @Nullable Uni<Response> options(ContainerRequestContext request) {
+        SortedSet<String> methods = request.getMethod().equals(HttpMethod.OPTIONS)
+                ? served.at(request.getUriInfo().getPath())
+                : Collections.emptySortedSet();
+        return methods.isEmpty()
+                ? null
+                : known(Response.noContent()
+                        .header(HttpHeaders.ALLOW, allowed(methods))
+                        .build());
+    }
+
     @ServerExceptionMapper({NotFoundException.class, NotAllowedException.class})
     public Uni<Response> answer(WebApplicationException e, ContainerRequestContext request) {
         SortedSet<String> methods = served.at(request.getUriInfo().getPath());
-        if (methods.isEmpty() || methods.contains(request.getMethod())) {
-            return Uni.createFrom().item(ProblemMappers.of(e));
-        }
+        return methods.isEmpty() || methods.contains(request.getMethod())
+                ? Uni.createFrom().item(ProblemMappers.of(e))
+                : known(notAllowed(request.getMethod(), allowed(methods)));
+    }
+
+    private static String allowed(SortedSet<String> methods) {
+        return String.join(", ", methods);
+    }
+
+    /** The answer to whoever has a good token. */
+    private Uni<Response> known(Response answer) {
         return identities
                 .getDeferredIdentity()
-                .map(identity -> identity.isAnonymous()
-                        ? ProblemMappers.unauthorized()
-                        : notAllowed(request.getMethod(), String.join(", ", methods)))
+                .map(identity -> identity.isAnonymous() ? ProblemMappers.unauthorized() : answer)
                 .onFailure(MissingMethods::isNoGoodToken)
                 .recoverWithItem(ProblemMappers::unauthorized);
     }

@@ -93,6 +93,9 @@ class ServedMethods {
         if (methods.contains(HttpMethod.GET)) {
             methods.add(HttpMethod.HEAD);
         }
+        if (!methods.isEmpty()) {
+            methods.add(HttpMethod.OPTIONS);
+        }
         return methods;
     }
 }

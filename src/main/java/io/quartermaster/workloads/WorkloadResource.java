@@ -187,26 +187,20 @@ public class WorkloadResource {
                 } catch (IllegalArgumentException e) {
                     throw ProblemException.invalid(
                             "state",
-                            "not a state of a workload",
-                            "held, waiting, starting, running, stopping, paused, succeeded, failed, cancelled");
+                            "\"" + word + "\" is no state of a workload",
+                            "one or more, separated by commas: held, waiting, starting, running, stopping, paused,"
+                                    + " succeeded, failed, cancelled");
                 }
             }
         }
         return states;
     }
 
-    /** PostgreSQL has no NUL in texts. */
-    private static void requireText(String filter, @Nullable String text) {
-        if (text != null && text.indexOf(0) >= 0) {
-            throw ProblemException.invalid(filter, "it has a NUL in it", "text");
-        }
-    }
-
     private static @Nullable GroupPath group(@Nullable String text) {
         if (text == null) {
             return null;
         }
-        if (!GroupPath.isValid(text) || text.indexOf(0) >= 0) {
+        if (!GroupPath.isValid(text)) {
             throw ProblemException.invalid("group", "not a group path", "a path such as /research/nlp");
         }
         return new GroupPath(text);

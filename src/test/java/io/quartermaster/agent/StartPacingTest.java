@@ -27,16 +27,32 @@ class StartPacingTest {
     void afterAPauseOneIsTriedAlone() {
         die(0);
         UUID next = UUID.randomUUID();
-        pacing.started(next);
+        pacing.started(next, 2_000);
         assertThat(pacing.pauseMillis(2_000)).isPositive();
         pacing.began(next);
         assertThat(pacing.pauseMillis(2_000)).isZero();
     }
 
     @Test
+    void aSupervisorThatHangsDoesNotHoldUpTheNode() {
+        die(0);
+        pacing.started(UUID.randomUUID(), 1_000);
+        long since = 1_000 + StartPacing.COMES_UP_MILLIS;
+        assertThat(pacing.pauseMillis(since - 1)).isPositive();
+        assertThat(pacing.pauseMillis(since)).isZero();
+        UUID next = UUID.randomUUID();
+        pacing.started(next, since);
+        assertThat(pacing.pauseMillis(since + 1))
+                .as("the next is tried alone, too")
+                .isPositive();
+        pacing.began(next);
+        assertThat(pacing.pauseMillis(since + 1)).isZero();
+    }
+
+    @Test
     void aSupervisorThatDiesLaterHoldsUpNothing() {
         UUID id = UUID.randomUUID();
-        pacing.started(id);
+        pacing.started(id, 0);
         pacing.began(id);
         pacing.died(id, 0);
         pacing.died(UUID.randomUUID(), 0);
@@ -45,7 +61,7 @@ class StartPacingTest {
 
     private void die(long nowMillis) {
         UUID id = UUID.randomUUID();
-        pacing.started(id);
+        pacing.started(id, nowMillis);
         pacing.died(id, nowMillis);
     }
 }

@@ -145,6 +145,28 @@ class BadInputIT {
         softly.assertAll();
     }
 
+    @Test
+    void queryParameterThatARouteDoesNotHaveIsRefusedByName() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (!call.ofNode()) {
+                requireNamed(softly, call, "dryrun", "true");
+            }
+        }
+        softly.assertAll();
+    }
+
+    @Test
+    void queryParameterWithANulIsRefusedByName() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (!call.ofNode()) {
+                call.query().forEach(parameter -> requireNamed(softly, call, parameter.name(), "a\0b"));
+            }
+        }
+        softly.assertAll();
+    }
+
     /** By a socket, since clients refuse to send it. */
     @Test
     void addressWhosePercentEscapesCannotBeReadIsRefusedByName() throws IOException {

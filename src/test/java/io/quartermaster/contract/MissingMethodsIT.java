@@ -45,7 +45,7 @@ class MissingMethodsIT {
             calls.stream().filter(call -> fits(call.path(), filled)).forEach(call -> allowed.add(call.method()));
             METHODS.stream()
                     .filter(method -> !allowed.contains(method))
-                    .forEach(method -> missing.add(new Missing(method, path, withHead(allowed))));
+                    .forEach(method -> missing.add(new Missing(method, path, withThoseOfEveryPath(allowed))));
         }
         assertThat(missing).hasSizeGreaterThan(calls.size());
     }
@@ -95,6 +95,23 @@ class MissingMethodsIT {
         softly.assertAll();
     }
 
+    @Test
+    void optionsAnswersWithTheMethodsThatAPathHas() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Missing each : missing) {
+            Missing options = new Missing("OPTIONS", each.path(), each.allowed());
+            Response response = send(options, a, Roles.admin(a));
+            softly.assertThat(response.statusCode()).as("%s", options).isEqualTo(204);
+            softly.assertThat(response.header("Allow"))
+                    .as("Allow of %s", options)
+                    .isEqualTo(String.join(", ", each.allowed()));
+            softly.assertThat(send(options, a, null).statusCode())
+                    .as("%s without a token", options)
+                    .isEqualTo(401);
+        }
+        softly.assertAll();
+    }
+
     private static Response send(Missing each, World world, @Nullable String token) {
         var request = given();
         if (token != null) {
@@ -103,11 +120,12 @@ class MissingMethodsIT {
         return request.request(each.method(), world.fill(each.path()));
     }
 
-    private static Set<String> withHead(Set<String> methods) {
+    private static Set<String> withThoseOfEveryPath(Set<String> methods) {
         Set<String> all = new TreeSet<>(methods);
         if (all.contains("GET")) {
             all.add("HEAD");
         }
+        all.add("OPTIONS");
         return all;
     }
 

@@ -12,10 +12,10 @@ class ServedMethodsTest {
 
     @Test
     void aPathHasTheMethodsOfAllRoutesThatFit() {
-        assertThat(served.at("/v1/things")).containsExactly("GET", "HEAD", "POST");
-        assertThat(served.at("/v1/things/")).containsExactly("GET", "HEAD", "POST");
-        assertThat(served.at("/v1/things/a.b")).containsExactly("GET", "HEAD");
-        assertThat(served.at("/v1/things/a/parts/b")).containsExactly("DELETE");
+        assertThat(served.at("/v1/things")).containsExactly("GET", "HEAD", "OPTIONS", "POST");
+        assertThat(served.at("/v1/things/")).containsExactly("GET", "HEAD", "OPTIONS", "POST");
+        assertThat(served.at("/v1/things/a.b")).containsExactly("GET", "HEAD", "OPTIONS");
+        assertThat(served.at("/v1/things/a/parts/b")).containsExactly("DELETE", "OPTIONS");
     }
 
     @Test

@@ -1,0 +1,81 @@
+package io.quartermaster.platform;
+
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Priorities;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.container.ResourceInfo;
+import jakarta.ws.rs.core.MultivaluedMap;
+import jakarta.ws.rs.core.UriInfo;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.lang.reflect.Parameter;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jboss.resteasy.reactive.server.ServerRequestFilter;
+
+/**
+ * Refuses query parameters that a route does not read: a misspelt filter would list everything, a misspelt {@code dryRun} would write. What
+ * a route reads is found from its method's own parameters. Texts with a NUL, which PostgreSQL does not hold, are refused here too.
+ *
+ * <p>Runs behind the gate, so that nobody learns anything of a route that is not his. Agents are let through: those of another version may
+ * send more.
+ */
+public final class QueryNames {
+
+    private static final String AGENTS = "/v1/nodes/";
+
+    private final Map<Method, SortedSet<String>> known = new ConcurrentHashMap<>();
+
+    @ServerRequestFilter(priority = Priorities.USER)
+    public void check(ResourceInfo resource, UriInfo uri) {
+        if (!uri.getPath().startsWith(AGENTS)) {
+            SortedSet<String> read = known.computeIfAbsent(resource.getResourceMethod(), QueryNames::readBy);
+            Optional<ProblemException> refusal = refusal(uri.getQueryParameters(), read);
+            if (refusal.isPresent()) {
+                throw refusal.get();
+            }
+        }
+    }
+
+    /** All that is wrong with what was given, or empty. */
+    static Optional<ProblemException> refusal(MultivaluedMap<String, String> given, SortedSet<String> read) {
+        ProblemException.Invalid problems = new ProblemException.Invalid();
+        for (Map.Entry<String, List<String>> each : new TreeMap<>(given).entrySet()) {
+            String name = each.getKey();
+            if (!read.contains(name)) {
+                problems.add(
+                        name, "there is no such query parameter", read.isEmpty() ? "none" : String.join(", ", read));
+            } else if (each.getValue().stream().anyMatch(value -> value.indexOf(0) >= 0)) {
+                problems.add(name, "it holds the character NUL", "a text without NUL");
+            }
+        }
+        return problems.isEmpty() ? Optional.empty() : Optional.of(problems.toException());
+    }
+
+    /** Names of the query parameters that a route's method takes, itself or in its beans. */
+    static SortedSet<String> readBy(Method route) {
+        SortedSet<String> names = new TreeSet<>();
+        for (Parameter parameter : route.getParameters()) {
+            name(parameter).ifPresent(names::add);
+            if (parameter.isAnnotationPresent(BeanParam.class)) {
+                for (Class<?> bean = parameter.getType(); bean != null; bean = bean.getSuperclass()) {
+                    for (Field field : bean.getDeclaredFields()) {
+                        name(field).ifPresent(names::add);
+                    }
+                }
+            }
+        }
+        return Collections.unmodifiableSortedSet(names);
+    }
+
+    private static Optional<String> name(AnnotatedElement element) {
+        return Optional.ofNullable(element.getAnnotation(QueryParam.class)).map(QueryParam::value);
+    }
+}
