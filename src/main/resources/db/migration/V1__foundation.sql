@@ -179,12 +179,14 @@ create table node_contact (
     isolation      text not null check (isolation in ('container', 'os-user', 'none')),
     cpu_milli      bigint,
     memory_mib     bigint,
+    pausing        text check (pausing in ('signals', 'cuda-checkpoint')),
     last_heard     timestamptz not null,
     lease_until    timestamptz not null,
     lost_at        timestamptz
 );
 comment on column node_contact.lease_until is 'counted from when the service answered, with the margin; devices may be bound anew only after it';
 comment on column node_contact.cpu_milli is 'what the agent sees; counts, as memory_mib does, where the node''s own row states nothing';
+comment on column node_contact.pausing is 'how its agent lets work stand still off the devices; null: it cannot';
 comment on column node_contact.lost_at is 'set by the leader when it gave the node up; cleared by the leader when the node is heard again';
 
 create table allotment (
@@ -321,6 +323,9 @@ create table workload (
     at_head_since   timestamptz,
     quick_losses    int not null default 0,
     retry_at        timestamptz,
+    paused_attempt  uuid,
+    paused_node     uuid references node,
+    paused_until    timestamptz,
     set_aside_at    timestamptz,
     set_aside_why   text,
     reason_code     text,
@@ -335,11 +340,14 @@ create table workload (
 );
 comment on column workload.quick_losses is 'attempts in a row that were lost soon after they were bound';
 comment on column workload.retry_at is 'because of them it is not tried again before';
+comment on column workload.paused_attempt is 'whose processes stand still on paused_node, or are being ended there; null once they were taken over or are over';
+comment on column workload.paused_until is 'they are given up at that time if they did not go on before';
 comment on column workload.submitter is 'the subject of the token: whose it is. submitted_by is the name they had, for showing; another may bear it later';
 comment on column workload.set_aside_at is 'no plan can be made with what is stored of it: the leader passes it over, and over what it holds';
 create unique index workload_seq on workload (seq);
 create index workload_set_aside on workload (id) where set_aside_at is not null;
 create unique index workload_by_id on workload (id);
+create index workload_paused on workload (paused_node) where paused_attempt is not null;
 create index workload_live on workload (tenant_id, queue_id) where state not in ('succeeded', 'failed', 'cancelled');
 
 create table attempt (
@@ -352,6 +360,7 @@ create table attempt (
     outcome      text check (outcome in ('succeeded', 'failed', 'out-of-memory', 'preempted', 'paused', 'cancelled', 'timed-out', 'lost')),
     pool_id      uuid not null references pool,
     gpu_milli    bigint not null check (gpu_milli >= 0),
+    resumes      uuid,
     rule         text check (rule in ('within-reserved', 'over-quota', 'nominated', 'open')),
     bound_at     timestamptz not null,
     started_at   timestamptz,
@@ -371,6 +380,7 @@ create unique index attempt_number on attempt (tenant_id, workload_id, number) w
 create unique index attempt_worker on attempt (tenant_id, workload_id, worker) where worker is not null and state <> 'ended';
 create index attempt_surplus on attempt (tenant_id, workload_id, number) where worker is not null;
 comment on column attempt.worker is 'a surplus worker of an elastic workload, beyond those that its attempt of this number started with; null: that attempt itself';
+comment on column attempt.resumes is 'the paused attempt whose processes it takes over; where they are gone it starts anew';
 comment on table attempt is 'an attempt holds one allocation from bound_at to ended_at; its devices are in allocation_device';
 
 create table allocation_device (
@@ -403,7 +413,7 @@ create table report (
     tenant_id    text not null,
     attempt_id   uuid not null,
     node_id      uuid not null references node,
-    state        text not null check (state in ('starting', 'running', 'stopping', 'ended')),
+    state        text not null check (state in ('starting', 'running', 'stopping', 'paused', 'ended')),
     outcome      text,
     exit_code    int,
     message      text,

@@ -28,9 +28,11 @@ final class CapacityFacts {
 
     /**
      * @param node up only while its lease runs and it is not given up
+     * @param pauses whether its agent can let work stand still off the devices
      * @param heardAgain it had been given up and its lease runs again: it is up once that is taken back
      */
-    record NodeFact(UUID id, String name, String cluster, Node node, boolean retired, boolean heardAgain) {
+    record NodeFact(
+            UUID id, String name, String cluster, Node node, boolean retired, boolean pauses, boolean heardAgain) {
 
         /** The node once its having been given up is taken back. */
         NodeFact takenBack() {
@@ -44,7 +46,7 @@ final class CapacityFacts {
                     node.memoryMiB(),
                     node.labels(),
                     node.topology());
-            return new NodeFact(id, name, cluster, up, retired, false);
+            return new NodeFact(id, name, cluster, up, retired, pauses, false);
         }
     }
 
@@ -90,7 +92,7 @@ final class CapacityFacts {
         }
         List<NodeFact> facts = new ArrayList<>();
         for (Row row : transaction.run("""
-                select n.*, p.name as pool_name, k.name as cluster_name, c.lease_until, c.lost_at,
+                select n.*, p.name as pool_name, k.name as cluster_name, c.lease_until, c.lost_at, c.pausing,
                        coalesce(n.cpu_milli, c.cpu_milli) as cpu_known, coalesce(n.memory_mib, c.memory_mib) as memory_known from node n
                   join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
@@ -126,6 +128,7 @@ final class CapacityFacts {
                 row.getString("cluster_name"),
                 node,
                 row.getOffsetDateTime("retired_at") != null,
+                row.getString("pausing") != null,
                 givenUp && leased);
     }
 

@@ -31,7 +31,7 @@ public class CellGauges {
 
     private static final String WAITING = """
             select case when state = 'held' then 'HELD' else coalesce(reason_code, 'NEW') end as code, count(*) as workloads
-              from workload where state in ('waiting', 'held') group by 1 order by 1
+              from workload where state in ('waiting', 'held', 'paused') group by 1 order by 1
             """;
 
     /** A device counts in one state, or with its parts in several; what a node that is down holds stays allocated until it is given up. */

@@ -2,6 +2,7 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
 import io.quartermaster.dispatch.WorkloadRecord.Submitter;
 import io.quartermaster.dispatch.WorkloadRecord.Surplus;
@@ -41,13 +42,20 @@ final class CellReader {
                    f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
-                   a.started_at, a.stop_reason, a.deadline_at, n.body as nomination
+                   a.started_at, a.stop_reason, a.deadline_at, n.body as nomination,
+                   w.paused_attempt, w.paused_node, w.paused_until, b.pool_id as paused_pool, b.gpu_milli as paused_gpu_milli, r.state as paused_report,
+                   w.paused_until > clock_timestamp() and x.retired_at is null and x.schedulable and c.lost_at is null and t.state = 'active' as paused_may_stay
               from workload w
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
               left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended' and a.worker is null
               left join nomination n on n.tenant_id = w.tenant_id and n.workload_id = w.id
+              left join attempt b on b.tenant_id = w.tenant_id and b.id = w.paused_attempt
+              left join report r on r.tenant_id = w.tenant_id and r.attempt_id = w.paused_attempt and r.node_id = w.paused_node
+              left join node x on x.id = w.paused_node
+              left join node_contact c on c.node_id = w.paused_node
+              left join tenant t on t.id = w.tenant_id and w.paused_attempt is not null
              where w.set_aside_at is null
             """;
 
@@ -98,7 +106,19 @@ final class CellReader {
         return ids.isEmpty()
                 ? List.of()
                 : complete(transaction.run(
-                        WORKLOADS + where + " and w.state in ('waiting', 'held') order by w.seq", (Object) array(ids)));
+                        WORKLOADS + where + " and w.state in ('waiting', 'held', 'paused') order by w.seq",
+                        (Object) array(ids)));
+    }
+
+    /** Those with paused processes on one of these nodes, or of one of these tenants. */
+    List<WorkloadRecord> paused(Collection<UUID> nodes, Collection<TenantId> tenants) {
+        return nodes.isEmpty() && tenants.isEmpty()
+                ? List.of()
+                : complete(transaction.run(
+                        WORKLOADS
+                                + " and w.paused_attempt is not null and (w.paused_node = any($1) or w.tenant_id = any($2)) order by w.seq",
+                        array(nodes),
+                        tenants.stream().map(TenantId::value).toArray(String[]::new)));
     }
 
     /** Those that hold devices of one of these nodes. */
@@ -259,9 +279,11 @@ final class CellReader {
     private static AttemptState reported(Row row) {
         String state = row.getString("state");
         String outcome = row.getString("outcome");
-        return state.equals("ended")
-                ? new AttemptState.Ended(outcome == null ? AttemptOutcome.LOST : AttemptOutcome.of(outcome))
-                : AttemptState.of(state, Optional.empty());
+        return switch (state) {
+            case "ended" -> new AttemptState.Ended(outcome == null ? AttemptOutcome.LOST : AttemptOutcome.of(outcome));
+            case "paused" -> new AttemptState.Ended(AttemptOutcome.PAUSED);
+            default -> AttemptState.of(state, Optional.empty());
+        };
     }
 
     private static AttemptState.Live live(String state) {
@@ -294,7 +316,30 @@ final class CellReader {
                 row.getBoolean("at_head"),
                 new Setbacks(row.getInteger("quick_losses"), optionalMillis(row.getOffsetDateTime("retry_at"))),
                 live,
+                paused(row),
                 nomination == null ? Optional.empty() : Optional.of(nomination.encode()));
+    }
+
+    private static Optional<PausedWork> paused(Row row) {
+        UUID attempt = row.getUUID("paused_attempt");
+        if (attempt == null) {
+            return Optional.empty();
+        }
+        String report = row.getString("paused_report");
+        PausedWork.Processes processes =
+                switch (report == null ? "" : report) {
+                    case "paused" -> PausedWork.Processes.STAND_STILL;
+                    case "ended" -> PausedWork.Processes.OVER;
+                    default -> PausedWork.Processes.BEING_ENDED;
+                };
+        return Optional.of(new PausedWork(
+                attempt,
+                row.getUUID("paused_node"),
+                row.getUUID("paused_pool"),
+                row.getLong("paused_gpu_milli"),
+                millis(row.getOffsetDateTime("paused_until")),
+                processes,
+                Boolean.TRUE.equals(row.getBoolean("paused_may_stay"))));
     }
 
     private static Terms terms(Row row) {

@@ -53,6 +53,10 @@ interface DispatchConfig {
     @WithDefault("10m")
     Duration patience();
 
+    /** How long paused work waits to go on where it is; after that its processes are ended, and it starts anew wherever there is room. */
+    @WithDefault("1h")
+    Duration pausedFor();
+
     /**
      * Fair shares follow what was used before, of which this is the half-life: two groups that each want everything take turns. Without it
      * only the present counts.

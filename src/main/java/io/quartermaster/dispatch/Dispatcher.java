@@ -197,7 +197,12 @@ public class Dispatcher {
             checkClock(fence.get());
             if (leader == null) {
                 leader = Leader.build(
-                        tx, fence.get(), config.cell(), EngineSettings.of(config), config.reasonsPerPlan());
+                        tx,
+                        fence.get(),
+                        config.cell(),
+                        EngineSettings.of(config),
+                        config.reasonsPerPlan(),
+                        config.pausedFor().toMillis());
                 rebuilds.increment();
             }
             InboxBatch batch = InboxBatch.take(tx, config.cell(), take);

@@ -2,6 +2,7 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.engine.Allocation;
@@ -62,7 +63,7 @@ final class EngineFacts {
                 Optional.of(record.submitter().subject()),
                 Optional.of(same.profile()),
                 shape(record, same.shape()),
-                same.pools(),
+                pin(record).map(work -> List.of(pools.apply(work.pool()))).orElse(same.pools()),
                 record.priority(),
                 record.preemptible(),
                 record.dedicatedOnly() || !terms.overQuota(),
@@ -74,18 +75,29 @@ final class EngineFacts {
                 record.nomination().map(EngineFacts::nomination));
     }
 
+    /** The processes that it can only go on with where they are. */
+    private static Optional<PausedWork> pin(WorkloadRecord record) {
+        return record.state() instanceof io.quartermaster.workloads.WorkloadState.Paused
+                ? record.paused()
+                : Optional.empty();
+    }
+
     /** As the tables have it, no step taken. What is not to be tried before another time is held until then. */
     Workload asStored(WorkloadRecord record, long nowMillis) {
         WorkloadState state = record.attempt()
                 .map(attempt -> (WorkloadState) holding(attempt))
-                .orElseGet(() -> new WorkloadState.Waiting(record.atHead()));
+                .orElseGet(() -> new WorkloadState.Waiting(
+                        record.atHead(),
+                        pin(record).map(work -> new NodeId(work.node().toString()))));
         boolean held = record.state() instanceof io.quartermaster.workloads.WorkloadState.Held;
-        return workload(record, state, held || record.isDelayed(nowMillis));
+        return workload(record, state, held || record.isDelayed(nowMillis) || record.isLeaving());
     }
 
-    /** The name of the pool that it would use first. */
+    /** The name of the pool that it would use first, or that its paused processes are in. */
     PoolId firstPool(WorkloadRecord record) {
-        return pools.apply(record.terms().pools().getFirst());
+        return pools.apply(record.paused()
+                .map(PausedWork::pool)
+                .orElse(record.terms().pools().getFirst()));
     }
 
     private WorkloadState.Holding holding(LiveAttempt attempt) {
@@ -112,7 +124,11 @@ final class EngineFacts {
     }
 
     private static Cause cause(LiveAttempt attempt) {
-        return attempt.stopReason().equals(Optional.of(StopReason.PREEMPTED)) ? Cause.RECLAIM : Cause.ASKED;
+        return attempt.stopReason()
+                        .filter(reason -> reason == StopReason.PREEMPTED || reason == StopReason.PAUSED)
+                        .isPresent()
+                ? Cause.RECLAIM
+                : Cause.ASKED;
     }
 
     private static long deadline(LiveAttempt attempt) {

@@ -18,6 +18,7 @@ import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Tally;
+import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayDeque;
@@ -25,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -51,12 +53,14 @@ final class Leader {
     private final SharedTerms terms = new SharedTerms();
     private final ToldQuotas toldQuotas = new ToldQuotas();
     private final Map<UUID, String> clusters = new HashMap<>();
+    private final Set<UUID> pausing = new HashSet<>();
     private final Map<UUID, Binding> told = new HashMap<>();
     private final ReservedLevels levels = new ReservedLevels();
     private final UnmetReservations unmet = new UnmetReservations(this::pool);
     private final Counting counting = new Counting();
     private final KeptPastUse pastUse = new KeptPastUse();
     private final PendingReasons reasons;
+    private final long pausedForMillis;
     private boolean allPools;
     private boolean anySetAside;
 
@@ -64,7 +68,7 @@ final class Leader {
     private List<QuotaFacts> unstated = List.of();
     private final Set<UUID> heardAgain = new TreeSet<>();
     private final Deque<UUID> leftovers = new ArrayDeque<>();
-    /** When what is not to be tried before is due. */
+    /** When what is not to be tried before is due, and when what is paused is given up. */
     private final Map<UUID, Long> retries = new TreeMap<>();
 
     /**
@@ -82,16 +86,22 @@ final class Leader {
             OptionalLong nextPlanMillis,
             boolean more) {}
 
-    private Leader(String cell, Settings settings, int reasonsPerPlan) {
+    private Leader(String cell, Settings settings, int reasonsPerPlan, long pausedForMillis) {
         this.cell = cell;
+        this.pausedForMillis = pausedForMillis;
         this.engine = new Engine(settings);
         this.reasons = new PendingReasons(reasonsPerPlan);
     }
 
     /** Reads everything that is not over. Reads only: what follows from it comes with the first cycle. */
     static Leader build(
-            SystemTransaction transaction, Fence fence, String cell, Settings settings, int reasonsPerPlan) {
-        return build(transaction, fence, cell, settings, reasonsPerPlan, Long.MAX_VALUE);
+            SystemTransaction transaction,
+            Fence fence,
+            String cell,
+            Settings settings,
+            int reasonsPerPlan,
+            long pausedForMillis) {
+        return build(transaction, fence, cell, settings, reasonsPerPlan, pausedForMillis, Long.MAX_VALUE);
     }
 
     /**
@@ -101,7 +111,7 @@ final class Leader {
      */
     static void rehearse(
             SystemTransaction transaction, Fence fence, String cell, Settings settings, long throughSequence) {
-        Leader leader = build(transaction, fence, cell, settings, 1, throughSequence);
+        Leader leader = build(transaction, fence, cell, settings, 1, 0, throughSequence);
         Plan plan = leader.engine.plan(fence.stampMillis());
         leader.translate(
                 plan, new PlanRows(fence), fence, missing(new CellReader(transaction), plan, Map.of(), Map.of()));
@@ -113,8 +123,9 @@ final class Leader {
             String cell,
             Settings settings,
             int reasonsPerPlan,
+            long pausedForMillis,
             long throughSequence) {
-        Leader leader = new Leader(cell, settings, reasonsPerPlan);
+        Leader leader = new Leader(cell, settings, reasonsPerPlan, pausedForMillis);
         CellFacts stored = CellFacts.read(transaction, cell, fence.stamp(), throughSequence);
         List<Change> changes = new ArrayList<>();
         stored.pools().forEach(pool -> leader.pool(pool, changes));
@@ -163,12 +174,18 @@ final class Leader {
             SetAsideWork.cancel(transaction, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
         }
         CellReader reader = new CellReader(transaction, terms);
-        Settling settling = new Settling(rows, fence, facts, changes, lost);
+        Settling settling = new Settling(rows, fence, facts, changes, lost, pausedForMillis);
         affected(reader, batch, leftovers(take, fence.stampMillis()), lost.keySet())
                 .forEach(record -> {
                     settling.settle(record);
                     known.put(record.id(), record);
-                    tell(settling.settled().getOrDefault(record.id(), record), fence.stampMillis());
+                    WorkloadRecord now = settling.settled().getOrDefault(record.id(), record);
+                    tell(now, fence.stampMillis());
+                    if (now.state() instanceof WorkloadState.Paused
+                            && record.paused().isEmpty()) {
+                        // Node or tenant may have changed while it was being paused.
+                        leftovers.add(now.id());
+                    }
                 });
 
         engine.apply(changes);
@@ -197,7 +214,7 @@ final class Leader {
     }
 
     private void translate(Plan plan, PlanRows rows, Fence fence, Map<UUID, WorkloadRecord> records) {
-        new PlanTranslation(rows, fence, this::pool, clusters, this::binding).translate(plan, records);
+        new PlanTranslation(rows, fence, this::pool, clusters, pausing, this::binding).translate(plan, records);
     }
 
     /** Whether the next cycle, when it takes this, takes steps that no inbox row names. */
@@ -238,11 +255,17 @@ final class Leader {
 
     /** Notes by what it waits, as the engine knows it from now on, and until when it is not tried. */
     private void tell(WorkloadRecord record, long nowMillis) {
-        if (record.isDelayed(nowMillis)) {
+        boolean delayed = record.isDelayed(nowMillis);
+        if (delayed) {
             retries.put(record.id(), record.setbacks().retryAtMillis().orElse(nowMillis));
-            reasons.withdraw(EngineFacts.id(record.id()));
+        } else if (record.state() instanceof WorkloadState.Paused
+                && record.paused().isPresent()) {
+            retries.put(record.id(), record.paused().get().untilMillis());
         } else {
             retries.remove(record.id());
+        }
+        if (delayed || record.isLeaving()) {
+            reasons.withdraw(EngineFacts.id(record.id()));
         }
         if (record.over()) {
             told.remove(record.id());
@@ -351,6 +374,9 @@ final class Leader {
                 select distinct a.tenant_id, a.id, d.node_id, 'ended', 'lost', 'the node''s lease ended before it was heard again', $2::timestamptz
                   from allocation_device d join attempt a on a.tenant_id = d.tenant_id and a.id = d.attempt_id
                  where d.node_id = any($1) and d.freed_at is null and a.state <> 'ended'
+                union
+                select tenant_id, paused_attempt, paused_node, 'ended', 'lost', 'the node''s lease ended while it was paused', $2::timestamptz
+                  from workload where paused_node = any($1) and paused_attempt is not null
                 on conflict (tenant_id, attempt_id, node_id) do update set state = 'ended', outcome = 'lost', message = excluded.message,
                        reported_at = excluded.reported_at where r.state <> 'ended'
                 """, nodes, fence.stamp());
@@ -361,9 +387,12 @@ final class Leader {
         Map<UUID, WorkloadRecord> found = new TreeMap<>();
         Set<UUID> named = batch.uuids(Inbox.Kind.WORKLOAD, Inbox.Kind.REPORT);
         named.addAll(leftovers);
+        Set<UUID> nodes = batch.uuids(Inbox.Kind.NODE);
+        nodes.addAll(lost);
         List<List<WorkloadRecord>> reads = List.of(
                 reader.workloads(named),
                 reader.on(lost),
+                reader.paused(nodes, batch.tenantsWithChangedQuotas()),
                 reader.waitingUnder("policy_id", batch.uuids(Inbox.Kind.POLICY)),
                 reader.waitingUnder("profile_id", batch.uuids(Inbox.Kind.PROFILE)),
                 reader.waitingUnder("queue_id", batch.uuids(Inbox.Kind.QUEUE)));
@@ -406,6 +435,11 @@ final class Leader {
 
     private void node(NodeFact fact, List<Change> changes) {
         clusters.put(fact.id(), fact.cluster());
+        if (fact.pauses()) {
+            pausing.add(fact.id());
+        } else {
+            pausing.remove(fact.id());
+        }
         changes.add(
                 fact.retired()
                         ? new Change.NodeRemoved(new NodeId(fact.id().toString()))

@@ -47,6 +47,15 @@ final class PendingReasons {
                                         "Nothing: it is tried again by itself, at once after a hold and a release. The message of its last attempt says how that was lost."));
     }
 
+    static JsonArray leaving(PoolId pool) {
+        return new JsonArray()
+                .add(new JsonObject()
+                        .put("pool", pool.value())
+                        .put("code", RETRY)
+                        .put("sentence", "Its paused processes are being ended; it starts anew when they are gone.")
+                        .put("remedy", "Nothing: it is tried again by itself then."));
+    }
+
     /** Writes the oldest; true when some are left. */
     boolean write(PlanRows rows) {
         Iterator<Wait> oldest = pending.values().iterator();

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -35,6 +36,7 @@ final class PlanRows {
 
     private final JsonArray reasons = new JsonArray();
     private final JsonArray nominations = new JsonArray();
+    private final JsonArray left = new JsonArray();
     private final JsonArray denominations = new JsonArray();
     private final JsonArray preemptions = new JsonArray();
     private final JsonArray usage = new JsonArray();
@@ -74,6 +76,7 @@ final class PlanRows {
     /**
      * @param number of the workload's attempt
      * @param worker the surplus worker that it is of; empty for the workload as such
+     * @param resumes the paused attempt whose processes it takes over
      * @param rule by which right it is bound
      */
     void newAttempt(
@@ -83,8 +86,10 @@ final class PlanRows {
             OptionalInt worker,
             UUID pool,
             long gpuMilli,
+            Optional<UUID> resumes,
             String rule) {
         newAttempts.add(new JsonObject()
+                .put("resumes", resumes.map(UUID::toString).orElse(null))
                 .put("worker", worker.isPresent() ? worker.getAsInt() : null)
                 .put("tenant_id", workload.tenant().value())
                 .put("id", attempt.toString())
@@ -128,6 +133,28 @@ final class PlanRows {
                 .put("policy_id", planned.policy().toString())
                 .put("queue_id", planned.queue().toString())
                 .put("profile_id", planned.profile().toString()));
+    }
+
+    /**
+     * With its new state: the processes of which attempt stay, or stay until they have ended, on which node.
+     *
+     * @param untilMillis when they are given up; empty where that is stored
+     */
+    void workloadLeaves(UUID workload, UUID attempt, UUID node, OptionalLong untilMillis) {
+        workloadStates.compute(workload, (id, row) -> {
+            JsonObject with = Objects.requireNonNull(row)
+                    .put("paused_attempt", attempt.toString())
+                    .put("paused_node", node.toString());
+            untilMillis.ifPresent(millis -> with.put("paused_until_ms", millis));
+            return with;
+        });
+    }
+
+    /** Nothing of the processes that it left behind lives any more. */
+    void workloadLeft(WorkloadRecord workload) {
+        left.add(new JsonObject()
+                .put("tenant_id", workload.tenant().value())
+                .put("id", workload.id().toString()));
     }
 
     /** Why a workload waits; where that differs from what is stored, its tenant's live feed says so. */
@@ -221,10 +248,10 @@ final class PlanRows {
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
         set(transaction, newAttempts, """
-                insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, rule, bound_at)
-                select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, rule, $2::timestamptz
+                insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, resumes, rule, bound_at)
+                select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, resumes, rule, $2::timestamptz
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, worker int, pool_id uuid,
-                       gpu_milli bigint, rule text)
+                       gpu_milli bigint, resumes uuid, rule text)
                 """, stamp);
         set(transaction, newDevices, """
                 insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli)
@@ -237,21 +264,28 @@ final class PlanRows {
                        attempts = coalesce(x.attempts, w.attempts), quick_losses = x.quick_losses,
                        retry_at = timestamptz 'epoch' + x.retry_ms * interval '1 millisecond',
                        at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
-                       reason_code = case when x.state in ('waiting', 'held') then w.reason_code end,
-                       reason = case when x.state in ('waiting', 'held') then w.reason end,
-                       reason_at = case when x.state in ('waiting', 'held') then w.reason_at end,
+                       paused_attempt = x.paused_attempt, paused_node = x.paused_node,
+                       paused_until = case when x.paused_attempt is not null
+                                           then coalesce(timestamptz 'epoch' + x.paused_until_ms * interval '1 millisecond', w.paused_until) end,
+                       reason_code = case when x.state in ('waiting', 'held', 'paused') then w.reason_code end,
+                       reason = case when x.state in ('waiting', 'held', 'paused') then w.reason end,
+                       reason_at = case when x.state in ('waiting', 'held', 'paused') then w.reason_at end,
                        started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz) else w.started_at end,
                        ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean,
-                       quick_losses int, retry_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid)
+                       quick_losses int, retry_ms bigint, paused_attempt uuid, paused_node uuid, paused_until_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid)
                  where w.tenant_id = x.tenant_id and w.id = x.id
                    and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id, x.profile_id))
                 """, stamp);
+        set(transaction, left, """
+                update workload w set paused_attempt = null, paused_node = null, paused_until = null
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid) where w.tenant_id = x.tenant_id and w.id = x.id
+                """);
         Optional<SystemTransaction.Sent> toldWhy = set(transaction, reasons, """
                 with changed as (
                     update workload w set reason_code = x.code, reason = x.reason, reason_at = $2::timestamptz
                       from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb, seq bigint)
-                     where w.id = x.id and w.state in ('waiting', 'held') and (w.reason_code, w.reason) is distinct from (x.code, x.reason)
+                     where w.id = x.id and w.state in ('waiting', 'held', 'paused') and (w.reason_code, w.reason) is distinct from (x.code, x.reason)
                     returning w.tenant_id, w.id, w.state, x.code, x.reason->0->>'sentence' as sentence, x.seq),
                 told as (
                     insert into feed (tenant_id, seq, kind, ref, body, at)

@@ -1,16 +1,20 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Allocation.Place;
 import io.quartermaster.engine.Allocation.Worker;
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Receipt;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
@@ -18,6 +22,7 @@ import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,12 +40,16 @@ final class PlanTranslation {
     private final Fence fence;
     private final Function<PoolId, UUID> pools;
     private final Map<UUID, String> clusters;
+    private final Set<UUID> pausing;
     private final Function<UUID, WorkloadRecord.Binding> told;
     /** Numbers of the attempts that start in this plan, by workload. */
     private final Map<UUID, Integer> started = new HashMap<>();
+    /** For whom a place is kept from this plan on: whoever is stopped and is among them moves there. */
+    private final Set<WorkloadId> nominated = new HashSet<>();
 
     /**
      * @param clusters names, by node
+     * @param pausing the nodes that can pause work
      * @param told by what a workload waited when the engine was told of it
      */
     PlanTranslation(
@@ -48,16 +57,23 @@ final class PlanTranslation {
             Fence fence,
             Function<PoolId, UUID> pools,
             Map<UUID, String> clusters,
+            Set<UUID> pausing,
             Function<UUID, WorkloadRecord.Binding> told) {
         this.rows = rows;
         this.fence = fence;
         this.pools = pools;
         this.clusters = clusters;
+        this.pausing = pausing;
         this.told = told;
     }
 
     /** @param records of every workload that the plan decides about or for */
     void translate(Plan plan, Map<UUID, WorkloadRecord> records) {
+        plan.decisions().forEach(decision -> {
+            if (decision instanceof Decision.Nominate nominate) {
+                nominated.add(nominate.workload());
+            }
+        });
         for (Decision decision : plan.decisions()) {
             WorkloadRecord workload =
                     record(records, UUID.fromString(decision.workload().value()));
@@ -94,7 +110,7 @@ final class PlanTranslation {
     private void start(WorkloadRecord workload, Decision.Start start) {
         int number = workload.attempts() + 1;
         started.put(workload.id(), number);
-        bind(workload, number, OptionalInt.empty(), start.allocation(), start.rule());
+        bind(workload, number, OptionalInt.empty(), start.allocation(), resumed(workload, start), start.rule());
         rows.workloadStarts(
                 workload,
                 told.apply(workload.id()),
@@ -108,6 +124,17 @@ final class PlanTranslation {
         }
     }
 
+    /** Nothing else of a workload may start while paused processes of it are somewhere. */
+    private static Optional<UUID> resumed(WorkloadRecord workload, Decision.Start start) {
+        workload.paused()
+                .filter(work ->
+                        !start.allocation().touches(new NodeId(work.node().toString())))
+                .ifPresent(work -> {
+                    throw new IllegalStateException(workload.id() + " is to start elsewhere than where it is paused");
+                });
+        return workload.paused().map(PausedWork::attempt);
+    }
+
     /** Each surplus worker is an attempt of its own: with its own devices, orders, reports and usage. */
     private void grow(WorkloadRecord workload, Decision.Grow grow) {
         // It may have started in this very plan.
@@ -119,6 +146,7 @@ final class PlanTranslation {
                     number,
                     OptionalInt.of(worker.number()),
                     new Allocation(grow.added().pool(), List.of(worker)),
+                    Optional.empty(),
                     grow.rule());
         }
         WorkloadState state = startedNow == null ? workload.state() : new WorkloadState.Starting();
@@ -136,10 +164,15 @@ final class PlanTranslation {
     }
 
     private void bind(
-            WorkloadRecord workload, int number, OptionalInt surplus, Allocation allocation, Decision.Rule rule) {
+            WorkloadRecord workload,
+            int number,
+            OptionalInt surplus,
+            Allocation allocation,
+            Optional<UUID> resumes,
+            Decision.Rule rule) {
         UUID pool = pools.apply(allocation.pool());
         UUID attempt = Ids.next();
-        rows.newAttempt(workload, attempt, number, surplus, pool, allocation.gpuMilli(), word(rule));
+        rows.newAttempt(workload, attempt, number, surplus, pool, allocation.gpuMilli(), resumes, word(rule));
         String cluster = allocation.pool().value();
         for (Worker worker : allocation.workers()) {
             EngineFacts.devices(worker.place())
@@ -181,10 +214,10 @@ final class PlanTranslation {
         WorkloadRecord successor =
                 record(records, UUID.fromString(preempt.successor().value()));
         rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, preempt.cause(), successor));
-        stop(victim, attempt, preempt.cause(), preempt.receipt(), successor, records);
+        stop(victim, attempt, reason(victim, attempt), preempt.cause(), preempt.receipt(), successor, records);
         for (SurplusWorker worker : attempt.surplus().workers()) {
             if (!worker.attempt().stopping()) {
-                stop(victim, worker.attempt());
+                stop(victim, worker.attempt(), StopReason.PREEMPTED);
             }
         }
     }
@@ -198,12 +231,29 @@ final class PlanTranslation {
         Set<Integer> leaving = new TreeSet<>(shrink.workers());
         for (SurplusWorker worker : core.surplus().workers()) {
             if (leaving.remove(worker.number())) {
-                stop(victim, worker.attempt(), shrink.cause(), shrink.receipt(), successor, records);
+                stop(
+                        victim,
+                        worker.attempt(),
+                        StopReason.PREEMPTED,
+                        shrink.cause(),
+                        shrink.receipt(),
+                        successor,
+                        records);
             }
         }
         if (!leaving.isEmpty()) {
             throw new IllegalStateException(victim.id() + " is to lose workers that are no surplus of it: " + leaving);
         }
+    }
+
+    /** One worker whose policy says so is paused where its node can do that, unless it moves. */
+    private StopReason reason(WorkloadRecord victim, LiveAttempt attempt) {
+        boolean pauses = victim.terms().onPreemption() == OnPreemption.PAUSE
+                && victim.terms().workers() == 1
+                && attempt.nodes().size() == 1
+                && pausing.contains(attempt.nodes().getFirst())
+                && !nominated.contains(EngineFacts.id(victim.id()));
+        return pauses ? StopReason.PAUSED : StopReason.PREEMPTED;
     }
 
     private static JsonObject told(WorkloadRecord victim, LiveAttempt attempt, Cause cause, WorkloadRecord successor) {
@@ -217,11 +267,12 @@ final class PlanTranslation {
     private void stop(
             WorkloadRecord victim,
             LiveAttempt attempt,
+            StopReason reason,
             Cause cause,
             Receipt receipt,
             WorkloadRecord successor,
             Map<UUID, WorkloadRecord> records) {
-        stop(victim, attempt);
+        stop(victim, attempt, reason);
         JsonObject row = new JsonObject()
                 .put("tenant_id", victim.tenant().value())
                 .put("id", Ids.next().toString())
@@ -235,12 +286,9 @@ final class PlanTranslation {
         rows.preemption(row);
     }
 
-    private void stop(WorkloadRecord victim, LiveAttempt attempt) {
+    private void stop(WorkloadRecord victim, LiveAttempt attempt, StopReason reason) {
         rows.attemptStopping(
-                victim.tenant(),
-                attempt.id(),
-                StopReason.PREEMPTED,
-                victim.terms().graceMillis());
+                victim.tenant(), attempt.id(), reason, victim.terms().graceMillis());
         rows.phase(victim.tenant(), attempt, "stopping", fence.stampMillis());
         attempt.nodes().forEach(rows::touch);
     }

@@ -89,9 +89,9 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
     static Optional<String> mark(SystemTransaction transaction, Fence fence, String cell, long sequence, String why) {
         for (Row row : transaction.run("""
                 update workload w set set_aside_at = clock_timestamp(), set_aside_why = $2,
-                       reason_at = case when state in ('waiting', 'held') then clock_timestamp() end,
-                       reason_code = case when state in ('waiting', 'held') then $3::text end,
-                       reason = case when state in ('waiting', 'held') then jsonb_build_array(jsonb_build_object('code', $3::text, 'sentence', $4::text, 'remedy', $5::text,
+                       reason_at = case when state in ('waiting', 'held', 'paused') then clock_timestamp() end,
+                       reason_code = case when state in ('waiting', 'held', 'paused') then $3::text end,
+                       reason = case when state in ('waiting', 'held', 'paused') then jsonb_build_array(jsonb_build_object('code', $3::text, 'sentence', $4::text, 'remedy', $5::text,
                            'pool', (select l.name from profile f join pool l on l.id = f.pool_ids[1] where f.tenant_id = w.tenant_id and f.id = w.profile_id))) end
                  where seq = $1 returning tenant_id, id, state
                 """, sequence, why, CODE, SENTENCE, REMEDY)) {
@@ -133,8 +133,9 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
             for (Row row : transaction.run("""
                     with cancelled as (
                         update workload set state = 'cancelled', end_reason = $3, ended_at = $2, changed_at = $2,
-                               reason_code = null, reason = null, set_aside_at = null, set_aside_why = null
-                         where id = any($1) and set_aside_at is not null and wish = 'cancel' and state in ('waiting', 'held')
+                               reason_code = null, reason = null, set_aside_at = null, set_aside_why = null,
+                               paused_attempt = null, paused_node = null, paused_until = null
+                         where id = any($1) and set_aside_at is not null and wish = 'cancel' and state in ('waiting', 'held', 'paused')
                         returning tenant_id, id),
                     denominated as (
                         delete from nomination n using cancelled c where n.tenant_id = c.tenant_id and n.workload_id = c.id)

@@ -1,6 +1,7 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.engine.Change;
 import io.quartermaster.platform.TenantId;
@@ -10,6 +11,7 @@ import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -22,9 +24,18 @@ final class Settling {
     private final EngineFacts facts;
     private final List<Change> changes;
     private final Map<UUID, Long> lost;
+    private final long pausedForMillis;
     private final Map<UUID, WorkloadRecord> settled = new TreeMap<>();
 
-    Settling(PlanRows rows, Fence fence, EngineFacts facts, List<Change> changes, Map<UUID, Long> lost) {
+    /** @param pausedForMillis how long paused processes wait to go on */
+    Settling(
+            PlanRows rows,
+            Fence fence,
+            EngineFacts facts,
+            List<Change> changes,
+            Map<UUID, Long> lost,
+            long pausedForMillis) {
+        this.pausedForMillis = pausedForMillis;
         this.rows = rows;
         this.fence = fence;
         this.facts = facts;
@@ -44,6 +55,7 @@ final class Settling {
                 switch (Transitions.next(record, lost.keySet())) {
                     case Step.Stay() -> stay(record);
                     case Step.Become become -> become(record, become);
+                    case Step.Left() -> left(record);
                     case Step.Progress progress -> progress(record, attempt(record), progress);
                     case Step.AskToStop ask -> askToStop(record, attempt(record), ask.reason());
                     case Step.End end -> end(record, attempt(record), end);
@@ -71,7 +83,27 @@ final class Settling {
         JsonObject more = new JsonObject();
         become.endReason().ifPresent(reason -> more.put("end_reason", reason));
         rows.workloadState(record, become.state(), more);
-        return record.without(become.state(), record.atHead(), record.setbacks().withoutDelay());
+        WorkloadRecord after = record.without(
+                become.state(), record.atHead(), record.setbacks().withoutDelay());
+        return record.paused().isEmpty() ? after : leaves(after, record.paused().get());
+    }
+
+    /** It is to be paused no longer: its node is told by no longer finding it listed, and says when the processes are over. */
+    private WorkloadRecord leaves(WorkloadRecord after, PausedWork work) {
+        rows.touch(work.node());
+        if (after.over() || Transitions.isLeft(after)) {
+            return after.leaving(Optional.empty());
+        }
+        rows.workloadLeaves(after.id(), work.attempt(), work.node(), OptionalLong.empty());
+        if (after.state() instanceof WorkloadState.Waiting) {
+            rows.reason(after.id(), PendingReasons.RETRY, PendingReasons.leaving(facts.firstPool(after)));
+        }
+        return after;
+    }
+
+    private WorkloadRecord left(WorkloadRecord record) {
+        rows.workloadLeft(record);
+        return record.leaving(Optional.empty());
     }
 
     private WorkloadRecord progress(WorkloadRecord record, LiveAttempt attempt, Step.Progress progress) {
@@ -98,12 +130,30 @@ final class Settling {
                 : Setbacks.NONE;
         rows.workloadState(record, end.state(), more, setbacks);
         WorkloadRecord after = record.without(end.state(), end.atHead(), setbacks);
+        if (end.outcome() == AttemptOutcome.PAUSED && !after.over()) {
+            after = stays(after, attempt);
+        }
         if (after.isDelayed(fence.stampMillis())) {
             rows.reason(after.id(), PendingReasons.RETRY, PendingReasons.retry(facts.firstPool(after), setbacks));
         }
         rows.attemptEnded(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
         free(record.tenant(), attempt);
         return after;
+    }
+
+    /** Its processes are still on the node, whether they may stay there or not. */
+    private WorkloadRecord stays(WorkloadRecord after, LiveAttempt attempt) {
+        UUID node = attempt.nodes().getFirst();
+        long untilMillis = fence.stampMillis() + pausedForMillis;
+        rows.workloadLeaves(after.id(), attempt.id(), node, OptionalLong.of(untilMillis));
+        return after.leaving(Optional.of(new PausedWork(
+                attempt.id(),
+                node,
+                attempt.pool(),
+                attempt.gpuMilli(),
+                untilMillis,
+                PausedWork.Processes.STAND_STILL,
+                true)));
     }
 
     private WorkloadRecord surplus(WorkloadRecord record) {

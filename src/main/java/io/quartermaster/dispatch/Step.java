@@ -14,6 +14,9 @@ sealed interface Step {
     /** It waits, is held, or is over without ever holding devices again. */
     record Become(WorkloadState.WithoutAttempt state, Optional<String> endReason) implements Step {}
 
+    /** It stays what it is; the paused processes that it left behind are over. */
+    record Left() implements Step {}
+
     /** Its attempt got further. */
     record Progress(AttemptState.Wanted state) implements Step {}
 

@@ -6,6 +6,8 @@ import java.util.Locale;
 enum StopReason {
     /** To make room for other work. */
     PREEMPTED,
+    /** Likewise, but its processes may stand still and go on later. */
+    PAUSED,
     CANCELLED,
     /** A node that it ran on was given up. */
     LOST,

@@ -1,6 +1,7 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.governance.OnPreemption;
@@ -50,13 +51,23 @@ final class Transitions {
                 switch (workload.wish()) {
                     case CANCEL -> new WorkloadState.Cancelled();
                     case HOLD -> new WorkloadState.Held();
-                    case RUN -> new WorkloadState.Waiting();
+                    case RUN ->
+                        workload.state() instanceof WorkloadState.Paused && workload.canGoOn()
+                                ? new WorkloadState.Paused()
+                                : new WorkloadState.Waiting();
                 };
         if (wished.equals(workload.state())) {
-            return new Step.Stay();
+            return isLeft(workload) ? new Step.Left() : new Step.Stay();
         }
         return new Step.Become(
                 wished, workload.wish() == Wish.CANCEL ? Optional.of("cancelled on request") : Optional.empty());
+    }
+
+    /** Whether nothing of the processes that it left behind lives any more. */
+    static boolean isLeft(WorkloadRecord workload) {
+        return workload.paused()
+                .filter(work -> work.processes() == PausedWork.Processes.OVER)
+                .isPresent();
     }
 
     private static Step attempt(WorkloadRecord workload, LiveAttempt attempt, Set<UUID> lost) {
@@ -157,7 +168,7 @@ final class Transitions {
                 .filter(text -> !text.isEmpty())
                 .orElse(outcome == AttemptOutcome.LOST ? "the node's lease ended before it was heard again" : "");
         WorkloadState.WithoutAttempt state = after(workload, attempt, outcome);
-        boolean again = state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Held;
+        boolean again = !(state instanceof WorkloadState.Over);
         Optional<String> reason = again || state instanceof WorkloadState.Succeeded
                 ? Optional.empty()
                 : Optional.of(reason(outcome, exitCode));
@@ -181,11 +192,9 @@ final class Transitions {
 
     private static WorkloadState.WithoutAttempt after(
             WorkloadRecord workload, LiveAttempt attempt, AttemptOutcome outcome) {
-        // No executor can move GPU memory off a device yet, so what would be paused is queued again.
-        AttemptOutcome counts = outcome == AttemptOutcome.PAUSED ? AttemptOutcome.PREEMPTED : outcome;
         return WorkloadState.with(attempt.state())
                 .ended(
-                        counts,
+                        outcome,
                         workload.wish(),
                         workload.terms().onPreemption() == OnPreemption.END
                                 ? AfterPreemption.END
@@ -197,8 +206,8 @@ final class Transitions {
             case FAILED -> exitCode.map(code -> "exit code " + code).orElse("failed");
             case OUT_OF_MEMORY -> "out of memory";
             case TIMED_OUT -> "ran for its maximum run time";
-            case PREEMPTED, PAUSED -> "preempted, and its policy ends what is preempted";
-            case SUCCEEDED, CANCELLED, LOST -> "cancelled on request";
+            case PREEMPTED -> "preempted, and its policy ends what is preempted";
+            case SUCCEEDED, PAUSED, CANCELLED, LOST -> "cancelled on request";
         };
     }
 }

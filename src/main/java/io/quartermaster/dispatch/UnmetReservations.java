@@ -87,7 +87,8 @@ final class UnmetReservations {
 
     void workload(WorkloadRecord record) {
         Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.heldGpuMilli()));
-        boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting;
+        boolean waits = held.isEmpty()
+                && (record.state() instanceof WorkloadState.Waiting || record.state() instanceof WorkloadState.Paused);
         place(record, waits, held);
     }
 

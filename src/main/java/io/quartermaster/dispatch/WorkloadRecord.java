@@ -34,6 +34,7 @@ record WorkloadRecord(
         boolean atHead,
         Setbacks setbacks,
         Optional<LiveAttempt> attempt,
+        Optional<PausedWork> paused,
         Optional<String> nomination) {
 
     /**
@@ -43,6 +44,23 @@ record WorkloadRecord(
      * @param name at that time; somebody else may have it by now
      */
     record Submitter(String subject, String name) {}
+
+    /**
+     * Processes that a paused attempt left on its node, until they are taken over or known to be over.
+     *
+     * @param gpuMilli what the attempt held
+     * @param untilMillis when they are given up
+     * @param mayStay whether the node takes work, the tenant may run some, and their time is not over
+     */
+    record PausedWork(
+            UUID attempt, UUID node, UUID pool, long gpuMilli, long untilMillis, Processes processes, boolean mayStay) {
+        /** What their node's agent said of them last. */
+        enum Processes {
+            STAND_STILL,
+            BEING_ENDED,
+            OVER
+        }
+    }
 
     /**
      * What policy, profile and queue say.
@@ -214,18 +232,40 @@ record WorkloadRecord(
         return state instanceof WorkloadState.Waiting && setbacks.delays(nowMillis);
     }
 
+    /** Whether its paused processes are to end, and it must not start before they have. */
+    boolean isLeaving() {
+        return paused.isPresent() && !(state instanceof WorkloadState.Paused);
+    }
+
+    /** Whether its paused processes can go on: they are there, may stay, and it still asks for as much as they held. */
+    boolean canGoOn() {
+        return paused.filter(work -> work.processes() == PausedWork.Processes.STAND_STILL
+                        && work.mayStay()
+                        && work.gpuMilli() == terms.wholeGpuMilli())
+                .isPresent();
+    }
+
     /** The same workload once it holds nothing any more. */
     WorkloadRecord without(WorkloadState.WithoutAttempt next, boolean nextAtHead, Setbacks nextSetbacks) {
-        return with(next, nextAtHead, nextSetbacks, Optional.empty());
+        return with(next, nextAtHead, nextSetbacks, Optional.empty(), paused);
+    }
+
+    /** The same workload with other paused processes, or without. */
+    WorkloadRecord leaving(Optional<PausedWork> processes) {
+        return with(state, atHead, setbacks, attempt, processes);
     }
 
     /** The same workload while its attempt goes on. */
     WorkloadRecord with(LiveAttempt next) {
-        return with(WorkloadState.with(next.state()), atHead, setbacks, Optional.of(next));
+        return with(WorkloadState.with(next.state()), atHead, setbacks, Optional.of(next), paused);
     }
 
     private WorkloadRecord with(
-            WorkloadState nextState, boolean nextAtHead, Setbacks nextSetbacks, Optional<LiveAttempt> next) {
+            WorkloadState nextState,
+            boolean nextAtHead,
+            Setbacks nextSetbacks,
+            Optional<LiveAttempt> next,
+            Optional<PausedWork> nextPaused) {
         return new WorkloadRecord(
                 tenant,
                 id,
@@ -243,6 +283,7 @@ record WorkloadRecord(
                 nextAtHead,
                 nextSetbacks,
                 next,
+                nextPaused,
                 nomination);
     }
 }

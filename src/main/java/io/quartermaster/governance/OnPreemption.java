@@ -6,6 +6,9 @@ public enum OnPreemption {
     REQUEUE,
     /** It is over. */
     END,
-    /** Its processes stay and its devices are freed; only where GPU memory can be moved off the device, else as requeue. */
+    /**
+     * Its devices are freed, its processes stay and go on when there is room on their node; where that cannot be (several workers, a node
+     * that cannot move GPU memory off its devices), as requeue.
+     */
     PAUSE
 }

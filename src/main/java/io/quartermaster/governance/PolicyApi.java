@@ -62,7 +62,10 @@ final class PolicyApi {
             @Schema(description = "whether anything may run beyond what is reserved; absent: true") @Nullable
             Boolean overQuota,
 
-            @Schema(description = "what becomes of preempted work; absent: requeue") @Nullable
+            @Schema(
+                    description =
+                            "what becomes of preempted work; absent: requeue. pause frees its GPUs and keeps its processes, where its node can and it has one worker; else as requeue")
+            @Nullable
             OnPreemption onPreemption,
 
             @Schema(description = "how long preempted work keeps its devices; absent: PT30S", examples = "PT30S")

@@ -21,7 +21,7 @@ class WaitingStore {
     private static final int MAX_NAMED = 5;
 
     private static final String WAITS =
-            " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting') and wish <> 'cancel'";
+            " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', 'paused') and wish <> 'cancel'";
 
     /** Answers how many were touched. */
     Uni<Long> settle(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting how) {

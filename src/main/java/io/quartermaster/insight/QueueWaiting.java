@@ -32,7 +32,7 @@ class QueueWaiting {
                        w.priority, w.submitted_at, w.reason_code, -cast(w.priority as bigint) as by_priority,
                        cast(case when w.at_head_since is null then 1 else 0 end as bigint) as by_head, w.seq
                   from workload w
-                 where w.tenant_id = :tenant and w.state = 'waiting'
+                 where w.tenant_id = :tenant and w.state in ('waiting', 'paused')
                    and w.queue_id = (select q.id from queue q where q.tenant_id = :tenant and q.name = :queue and q.retired_at is null))
             select cast(json_build_object('position', position, 'id', id, 'name', name, 'submittedBy', submitted_by, 'priority', priority,
                        'submittedAt', submitted_at, 'reason', reason_code) as text), by_priority, by_head, seq

@@ -30,6 +30,15 @@ final class Explanations {
         return explanation(details, sentence, details.reasons(), position, null);
     }
 
+    static Explanation paused(Details details, WorkloadApi.@Nullable Position position) {
+        String sentence =
+                "It is paused: its processes stand still and hold no GPU. It waits for its own node, to go on there.";
+        if (!details.reasons().isEmpty()) {
+            sentence += " " + details.reasons().getFirst().sentence();
+        }
+        return explanation(details, sentence, details.reasons(), position, null);
+    }
+
     static Explanation withAttempt(Details details, WorkloadState.WithAttempt state, @Nullable String rule) {
         String right = rule == null ? "" : ", " + right(rule);
         String sentence =
@@ -48,8 +57,7 @@ final class Explanations {
                 switch (state) {
                     case WorkloadState.Held held -> "It is held until somebody releases it.";
                     case WorkloadState.Waiting waiting -> "It waits.";
-                    case WorkloadState.Paused paused ->
-                        "It gave up its devices and goes on where it stopped when there is room.";
+                    case WorkloadState.Paused paused -> "It is paused.";
                     case WorkloadState.Succeeded succeeded -> "It has succeeded.";
                     case WorkloadState.Failed failed -> "It has failed" + because;
                     case WorkloadState.Cancelled cancelled -> "It was cancelled" + because;
@@ -61,11 +69,13 @@ final class Explanations {
         List<WorkloadApi.Preemption> preemptions = details.preemptions();
         WorkloadApi.Attempt last = details.attempts().getLast();
         if (!preemptions.isEmpty() && preemptions.getLast().attempt() == last.number()) {
-            return switch (preemptions.getLast().cause()) {
-                case "reclaim" -> "It is told to stop: another group takes back what it is entitled to.";
-                case "consolidate" -> "It is told to stop: it moves, to close a gap.";
-                default -> "It is told to stop: work of higher priority of its group needs its place.";
-            };
+            String told = "paused".equals(last.stopReason()) ? "It is told to pause: " : "It is told to stop: ";
+            return told
+                    + switch (preemptions.getLast().cause()) {
+                        case "reclaim" -> "another group takes back what it is entitled to.";
+                        case "consolidate" -> "it moves, to close a gap.";
+                        default -> "work of higher priority of its group needs its place.";
+                    };
         }
         return last.stopReason() == null ? "It is told to stop." : "It is told to stop: " + because(last.stopReason());
     }

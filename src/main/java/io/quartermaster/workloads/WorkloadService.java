@@ -61,9 +61,13 @@ class WorkloadService {
 
     Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
         return stored(tenant, id)
-                .chain(explanation -> WorkloadState.of(explanation.state()) instanceof WorkloadState.Waiting
+                .chain(explanation -> waits(WorkloadState.of(explanation.state()))
                         ? withOutlook(tenant, explanation)
                         : Uni.createFrom().item(explanation));
+    }
+
+    private static boolean waits(WorkloadState state) {
+        return state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Paused;
     }
 
     /** Outside of any transaction while it is worked out. Names of what is in the way are the tenant's own to read. */
@@ -87,7 +91,8 @@ class WorkloadService {
                 case WorkloadState.WithAttempt with ->
                     store.rule(session, tenant, id).map(rule -> Explanations.withAttempt(details, with, rule));
                 case WorkloadState.Held held -> Uni.createFrom().item(Explanations.idle(details, held));
-                case WorkloadState.Paused paused -> Uni.createFrom().item(Explanations.idle(details, paused));
+                case WorkloadState.Paused paused ->
+                    store.position(session, tenant, id).map(position -> Explanations.paused(details, position));
                 case WorkloadState.Over over -> Uni.createFrom().item(Explanations.idle(details, over));
             };
         }));

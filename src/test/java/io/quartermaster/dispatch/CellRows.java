@@ -189,8 +189,8 @@ final class CellRows {
     void reportAttempt(UUID attempt, UUID workload, String state, String outcome) {
         run("""
                 insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at)
-                select distinct d.tenant_id, d.attempt_id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp() from allocation_device d
-                 where d.attempt_id = $1
+                select d.tenant_id, d.attempt_id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp() from allocation_device d
+                 where d.attempt_id = $1 group by d.tenant_id, d.attempt_id, d.node_id
                 on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
                 """, attempt, state, outcome);
         inbox("report", workload.toString());

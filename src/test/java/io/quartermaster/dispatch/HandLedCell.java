@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** A cell that the test leads, one cycle at a time, so that what others do falls exactly between two steps of the leader. */
 final class HandLedCell implements AutoCloseable {
 
+    private static final long PAUSED_FOR_MILLIS = 3_600_000;
     private static final String CELL = "main";
     private static final Duration LEASE = Duration.ofMinutes(10);
     private static final int MOST_CYCLES = 50;
@@ -58,7 +59,7 @@ final class HandLedCell implements AutoCloseable {
     Leader.Outcome cycle(Suspicion.Take take, Runnable meanwhile) {
         return database.run(CellRows.TIMEOUT, tx -> {
             Fence fence = Fence.take(tx, CELL, epoch, LEASE).orElseThrow();
-            Leader leading = leader == null ? Leader.build(tx, fence, CELL, settings, 500) : leader;
+            Leader leading = leader == null ? Leader.build(tx, fence, CELL, settings, 500, PAUSED_FOR_MILLIS) : leader;
             leader = leading;
             meanwhile.run();
             return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take), take);

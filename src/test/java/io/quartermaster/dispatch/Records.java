@@ -95,6 +95,7 @@ final class Records {
                 false,
                 Setbacks.NONE,
                 attempt,
+                Optional.empty(),
                 Optional.empty());
     }
 }

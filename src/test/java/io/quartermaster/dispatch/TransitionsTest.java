@@ -4,10 +4,13 @@ import static io.quartermaster.dispatch.Records.attempt;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
+import io.quartermaster.dispatch.WorkloadRecord.PausedWork.Processes;
 import io.quartermaster.dispatch.WorkloadRecord.Report;
 import io.quartermaster.dispatch.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
 import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
@@ -159,6 +162,65 @@ class TransitionsTest {
 
     private static SurplusStep surplus(LiveAttempt core, LiveAttempt worker, Set<UUID> lost) {
         return Transitions.next(core, new SurplusWorker(1, worker), lost);
+    }
+
+    @Test
+    void aPausedVictimKeepsItsPlaceInTheLineAndItsProcesses() {
+        assertThat(next(Wish.RUN, "stopping", ended(N1, "paused"))).isInstanceOfSatisfying(Step.End.class, end -> {
+            assertThat(end.outcome()).isEqualTo(AttemptOutcome.PAUSED);
+            assertThat(end.state()).isEqualTo(new WorkloadState.Paused());
+            assertThat(end.atHead()).isTrue();
+        });
+        assertThat(next(Wish.HOLD, "stopping", ended(N1, "paused")))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Held()));
+        assertThat(next(Wish.CANCEL, "stopping", ended(N1, "paused")))
+                .isInstanceOfSatisfying(
+                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Cancelled()));
+    }
+
+    @Test
+    void pausedWorkStaysAsLongAsItsProcessesCanGoOnAndItIsToRun() {
+        assertThat(paused("paused", Wish.RUN, Processes.STAND_STILL, true)).isEqualTo(new Step.Stay());
+        Step starts = new Step.Become(new WorkloadState.Waiting(), Optional.empty());
+        assertThat(paused("paused", Wish.RUN, Processes.STAND_STILL, false)).isEqualTo(starts);
+        assertThat(paused("paused", Wish.RUN, Processes.BEING_ENDED, true)).isEqualTo(starts);
+        assertThat(paused("paused", Wish.RUN, Processes.OVER, true)).isEqualTo(starts);
+        assertThat(paused("paused", Wish.HOLD, Processes.STAND_STILL, true))
+                .isEqualTo(new Step.Become(new WorkloadState.Held(), Optional.empty()));
+        assertThat(paused("paused", Wish.CANCEL, Processes.STAND_STILL, true))
+                .isEqualTo(new Step.Become(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
+    }
+
+    @Test
+    void workThatAsksForAnotherAmountThanItsProcessesHeldDoesNotGoOn() {
+        WorkloadRecord larger = Records.workload(
+                        new TenantId("acme"), 4, "paused", Wish.RUN, 2_000, OnPreemption.PAUSE, Optional.empty())
+                .leaving(Optional.of(left(Processes.STAND_STILL, true)));
+        assertThat(Transitions.next(larger, Set.of()))
+                .isEqualTo(new Step.Become(new WorkloadState.Waiting(), Optional.empty()));
+    }
+
+    @Test
+    void whoseProcessesAreToEndWaitsUntilTheyAreOver() {
+        assertThat(paused("waiting", Wish.RUN, Processes.STAND_STILL, true)).isEqualTo(new Step.Stay());
+        assertThat(paused("waiting", Wish.RUN, Processes.BEING_ENDED, true)).isEqualTo(new Step.Stay());
+        assertThat(paused("waiting", Wish.RUN, Processes.OVER, true)).isEqualTo(new Step.Left());
+        assertThat(paused("held", Wish.HOLD, Processes.OVER, true)).isEqualTo(new Step.Left());
+        WorkloadRecord leaving = Records.workload("waiting", Wish.RUN, OnPreemption.PAUSE, Optional.empty())
+                .leaving(Optional.of(left(Processes.BEING_ENDED, true)));
+        assertThat(leaving.isLeaving()).isTrue();
+    }
+
+    private static Step paused(String state, Wish wish, Processes processes, boolean mayStay) {
+        return Transitions.next(
+                Records.workload(state, wish, OnPreemption.PAUSE, Optional.empty())
+                        .leaving(Optional.of(left(processes, mayStay))),
+                Set.of());
+    }
+
+    private static PausedWork left(Processes processes, boolean mayStay) {
+        return new PausedWork(new UUID(1, 1), N1, Records.POOL, 1_000, 5_000, processes, mayStay);
     }
 
     @Test

@@ -79,9 +79,14 @@ class AgentService {
 
     /** The orders are read after the revision: they may be newer than it says, never older. */
     private Uni<SyncReply> reply(UUID node, long revision, List<UUID> forget) {
-        return store.orders(node)
-                .map(orders -> new SyncReply(
-                        Protocol.FORMAT_VERSION, revision, config.lease().toMillis(), orders, null, forget));
+        return store.wanted(node)
+                .map(wanted -> new SyncReply(
+                        Protocol.FORMAT_VERSION,
+                        revision,
+                        config.lease().toMillis(),
+                        wanted.attempts(),
+                        wanted.paused(),
+                        forget));
     }
 
     private static List<UUID> ended(SyncRequest request) {

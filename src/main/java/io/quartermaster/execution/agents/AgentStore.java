@@ -29,11 +29,19 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class AgentStore {
 
-    private static final String ORDERS = """
+    /** In one statement, so that an attempt that is paused, or taken over, just now is in one of both and not in none. */
+    private static final String WANTED = """
+            select p.paused, o.* from (
+                select coalesce(array_agg(paused_attempt order by paused_attempt), '{}') as paused
+                  from workload where paused_node = $1 and state = 'paused') p
+              left join (%s) o on true order by o.id
+            """;
+
+    private static final String ORDERS = WANTED.formatted("""
             select a.id, a.tenant_id, a.workload_id, a.number, a.worker, a.state, a.stop_reason,
                    greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
                    w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
-                   p.grace_ms, f.workers, f.min_workers, c.isolation, d.devices, n.nodes
+                   p.grace_ms, f.workers, f.min_workers, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
               from attempt a
               join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
@@ -46,8 +54,7 @@ class AgentStore {
                               from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id) n on true
              where a.state <> 'ended'
                and a.id in (select attempt_id from allocation_device where node_id = $1 and freed_at is null)
-             order by a.id
-            """;
+            """);
 
     /**
      * Takes reports of attempts bound to this node; the inbox hears only of those whose state changed, the log grows without the leader.
@@ -136,13 +143,13 @@ class AgentStore {
             SqlConnection connection, UUID node, SyncRequest request, Duration lease) {
         return connection
                 .preparedQuery("""
-                        with before as (select lost_at, cpu_milli, memory_mib from node_contact where node_id = $1)
+                        with before as (select lost_at, cpu_milli, memory_mib, pausing from node_contact where node_id = $1)
                         insert into node_contact as c (node_id, agent_version, boot_id, instance_id, sequence, isolation, cpu_milli, memory_mib,
-                               last_heard, lease_until)
-                        values ($1, $2, $3, $4, $5, $6, $8, $9, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
+                               pausing, last_heard, lease_until)
+                        values ($1, $2, $3, $4, $5, $6, $8, $9, $10, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
                         on conflict (node_id) do update set agent_version = excluded.agent_version, boot_id = excluded.boot_id,
                                instance_id = excluded.instance_id, sequence = excluded.sequence, isolation = excluded.isolation,
-                               cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib,
+                               cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib, pausing = excluded.pausing,
                                last_heard = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.last_heard
                                                  else excluded.last_heard end,
                                -- A lease that has run out is not revived before the leader gave the node up: what ran there is over.
@@ -150,7 +157,7 @@ class AgentStore {
                                                   else excluded.lease_until end
                          where c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence
                         returning c.lease_until > clock_timestamp() as leased, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh,
-                                  (select (b.cpu_milli, b.memory_mib) is distinct from (c.cpu_milli, c.memory_mib) from before b) as other
+                                  (select (b.cpu_milli, b.memory_mib, b.pausing) is distinct from (c.cpu_milli, c.memory_mib, c.pausing) from before b) as other
                         """)
                 .execute(Tuple.from(new Object[] {
                     node,
@@ -158,14 +165,11 @@ class AgentStore {
                     request.bootId(),
                     request.instanceId().toString(),
                     request.sequence(),
-                    request.inventory()
-                            .isolation()
-                            .name()
-                            .toLowerCase(Locale.ROOT)
-                            .replace('_', '-'),
+                    word(request.inventory().isolation()),
                     lease.toMillis(),
                     (long) request.inventory().cpuMilli(),
-                    request.inventory().memoryMiB()
+                    request.inventory().memoryMiB(),
+                    pausing(request.inventory())
                 }))
                 .map(rows -> first(rows)
                         .map(row -> new Contact(
@@ -173,6 +177,15 @@ class AgentStore {
                                 Boolean.TRUE.equals(row.getBoolean("fresh"))
                                         || Boolean.TRUE.equals(row.getBoolean("lost"))
                                         || Boolean.TRUE.equals(row.getBoolean("other")))));
+    }
+
+    private static @Nullable String pausing(Inventory inventory) {
+        Inventory.Pausing pausing = inventory.pausing();
+        return pausing == null ? null : word(pausing.how());
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     private static Uni<Boolean> inventory(SqlConnection connection, UUID node, Inventory inventory) {
@@ -230,12 +243,10 @@ class AgentStore {
             case AttemptState.Stopping stopping ->
                 json.put("state", "stopping").put("started_ms", stopping.startedAtEpochMillis());
             case AttemptState.Paused paused ->
-                json.put("state", "running").put("started_ms", paused.startedAtEpochMillis());
+                json.put("state", "paused").put("started_ms", paused.startedAtEpochMillis());
             case AttemptState.Ended ended ->
                 json.put("state", "ended")
-                        .put(
-                                "outcome",
-                                ended.outcome().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                        .put("outcome", word(ended.outcome()))
                         .put("exit_code", ended.exitCode())
                         .put("started_ms", ended.startedAtEpochMillis())
                         .put("ended_ms", ended.endedAtEpochMillis())
@@ -253,14 +264,23 @@ class AgentStore {
         return text.replace('\0', '\uFFFD');
     }
 
-    Uni<List<AttemptOrder>> orders(UUID node) {
+    /** What should be on a node: the attempts that run or are to stop, and those that stay paused. */
+    record Wanted(List<AttemptOrder> attempts, List<UUID> paused) {}
+
+    Uni<Wanted> wanted(UUID node) {
         return database.on(connection -> connection
                 .preparedQuery(ORDERS)
                 .execute(Tuple.of(node))
                 .map(rows -> {
                     List<AttemptOrder> orders = new ArrayList<>();
-                    rows.forEach(row -> orders.add(order(row, node)));
-                    return orders;
+                    List<UUID> paused = List.of();
+                    for (Row row : rows) {
+                        paused = List.of(row.getArrayOfUUIDs("paused"));
+                        if (row.getUUID("id") != null) {
+                            orders.add(order(row, node));
+                        }
+                    }
+                    return new Wanted(orders, paused);
                 }));
     }
 
@@ -318,7 +338,7 @@ class AgentStore {
                 texts(row.get(JsonArray.class, "abort_callback")),
                 row.getLong("max_runtime_ms"),
                 row.getLong("grace_ms"),
-                null,
+                row.getUUID("resumes"),
                 desired(row));
     }
 
@@ -326,15 +346,19 @@ class AgentStore {
         if (!row.getString("state").equals("stopping")) {
             return new AttemptOrder.Desired.Run();
         }
+        long graceLeft = row.getLong("grace_left_ms");
+        if (row.getString("stop_reason").equals("paused") && row.getString("pausing") != null) {
+            return new AttemptOrder.Desired.Pause(graceLeft);
+        }
         StopReason reason =
                 switch (row.getString("stop_reason")) {
-                    case "preempted" -> StopReason.PREEMPTED;
+                    case "preempted", "paused" -> StopReason.PREEMPTED;
                     case "timed-out" -> StopReason.TIMED_OUT;
                     case "lost" -> StopReason.GIVEN_UP;
                     case "incomplete" -> StopReason.INCOMPLETE;
                     default -> StopReason.CANCELLED;
                 };
-        return new AttemptOrder.Desired.Stop(reason, row.getLong("grace_left_ms"));
+        return new AttemptOrder.Desired.Stop(reason, graceLeft);
     }
 
     private static List<String> texts(@Nullable JsonArray array) {

@@ -1,0 +1,319 @@
+package io.quartermaster.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.Ports;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+
+/** Preemption by pause, from a policy to the processes on the node and back: the packaged program, its API, its agent. */
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class PauseIT {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
+    private static final Map<String, String> PORTS = Map.of(
+            "QM_HTTP_PORT", Integer.toString(Ports.anyFree()),
+            "QM_POSTGRES_PORT", Integer.toString(Ports.anyFree()),
+            "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
+            "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));
+
+    /** Stays behind, with all logs, until the build folder is emptied. */
+    private static final Path FOLDER =
+            Path.of("target", "it-pause-" + ProcessHandle.current().pid()).toAbsolutePath();
+
+    /** Counts into a file, from 1 in every process, until it is told that that is enough. */
+    private static final String COUNT =
+            "echo $$ >> \"$QM_CHECKPOINT_DIR/.pids\"; n=0; while [ ! -e \"$QM_CHECKPOINT_DIR/.enough\" ]; do"
+                    + " n=$((n+1)); echo $n >> \"$QM_CHECKPOINT_DIR/.steps\"; sleep 0.1; done; echo \"done at $n\"";
+
+    @SuppressWarnings("NullAway.Init") // set before all tests
+    private static Process service;
+
+    private static ApiClient rnd() {
+        return user(DemoWorld.RND_MEMBER, DemoWorld.MEMBER_PASSWORD);
+    }
+
+    private static ApiClient devops() {
+        return user(DemoWorld.DEVOPS_MEMBER, DemoWorld.MEMBER_PASSWORD);
+    }
+
+    private static ApiClient user(String name, String password) {
+        RunFile run = RunFile.ofRunning(new DataFolder(data())).orElseThrow();
+        return ApiClient.ofUser(run.url(), run.keycloakUrl(), DemoWorld.OWNER, name, password);
+    }
+
+    @BeforeAll
+    static void up() throws Exception {
+        Files.createDirectories(FOLDER);
+        service = start("up");
+        awaitReady();
+        letRndBePaused();
+    }
+
+    @AfterAll
+    static void down() throws Exception {
+        Process down = start("down");
+        assertThat(down.waitFor(2, TimeUnit.MINUTES)).isTrue();
+        for (String port : PORTS.values()) {
+            assertThat(Ports.answers(Integer.parseInt(port))).isFalse();
+        }
+    }
+
+    private static void letRndBePaused() throws Exception {
+        ApiClient admin = user("admin", DemoWorld.ADMIN_PASSWORD);
+        String path = "/v1/tenants/" + DemoWorld.OWNER + "/policies/rnd";
+        ApiClient.Answer before = admin.get(path);
+        String body = """
+                {"group": "/rnd", "quotas": [{"pool": "demo", "reserved": "5", "limit": "9"}],
+                 "profiles": ["1gpu", "2gpu", "3gpu"], "grace": "PT10S", "onPreemption": "pause"}
+                """;
+        RunFile run = RunFile.ofRunning(new DataFolder(data())).orElseThrow();
+        try (HttpClient http = HttpClient.newHttpClient()) {
+            HttpResponse<String> changed = http.send(
+                    HttpRequest.newBuilder(URI.create(run.url() + path))
+                            .header("Authorization", "Bearer " + admin.token())
+                            .header("Content-Type", "application/json")
+                            .header("If-Match", before.etag().orElseThrow())
+                            .PUT(HttpRequest.BodyPublishers.ofString(body))
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            assertThat(changed.statusCode()).as(changed.body()).isEqualTo(200);
+        }
+    }
+
+    /** One workload that counts, as its owner and its node see it. */
+    private record Counter(ApiClient owner, String id) {
+        static Counter submit(ApiClient owner, String queue, String name) {
+            JsonNode submitted = owner.require(owner.post(
+                    "/v1/tenants/" + DemoWorld.OWNER + "/workloads",
+                    Map.of(
+                            "queue",
+                            queue,
+                            "name",
+                            name,
+                            "type",
+                            "training",
+                            "command",
+                            List.of("sh", "-c", COUNT),
+                            "abortCallback",
+                            List.of("sh", "-c", "echo called > \"$QM_CHECKPOINT_DIR/.callback\""))));
+            return new Counter(owner, submitted.path("id").asText());
+        }
+
+        String path() {
+            return "/v1/tenants/" + DemoWorld.OWNER + "/workloads/" + id;
+        }
+
+        JsonNode details() {
+            return owner.require(owner.get(path()));
+        }
+
+        String state() {
+            return details().path("workload").path("state").asText();
+        }
+
+        void await(String state) {
+            Awaitility.await()
+                    .atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(100))
+                    .ignoreExceptions()
+                    .until(() -> state().equals(state));
+        }
+
+        Path file(String name) {
+            return data().resolve("agent/state/tenants")
+                    .resolve(DemoWorld.OWNER)
+                    .resolve("checkpoints")
+                    .resolve(id)
+                    .resolve(name);
+        }
+
+        List<String> pids() throws IOException {
+            return Files.readAllLines(file(".pids"));
+        }
+
+        int steps() throws IOException {
+            return Files.readAllLines(file(".steps")).size();
+        }
+
+        void enough() throws IOException {
+            Files.createFile(file(".enough"));
+        }
+
+        void awaitSteps(int beyond) {
+            Awaitility.await()
+                    .atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(50))
+                    .ignoreExceptions()
+                    .until(() -> steps() > beyond);
+        }
+
+        boolean hasProcesses() throws IOException {
+            for (String pid : pids()) {
+                Path stat = Path.of("/proc", pid, "stat");
+                if (Files.exists(stat) && !Files.readString(stat).contains(") Z ")) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        void wish(String wish) {
+            owner.require(owner.post(path() + "/" + wish, Map.of()));
+        }
+    }
+
+    /** Three of R&D hold nine GPUs; what DevOps is entitled to takes three of them back. */
+    private static List<Counter> threeOfRnd() {
+        List<Counter> running = new ArrayList<>();
+        for (int i = 1; i <= 3; i++) {
+            Counter counter = Counter.submit(rnd(), DemoWorld.queue("rnd", 3), "r-" + i);
+            counter.await("running");
+            counter.awaitSteps(1);
+            running.add(counter);
+        }
+        return running;
+    }
+
+    private static void finish(List<Counter> counters) throws IOException {
+        for (Counter counter : counters) {
+            counter.enough();
+            counter.await("succeeded");
+        }
+    }
+
+    @Test
+    @Order(1)
+    void aVictimStandsStillAcrossAKilledServiceAndGoesOnInTheSameProcess() throws Exception {
+        List<Counter> jobs = threeOfRnd();
+        Counter victim = jobs.getLast();
+        Counter claimant = Counter.submit(devops(), DemoWorld.queue("devops", 3), "d-1");
+        victim.await("paused");
+        claimant.await("running");
+        int stoodAt = victim.steps();
+        JsonNode paused = victim.details();
+        assertThat(paused.path("attempts").path(0).path("outcome").asText()).isEqualTo("paused");
+        assertThat(paused.path("workload").path("attempts").asInt()).isEqualTo(1);
+        JsonNode explained = victim.owner().require(victim.owner().get(victim.path() + "/explain"));
+        assertThat(explained.path("sentence").asText()).contains("It is paused", "its own node");
+        assertThat(explained.path("position").path("aheadInQueue").asInt()).isZero();
+
+        service.destroyForcibly().waitFor();
+        service = start("up");
+        awaitReady();
+        victim.await("paused");
+        assertThat(victim.steps()).isEqualTo(stoodAt);
+        assertThat(victim.hasProcesses()).isTrue();
+
+        finish(List.of(claimant));
+        victim.await("running");
+        victim.awaitSteps(stoodAt);
+        assertThat(victim.pids()).hasSize(1);
+        assertThat(victim.file(".callback")).doesNotExist();
+        assertThat(victim.details().path("workload").path("attempts").asInt()).isEqualTo(2);
+
+        finish(jobs);
+        List<String> steps = Files.readAllLines(victim.file(".steps"));
+        assertThat(steps)
+                .isEqualTo(IntStream.rangeClosed(1, steps.size())
+                        .mapToObj(Integer::toString)
+                        .toList());
+        String log = victim.owner()
+                .require(victim.owner().get(victim.path() + "/logs?attempt=2"))
+                .asText();
+        assertThat(log).contains("paused", "goes on as attempt", "done at " + steps.size());
+        assertThat(start("audit").waitFor()).isZero();
+    }
+
+    @Test
+    @Order(2)
+    void whatIsCancelledOrHeldWhilePausedLeavesNoProcess() throws Exception {
+        List<Counter> jobs = threeOfRnd();
+        List<Counter> claimants = new ArrayList<>();
+        claimants.add(Counter.submit(devops(), DemoWorld.queue("devops", 3), "d-2"));
+        Counter cancelled = jobs.get(2);
+        cancelled.await("paused");
+        cancelled.wish("cancel");
+        cancelled.await("cancelled");
+        Awaitility.await().atMost(PATIENCE).until(() -> !cancelled.hasProcesses());
+
+        claimants.add(Counter.submit(devops(), DemoWorld.queue("devops", 2), "d-3"));
+        Counter held = jobs.get(1);
+        held.await("paused");
+        held.wish("hold");
+        held.await("held");
+        Awaitility.await().atMost(PATIENCE).until(() -> !held.hasProcesses());
+        held.wish("release");
+        finish(claimants);
+        held.await("running");
+        Awaitility.await().atMost(PATIENCE).until(() -> held.pids().size() == 2);
+        finish(List.of(jobs.get(0), held));
+        assertThat(start("audit").waitFor()).isZero();
+    }
+
+    @Test
+    @Order(3)
+    void whoseProcessesDieWhilePausedStartsAnew() throws Exception {
+        List<Counter> jobs = threeOfRnd();
+        Counter victim = jobs.getLast();
+        Counter claimant = Counter.submit(devops(), DemoWorld.queue("devops", 3), "d-4");
+        victim.await("paused");
+        ProcessHandle.of(Long.parseLong(victim.pids().getFirst())).orElseThrow().destroyForcibly();
+        victim.await("waiting");
+        finish(List.of(claimant));
+        victim.await("running");
+        Awaitility.await().atMost(PATIENCE).until(() -> victim.pids().size() == 2);
+        finish(jobs);
+    }
+
+    private static void awaitReady() {
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(200)).until(() -> {
+            assertThat(service.isAlive())
+                    .as("the service ended; see %s", FOLDER.resolve("up.out"))
+                    .isTrue();
+            return RunFile.ofRunning(new DataFolder(data()))
+                    .filter(RunFile::ready)
+                    .isPresent();
+        });
+    }
+
+    private static Process start(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx384m",
+                "-jar",
+                Path.of("target", "quarkus-app", "quarkus-run.jar").toString()));
+        command.addAll(List.of(arguments));
+        command.addAll(List.of("--data-dir", data().toString()));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(
+                        FOLDER.resolve(arguments[0] + ".out").toFile()));
+        builder.environment().putAll(PORTS);
+        return builder.start();
+    }
+
+    private static Path data() {
+        return FOLDER.resolve("data");
+    }
+}
