@@ -22,7 +22,8 @@ import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 
 /**
  * Refuses query parameters that a route does not read: a misspelt filter would list everything, a misspelt {@code dryRun} would write. What
- * a route reads is found from its method's own parameters. Texts with a NUL, which PostgreSQL does not hold, are refused here too.
+ * a route reads is found from its method's own parameters. Texts with a NUL, which PostgreSQL does not hold, are refused here
+ * too; in a path nothing is named so.
  *
  * <p>Runs behind the gate, so that nobody learns anything of a route that is not his. Agents are let through: those of another version may
  * send more.
@@ -35,6 +36,9 @@ public final class QueryNames {
 
     @ServerRequestFilter(priority = Priorities.USER)
     public void check(ResourceInfo resource, UriInfo uri) {
+        if (uri.getPath().indexOf(0) >= 0) {
+            throw ProblemException.notFound();
+        }
         if (!uri.getPath().startsWith(AGENTS)) {
             SortedSet<String> read = known.computeIfAbsent(resource.getResourceMethod(), QueryNames::readBy);
             Optional<ProblemException> refusal = refusal(uri.getQueryParameters(), read);

@@ -167,6 +167,28 @@ class BadInputIT {
         softly.assertAll();
     }
 
+    @Test
+    void nothingIsNamedByATextWithANul() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            int place = call.path().lastIndexOf('{');
+            if (!call.ofNode() && place >= 0) {
+                String path = call.path().substring(0, place) + "a%00b"
+                        + call.path().substring(call.path().indexOf('}', place) + 1);
+                var request = request(token(call)).urlEncodingEnabled(false);
+                String body = Bodies.text(call, world);
+                if (!body.isEmpty()) {
+                    request.body(body);
+                }
+                softly.assertThat(
+                                request.request(call.method(), world.fill(path)).statusCode())
+                        .as("%s with %s", call, path)
+                        .isEqualTo(404);
+            }
+        }
+        softly.assertAll();
+    }
+
     /** By a socket, since clients refuse to send it. */
     @Test
     void addressWhosePercentEscapesCannotBeReadIsRefusedByName() throws IOException {
