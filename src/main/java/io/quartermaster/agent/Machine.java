@@ -3,7 +3,7 @@ package io.quartermaster.agent;
 import com.sun.management.OperatingSystemMXBean;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.protocol.Inventory;
-import io.quartermaster.agent.protocol.Inventory.Pausing.How;
+import io.quartermaster.agent.protocol.Inventory.PausedBy;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.List;
@@ -89,8 +89,8 @@ final class Machine implements AutoCloseable {
         if (pausing.isEmpty() || devices.stream().anyMatch(Inventory.Device::migEnabled)) {
             return null;
         }
-        How how = pausing.get().cudaCheckpoint().isPresent() ? How.CUDA_CHECKPOINT : How.SIGNALS;
-        return new Inventory.Pausing(how, config.paused().most());
+        PausedBy by = pausing.get().cudaCheckpoint().isPresent() ? PausedBy.CUDA_CHECKPOINT : PausedBy.SIGNALS;
+        return new Inventory.Pausing(by, config.paused().most());
     }
 
     @Override

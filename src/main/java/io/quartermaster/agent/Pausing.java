@@ -18,7 +18,8 @@ import java.util.concurrent.TimeUnit;
  * {@code --action lock} holds back further calls to CUDA, {@code checkpoint} waits for what was submitted, copies the
  * devices' memory to the machine's and lets go of the devices; {@code restore} and {@code unlock} go the way back, the
  * first with {@code --device-map} where the devices are others. It needs a thread of the process itself, so it comes
- * before SIGSTOP and after SIGCONT. All processes are locked before the first is moved, as they may wait for each other.
+ * before SIGSTOP and after SIGCONT. All processes are locked before the first is moved, as they may wait for each other. Who begins
+ * to use CUDA meanwhile is moved as well, up to the moment at which all are stopped.
  *
  * @param cudaCheckpoint the program; empty where there is no device memory to move
  */
@@ -60,15 +61,18 @@ record Pausing(Optional<Path> cudaCheckpoint) {
         Set<Long> locked = new TreeSet<>();
         Set<Long> moved = new TreeSet<>();
         try {
-            Set<Long> onDevices = onDevices(leader, attemptId);
-            for (long pid : onDevices) {
-                long left = left(deadline);
-                locked.add(pid);
-                act("lock", pid, left, "--timeout", Long.toString(left));
-            }
-            for (long pid : onDevices) {
-                moved.add(pid);
-                act("checkpoint", pid, left(deadline));
+            for (Set<Long> found = onDevices(leader, attemptId, moved);
+                    !found.isEmpty();
+                    found = onDevices(leader, attemptId, moved)) {
+                for (long pid : found) {
+                    long left = left(deadline);
+                    locked.add(pid);
+                    act("lock", pid, left, "--timeout", Long.toString(left));
+                }
+                for (long pid : found) {
+                    moved.add(pid);
+                    act("checkpoint", pid, left(deadline));
+                }
             }
             if (!ProcessGroup.stop(leader, attemptId, left(deadline))) {
                 throw new IOException("a process does not stop");
@@ -108,7 +112,7 @@ record Pausing(Optional<Path> cudaCheckpoint) {
      */
     void resume(long leader, String attemptId, String deviceMap) throws IOException {
         ProcessGroup.goOn(leader, attemptId);
-        Set<Long> onDevices = onDevices(leader, attemptId);
+        Set<Long> onDevices = onDevices(leader, attemptId, Set.of());
         for (long pid : onDevices) {
             if (deviceMap.isEmpty()) {
                 act("restore", pid, RESTORE_LIMIT_MILLIS);
@@ -121,12 +125,14 @@ record Pausing(Optional<Path> cudaCheckpoint) {
         }
     }
 
-    /** The processes that use CUDA: those for which there is a thread to restore them (so CRIU's plugin tells them, too). */
-    private Set<Long> onDevices(long leader, String attemptId) {
+    /** The processes, but for some, that use CUDA: those for which there is a thread to restore them (so CRIU's plugin tells them, too). */
+    private Set<Long> onDevices(long leader, String attemptId, Set<Long> but) {
         Set<Long> found = new TreeSet<>();
         if (cudaCheckpoint.isPresent()) {
             String program = cudaCheckpoint.get().toString();
-            for (long pid : ProcessGroup.members(leader, attemptId)) {
+            Set<Long> others = new TreeSet<>(ProcessGroup.members(leader, attemptId));
+            others.removeAll(but);
+            for (long pid : others) {
                 try {
                     Commands.output(ASK_LIMIT_MILLIS, program, "--get-restore-tid", "--pid", Long.toString(pid));
                     found.add(pid);

@@ -43,6 +43,7 @@ final class Standstill {
     private long deadlineMillis;
     private @Nullable Resume goingOnAs;
     private @Nullable Thread atWork;
+    private boolean givenUp;
     private volatile String failure = "";
 
     Standstill(
@@ -101,7 +102,9 @@ final class Standstill {
             case STOPS -> {
                 if (isDone()) {
                     stopped();
-                } else if (toBeEnded && atWork != null) {
+                } else if (toBeEnded && !givenUp && atWork != null) {
+                    // Once: what it undoes then must not be interrupted.
+                    givenUp = true;
                     atWork.interrupt();
                 }
             }

@@ -90,7 +90,17 @@ final class NodeApi {
     record Gpu(int index, String uuid, String model, long memoryMiB, boolean mig, boolean healthy) {}
 
     @Schema(name = "NodeAgent", description = "The agent of the node as last heard.")
-    record Agent(String version, Isolation isolation, Instant lastHeard) {}
+    record Agent(
+            String version,
+            Isolation isolation,
+
+            @Schema(
+                    description = "how it lets preempted work stand still off the GPUs; absent where it cannot",
+                    enumeration = {"signals", "cuda-checkpoint"})
+            @Nullable
+            String pausing,
+
+            Instant lastHeard) {}
 
     @Schema(name = "Node")
     record View(

@@ -21,7 +21,7 @@ class NodeStore {
 
     private static final String SELECT = """
             select n.id, n.name, k.name as cluster, p.name as pool, n.schedulable, n.cpu_milli, n.memory_mib, n.labels, n.topology,
-                n.version, n.created_at, c.agent_version, c.isolation, c.last_heard, c.lost_at,
+                n.version, n.created_at, c.agent_version, c.isolation, c.pausing, c.last_heard, c.lost_at,
                 (select jsonb_agg(jsonb_build_object('index', g.device_index, 'uuid', g.uuid, 'model', g.model,
                         'memoryMiB', g.memory_mib, 'mig', g.mig, 'healthy', g.healthy) order by g.device_index)
                     from gpu g where g.node_id = n.id) as gpus
@@ -143,6 +143,7 @@ class NodeStore {
                 : new NodeApi.Agent(
                         heardVersion,
                         Words.stored(Isolation.class, row.getString("isolation")),
+                        row.getString("pausing"),
                         row.getOffsetDateTime("last_heard").toInstant());
         return new NodeApi.View(
                 row.getUUID("id"),

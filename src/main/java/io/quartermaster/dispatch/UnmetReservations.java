@@ -87,8 +87,8 @@ final class UnmetReservations {
 
     void workload(WorkloadRecord record) {
         Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.heldGpuMilli()));
-        boolean waits = held.isEmpty()
-                && (record.state() instanceof WorkloadState.Waiting || record.state() instanceof WorkloadState.Paused);
+        // What is paused waits for its own node because its policy says so: others may have room.
+        boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting;
         place(record, waits, held);
     }
 

@@ -74,7 +74,10 @@ public final class WorkloadApi {
             Instant submittedAt,
             @Nullable Instant startedAt,
             @Nullable Instant endedAt,
-            @Nullable String endReason) {}
+            @Nullable String endReason,
+
+            @Schema(description = "of one that is paused: until when its processes wait to go on") @Nullable
+            Instant pausedUntil) {}
 
     /**
      * A workload with all there is to say of it.

@@ -27,7 +27,7 @@ class WorkloadStore {
                    w.submitted_by as "submittedBy", cast(trim_scale(f.gpu_milli * f.workers / 1000.0) as text) as gpus, w.priority, w.preemptible,
                    w.dedicated_only as "dedicatedOnly", w.max_runtime_ms / 1000.0 as "maxRuntime", w.labels, w.state, w.wish,
                    w.reason_code as reason, w.attempts, w.submitted_at as "submittedAt", w.started_at as "startedAt", w.ended_at as "endedAt",
-                   w.end_reason as "endReason"
+                   w.end_reason as "endReason", case when w.state = 'paused' then w.paused_until end as "pausedUntil"
               from workload w
               join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id

@@ -265,4 +265,19 @@ class AgentPauseIT extends RealAgent {
         assertThat((System.nanoTime() - asked) / 1_000_000).isLessThan(8_000);
         assertThat(folder.resolve("callback")).hasContent("called");
     }
+
+    @Test
+    void whatIsToEndWhileItIsBeingPausedEndsInTime() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agentWith(service, cudaCheckpoint("sleep 60"));
+        AttemptOrder order = runningCount(service);
+        service.order(Orders.paused(order, 60_000));
+        await().atMost(PATIENCE).until(() -> Files.exists(folder.resolve("calls")));
+        long asked = System.nanoTime();
+        service.order(Orders.stopped(order, StopReason.CANCELLED, 2_000));
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.CANCELLED);
+        assertThat((System.nanoTime() - asked) / 1_000_000).isLessThan(8_000);
+        assertThat(folder.resolve("callback")).hasContent("called");
+        assertThat(Files.readAllLines(folder.resolve("calls"))).last().isEqualTo("--action unlock --pid WORK");
+    }
 }

@@ -214,6 +214,7 @@ class PauseIT {
         JsonNode paused = victim.details();
         assertThat(paused.path("attempts").path(0).path("outcome").asText()).isEqualTo("paused");
         assertThat(paused.path("workload").path("attempts").asInt()).isEqualTo(1);
+        assertThat(paused.path("workload").hasNonNull("pausedUntil")).isTrue();
         JsonNode explained = victim.owner().require(victim.owner().get(victim.path() + "/explain"));
         assertThat(explained.path("sentence").asText()).contains("It is paused", "its own node");
         assertThat(explained.path("position").path("aheadInQueue").asInt()).isZero();

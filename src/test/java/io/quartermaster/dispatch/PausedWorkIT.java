@@ -98,6 +98,12 @@ class PausedWorkIT extends LedByHand {
         assertThat(scene.attempt(1).getString("outcome")).isEqualTo("paused");
         assertThat(rows.state(scene.claimant())).isEqualTo("running");
         assertThat(rows.run(
+                        "select body ->> 'state' as state from feed where tenant_id = $1 and ref = $2 order by seq",
+                        rows.tenant,
+                        scene.victim().toString()))
+                .extracting(row -> row.getString("state"))
+                .containsSubsequence("running", "stopping", "paused");
+        assertThat(rows.run(
                         "select at_ms from usage_event where allocation_id = $1 and kind = 'freed'", scene.attempt()))
                 .extracting(row -> row.getLong("at_ms"))
                 .containsExactly(scene.attempt(1)

@@ -41,23 +41,23 @@ public record Inventory(
      */
     public record Pausing(
             @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
-            How how,
+            PausedBy by,
 
             int most) {
         public Pausing {
             check(most >= 1, "most must be at least 1, was %s", most);
         }
+    }
 
-        /** What is done beside stopping the processes. */
-        public enum How {
-            /** Nothing: the devices are made up, and hold no memory. */
-            @JsonProperty("signals")
-            @JsonEnumDefaultValue
-            SIGNALS,
-            /** The memory of NVIDIA devices is moved to the machine's by cuda-checkpoint. */
-            @JsonProperty("cuda-checkpoint")
-            CUDA_CHECKPOINT
-        }
+    /** What is done beside stopping the processes. */
+    public enum PausedBy {
+        /** Nothing: the devices are made up, and hold no memory. */
+        @JsonProperty("signals")
+        @JsonEnumDefaultValue
+        SIGNALS,
+        /** The memory of NVIDIA devices is moved to the machine's by cuda-checkpoint. */
+        @JsonProperty("cuda-checkpoint")
+        CUDA_CHECKPOINT
     }
 
     /** How work is kept apart. A node with {@code NONE} may only be in a pool of one tenant. */

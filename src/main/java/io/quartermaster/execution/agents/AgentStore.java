@@ -181,7 +181,7 @@ class AgentStore {
 
     private static @Nullable String pausing(Inventory inventory) {
         Inventory.Pausing pausing = inventory.pausing();
-        return pausing == null ? null : word(pausing.how());
+        return pausing == null ? null : word(pausing.by());
     }
 
     private static String word(Enum<?> value) {

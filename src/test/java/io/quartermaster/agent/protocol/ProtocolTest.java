@@ -47,7 +47,7 @@ class ProtocolTest {
                         Isolation.OS_USER,
                         false,
                         false,
-                        new Inventory.Pausing(Inventory.Pausing.How.CUDA_CHECKPOINT, 4)),
+                        new Inventory.Pausing(Inventory.PausedBy.CUDA_CHECKPOINT, 4)),
                 List.of(
                         new AttemptReport(ID, new Starting(), null, null),
                         new AttemptReport(ID, new Running(5), new Checkpoint("step-9", 4), new LogTail("x\n", 2)),
