@@ -164,7 +164,8 @@ final class DeviceSpace {
 
     void add(Allocation.Share share, String tenant, When when) {
         Use use = use(when);
-        use.tenant = use.holders == 0 ? tenant : use.tenant;
+        // Whoever comes while another tenant's work is still leaving stays: the GPU is the newcomer's from then on.
+        use.tenant = tenant;
         use.holders++;
         use.gpuMilli += share.gpuMilli();
         share.instance().ifPresent(instance -> {
