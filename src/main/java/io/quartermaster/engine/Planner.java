@@ -215,7 +215,8 @@ final class Planner {
         Workload head = line.head();
         Request request = wishes.request(line);
         Optional<Room> room = roomMaker.makeRoom(
-                new Claimant(head.id(), head.path(), head.user(), head.priority(), wish.space(), wish.ask(), request));
+                new Claimant(head.id(), head.path(), head.user(), head.priority(), wish.space(), wish.ask(), request),
+                claims.any() ? Optional.empty() : wish.kind());
         room.ifPresent(made -> {
             made.evictions().forEach(eviction -> evict(eviction, head.id()));
             update(head, head.withNomination(Optional.of(made.place())));
@@ -263,6 +264,7 @@ final class Planner {
         if (head.state() instanceof WorkloadState.Waiting) {
             Workload running = head.withState(WorkloadState.running(place, nowMillis));
             facts.put(running);
+            roomMaker.decided();
             books.start(line, running);
             decisions.add(new Decision.Start(head.id(), place, rule));
         } else {
@@ -289,6 +291,7 @@ final class Planner {
     }
 
     private void update(Workload before, Workload after) {
+        roomMaker.decided();
         facts.put(after);
         books.replace(before, after);
     }

@@ -7,10 +7,12 @@ import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Kind;
 import io.quartermaster.engine.placement.Runners;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -24,14 +26,21 @@ import java.util.function.Predicate;
  * Makes room for one claimant in one pool, from the least disruptive way to the most: moving work, taking back from
  * other groups, stopping lower priority, and the last two together. It only simulates: what it returns is still to be
  * done.
+ *
+ * <p>Moving asks no right, so whether it makes room depends on what is asked for and on what is held, not on who asks. What it could not
+ * make for one it is not tried for again for another who asks the same, until something is decided.
  */
 public final class RoomMaker {
     /** More moves than this for one start are not worth it. */
     private static final int MOST_MOVES = 32;
 
+    /** Nodes or domains to clear by moving that are tried for one start; those with the most free room come first. */
+    private static final int MOST_AREAS = 16;
+
     private final Settings settings;
     private final Cluster cluster;
     private final Rights rights;
+    private final Set<Kind> notByMoving = new HashSet<>();
 
     public RoomMaker(Settings settings, Cluster cluster, Stops stops, long nowMillis) {
         this.settings = settings;
@@ -54,15 +63,24 @@ public final class RoomMaker {
         }
     }
 
-    /** The room that can be made with the least disruption, or none. */
-    public Optional<Room> makeRoom(Claimant claimant) {
+    /** What is held is not what it was. */
+    public void decided() {
+        notByMoving.clear();
+    }
+
+    /**
+     * The room that can be made with the least disruption, or none.
+     *
+     * @param kind of the request, where it does not depend on who asks; while nothing is kept for others
+     */
+    public Optional<Room> makeRoom(Claimant claimant, Optional<Kind> kind) {
         Optional<Admission.Hit> hit = Admission.later(claimant.ask());
         if (hit.isPresent() && !curable(hit.get().bound())) {
             return Optional.empty();
         }
         Outcome outcome = new Outcome(cluster, rights, claimant);
         if (hit.isEmpty()) {
-            Optional<Room> room = leftByOthers(claimant).or(() -> byMoving(claimant, outcome));
+            Optional<Room> room = leftByOthers(claimant).or(() -> byMoving(claimant, kind, outcome));
             if (room.isPresent()) {
                 return room;
             }
@@ -115,6 +133,17 @@ public final class RoomMaker {
         return claimant.space().place(claimant.request(), Horizon.LATER).map(place -> new Room(place, List.of()));
     }
 
+    private Optional<Room> byMoving(Claimant claimant, Optional<Kind> kind, Outcome outcome) {
+        if (kind.isPresent() && notByMoving.contains(kind.get())) {
+            return Optional.empty();
+        }
+        Optional<Room> room = byMoving(claimant, outcome);
+        if (room.isEmpty()) {
+            kind.ifPresent(notByMoving::add);
+        }
+        return room;
+    }
+
     private Optional<Room> byMoving(Claimant claimant, Outcome outcome) {
         boolean enoughFree = claimant.space().freeGpuMilli(Horizon.LATER)
                 >= claimant.request().leastGpuMilli();
@@ -128,8 +157,17 @@ public final class RoomMaker {
         if (anywhere.isPresent()) {
             return anywhere;
         }
+        Leavers leavers = new Leavers(claimant.space(), claimant.request());
+        int tried = 0;
         for (SortedSet<NodeId> area : claimant.space().areas(claimant.request())) {
-            VictimQueue queue = new VictimQueue(cluster, inArea(movable, area), unit -> true);
+            SortedMap<QuotaPath, SortedSet<Unit>> inArea = inArea(movable, area);
+            if (claimant.request().workers() == 1 && area.size() == 1 && !leavers.couldMakeRoom(area.first(), inArea)) {
+                continue;
+            }
+            if (++tried > MOST_AREAS) {
+                break;
+            }
+            VictimQueue queue = new VictimQueue(cluster, inArea, unit -> true);
             Optional<Room> room = toMove(claimant, node -> area.contains(node.id()), outcome)
                     .among(queue)
                     .flatMap(outcome::ifAllMove);

@@ -1,0 +1,180 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.placement.Unit;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+
+/**
+ * Tells without a search on which nodes moving work away cannot make room: where less could leave for another node, as things are, than is
+ * missing there. Of one node's work only what has a place elsewhere already can leave it, since nobody else is moved with it.
+ */
+final class Leavers {
+    private final Space space;
+    private final long neededGpuMilli;
+    private final boolean plain;
+    private final Request request;
+    private final Map<Asked, Elsewhere> places = new HashMap<>();
+    private final Map<Together, Boolean> together = new HashMap<>();
+
+    private record Asked(Shape shape, String tenant) {}
+
+    private record Together(Asked each, int count) {}
+
+    /**
+     * Where work of a shape could go.
+     *
+     * @param node the first node that would take it; absent = none
+     * @param another whether one beside that would
+     */
+    private record Elsewhere(Optional<NodeId> node, boolean another) {
+        boolean than(NodeId from) {
+            return node.isPresent() && (!node.get().equals(from) || another);
+        }
+    }
+
+    /** @param request of one worker */
+    Leavers(Space space, Request request) {
+        this.space = space;
+        this.request = request;
+        this.neededGpuMilli = request.leastGpuMilli();
+        this.plain = space.pool().sharing() == Pool.Sharing.TENANT
+                && (request.shape().gpus() instanceof GpuRequest.Whole
+                        || request.shape().gpus() instanceof GpuRequest.Fraction);
+    }
+
+    /**
+     * Whether so much of these could leave the node that they are on; or, where enough is free there, whether it could be brought together.
+     * For a part of one GPU: whether one of the GPUs could be emptied, or be shared.
+     */
+    boolean couldMakeRoom(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
+        if (plain && request.shape().gpus() instanceof GpuRequest.Fraction part && part.devices() == 1) {
+            return couldGiveAPart(onNode);
+        }
+        long missing = neededGpuMilli - space.freeGpuMilli(node, Horizon.LATER);
+        return missing > 0 ? leavingGpuMilli(node, onNode) >= missing : couldBringTogether(node, onNode);
+    }
+
+    /** On each GPU, how many alike hold something of it: all of them have to go, or one of them is of the same tenant. */
+    private boolean couldGiveAPart(SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
+        Map<Integer, Map<Asked, Integer>> byDevice = new HashMap<>();
+        for (SortedSet<Unit> ofGroup : onNode.values()) {
+            for (Unit unit : ofGroup) {
+                Tenure tenure = unit.holder().tenure();
+                boolean plainOne = tenure.shape().gpus() instanceof GpuRequest.Whole
+                        || tenure.shape().gpus() instanceof GpuRequest.Fraction;
+                boolean whole = tenure.shape().gpus() instanceof GpuRequest.Whole;
+                boolean ofTenant = tenure.path().tenant().equals(request.path().tenant());
+                boolean smaller = ofTenant && !whole && tenure.gpuMilli() < neededGpuMilli;
+                if (!plainOne || unit.workers().size() > 1 || smaller) {
+                    return true;
+                }
+                if (unit.workers().getFirst().place() instanceof Allocation.Place.OnNode on) {
+                    Asked asked = new Asked(tenure.shape(), tenure.path().tenant());
+                    on.shares().forEach(share -> byDevice.computeIfAbsent(share.device(), d -> new HashMap<>())
+                            .merge(asked, 1, Integer::sum));
+                }
+            }
+        }
+        return byDevice.values().stream().anyMatch(alike -> alike.entrySet().stream()
+                .allMatch(entry -> couldGoTogether(entry.getKey(), entry.getValue())));
+    }
+
+    private boolean couldGoTogether(Asked asked, int count) {
+        return together.computeIfAbsent(new Together(asked, count), key -> {
+            List<Integer> numbers = IntStream.range(0, count).boxed().toList();
+            return space.place(
+                            new Request(asked.shape(), numbers, QuotaPath.of(asked.tenant()), node -> true),
+                            Horizon.LATER)
+                    .isPresent();
+        });
+    }
+
+    private long leavingGpuMilli(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
+        long leaving = 0;
+        for (SortedSet<Unit> ofGroup : onNode.values()) {
+            for (Unit unit : ofGroup) {
+                leaving += couldLeave(unit.holder(), node) ? unit.tenure().gpuMilli() : 0;
+            }
+        }
+        return leaving;
+    }
+
+    /**
+     * Parts of GPUs come together where somebody leaves, or where parts of one tenant on several GPUs of the node are put on one. GPUs of
+     * different tenants only change places, which helps nobody.
+     */
+    private boolean couldBringTogether(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
+        Map<String, Integer> partsOn = new HashMap<>();
+        for (SortedSet<Unit> ofGroup : onNode.values()) {
+            for (Unit unit : ofGroup) {
+                if (!plain || couldLeave(unit.holder(), node) || isApart(unit, partsOn)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether it holds a part of another GPU than its tenant's parts before it, or a part that thousandths do not tell. */
+    private static boolean isApart(Unit unit, Map<String, Integer> partsOn) {
+        return switch (unit.holder().tenure().shape().gpus()) {
+            case GpuRequest.Whole whole -> false;
+            case GpuRequest.Fraction fraction -> {
+                Allocation.Place place = unit.workers().getFirst().place();
+                if (fraction.devices() > 1 || !(place instanceof Allocation.Place.OnNode on)) {
+                    yield true;
+                }
+                int device = on.shares().getFirst().device();
+                Integer before = partsOn.put(unit.holder().tenure().path().tenant(), device);
+                yield before != null && before != device;
+            }
+            case GpuRequest.Memory memory -> true;
+            case GpuRequest.Mig mig -> true;
+        };
+    }
+
+    private boolean couldLeave(Holder holder, NodeId node) {
+        // A gang has other nodes to go to and from: it is left to the search.
+        return holder.allocation().workers().size() > 1
+                || places.computeIfAbsent(
+                                new Asked(
+                                        holder.tenure().shape(),
+                                        holder.tenure().path().tenant()),
+                                asked -> elsewhere(holder))
+                        .than(node);
+    }
+
+    private Elsewhere elsewhere(Holder holder) {
+        Optional<NodeId> first = node(holder, anywhere -> true);
+        boolean another = first.isPresent()
+                && node(holder, node -> !node.id().equals(first.get())).isPresent();
+        return new Elsewhere(first, another);
+    }
+
+    private Optional<NodeId> node(Holder holder, Predicate<Node> nodes) {
+        Request request =
+                new Request(holder.tenure().shape(), List.of(1), holder.tenure().path(), nodes);
+        return space.place(request, Horizon.LATER)
+                .map(place -> place.workers().getFirst().place())
+                .flatMap(place ->
+                        place instanceof Allocation.Place.OnNode on ? Optional.of(on.node()) : Optional.empty());
+    }
+}
