@@ -203,6 +203,23 @@ create table allotment (
     check (lendable_milli is null or lendable_milli <= reserved_milli)
 );
 
+-- A window of the calendar that raises what is reserved; one that has begun is never removed, it ends.
+create table capacity_reservation (
+    tenant_id   text not null references tenant,
+    id          uuid not null,
+    pool_id     uuid not null references pool,
+    policy_id   uuid,
+    gpu_milli   bigint not null check (gpu_milli > 0),
+    lendable    boolean not null,
+    starts_at   timestamptz not null,
+    ends_at     timestamptz not null,
+    created_at  timestamptz not null default clock_timestamp(),
+    primary key (tenant_id, id),
+    check (ends_at > starts_at)
+);
+create index capacity_reservation_pool on capacity_reservation (pool_id, ends_at);
+comment on column capacity_reservation.policy_id is 'whose group holds it; null: the tenant as a whole';
+
 -- ---------------------------------------------------------------- governance (the tenant's)
 
 create table profile (
@@ -245,6 +262,8 @@ create table policy (
 comment on column policy.drift_since is 'since when the realm lacks its group: nothing of it starts meanwhile; null: the group is there';
 create unique index policy_name on policy (tenant_id, name) where retired_at is null;
 create unique index policy_group on policy (tenant_id, group_path) where retired_at is null;
+
+alter table capacity_reservation add foreign key (tenant_id, policy_id) references policy;
 
 create table policy_quota (
     tenant_id       text not null,
@@ -539,7 +558,7 @@ grant usage on schema public to ${requestRole}, ${systemRole};
 do $$
 declare t text;
 begin
-    foreach t in array array['inbox', 'tenant', 'operation', 'idempotency', 'audit_entry', 'allotment', 'profile', 'policy', 'policy_quota', 'queue',
+    foreach t in array array['inbox', 'tenant', 'operation', 'idempotency', 'audit_entry', 'allotment', 'capacity_reservation', 'profile', 'policy', 'policy_quota', 'queue',
         'access_rule', 'workload', 'attempt', 'allocation_device', 'nomination', 'report', 'preemption', 'feed', 'usage_event', 'closed_hour', 'segment']
     loop
         execute format('alter table %I enable row level security', t);
@@ -557,13 +576,13 @@ create policy pool_tenant on pool for select to ${requestRole}
     using (exists (select 1 from allotment a where a.pool_id = pool.id and a.tenant_id = current_setting('app.tenant', true)));
 create policy pool_system on pool to ${systemRole} using (true) with check (true);
 
-grant select on tenant, operation, idempotency, allotment, profile, policy, policy_quota, queue, access_rule, workload, attempt, allocation_device,
+grant select on tenant, operation, idempotency, allotment, capacity_reservation, profile, policy, policy_quota, queue, access_rule, workload, attempt, allocation_device,
     nomination, report, preemption, feed, usage_event, closed_hour, segment, audit_entry, pool to ${requestRole};
 -- Usage is known as of the stamp.
 grant select (id, stamp) on cell to ${requestRole};
-grant insert on inbox, idempotency, audit_entry, allotment, profile, policy, policy_quota, queue, access_rule, operation to ${requestRole};
-grant update on allotment, profile, policy, policy_quota, queue, access_rule, idempotency to ${requestRole};
-grant delete on allotment, policy_quota, access_rule, idempotency to ${requestRole};
+grant insert on inbox, idempotency, audit_entry, allotment, capacity_reservation, profile, policy, policy_quota, queue, access_rule, operation to ${requestRole};
+grant update on allotment, capacity_reservation, profile, policy, policy_quota, queue, access_rule, idempotency to ${requestRole};
+grant delete on allotment, capacity_reservation, policy_quota, access_rule, idempotency to ${requestRole};
 -- The API writes wishes; the leader alone writes states. The database holds it to that.
 grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible, dedicated_only, command, environment,
     abort_callback, max_runtime_ms, labels, submitted_at, wish, state) on workload to ${requestRole};

@@ -77,6 +77,7 @@ class ArchitectureTest {
             "access.AuditSealer",
             "access.Issuers",
             "capacity.AllotmentService",
+            "capacity.CapacityReservationService",
             "capacity.ClusterService",
             "capacity.NodeService",
             "capacity.OperatorAction",

@@ -18,6 +18,8 @@ public enum Permission {
     POOLS_WRITE("pools:write"),
     ALLOTMENTS_READ("allotments:read"),
     ALLOTMENTS_WRITE("allotments:write"),
+    CAPACITY_RESERVATIONS_READ("capacity-reservations:read"),
+    CAPACITY_RESERVATIONS_WRITE("capacity-reservations:write"),
     PROFILES_READ("profiles:read"),
     PROFILES_WRITE("profiles:write"),
     POLICIES_READ("policies:read"),

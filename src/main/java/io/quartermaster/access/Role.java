@@ -32,6 +32,7 @@ public enum Role {
                 GROUPS_READ,
                 POOLS_READ,
                 ALLOTMENTS_READ,
+                CAPACITY_RESERVATIONS_READ,
                 PROFILES_READ,
                 POLICIES_READ,
                 QUEUES_READ,
@@ -41,8 +42,14 @@ public enum Role {
                 plus(VIEWER, WORKLOADS_SUBMIT, WORKLOADS_CANCEL, WORKLOADS_HOLD, SIMULATIONS_RUN);
         private static final Set<Permission> GROUP_ADMIN =
                 plus(MEMBER, POLICIES_WRITE, QUEUES_WRITE, ACCESS_RULES_READ, ACCESS_RULES_WRITE, WORKLOADS_MANAGE);
-        private static final Set<Permission> TENANT_ADMIN =
-                plus(GROUP_ADMIN, PROFILES_WRITE, GROUPS_WRITE, AUDIT_READ, OPERATIONS_READ, LEDGER_AUDIT);
+        private static final Set<Permission> TENANT_ADMIN = plus(
+                GROUP_ADMIN,
+                CAPACITY_RESERVATIONS_WRITE,
+                PROFILES_WRITE,
+                GROUPS_WRITE,
+                AUDIT_READ,
+                OPERATIONS_READ,
+                LEDGER_AUDIT);
 
         private static Set<Permission> plus(Set<Permission> some, Permission... more) {
             EnumSet<Permission> all = EnumSet.copyOf(some);

@@ -74,7 +74,8 @@ public class AllotmentResource {
     @Needs(Permission.ALLOTMENTS_WRITE)
     @Operation(
             operationId = "deleteAllotment",
-            summary = "Takes a tenant's part of a pool back; what runs goes on as over-quota")
+            summary =
+                    "Takes a tenant's part of a pool back and ends its capacity reservations there; what runs goes on as over-quota")
     @APIResponse(responseCode = "204", description = "It is gone.")
     public Uni<Response> delete(
             @PathParam("tenant") String tenant,

@@ -39,6 +39,7 @@ public class AllotmentService {
     private final PoolStore pools;
     private final Tenancies tenancies;
     private final AllotmentGuard guard;
+    private final CapacityReservations reservations;
     private final AuditLog audit;
     private final Callers callers;
 
@@ -50,6 +51,7 @@ public class AllotmentService {
             PoolStore pools,
             Tenancies tenancies,
             AllotmentGuard guard,
+            CapacityReservations reservations,
             AuditLog audit,
             Callers callers) {
         this.transactions = transactions;
@@ -59,12 +61,14 @@ public class AllotmentService {
         this.pools = pools;
         this.tenancies = tenancies;
         this.guard = guard;
+        this.reservations = reservations;
         this.audit = audit;
         this.callers = callers;
     }
 
     Uni<List<AllotmentApi.View>> list(TenantId tenant) {
-        return transactions.in(tenant, session -> requireTenant(session, tenant)
+        return transactions.in(tenant, session -> allotments
+                .requireTenant(session, tenant)
                 .chain(() -> allotments.of(session, tenant))
                 .map(all ->
                         all.stream().map(one -> AllotmentApi.View.of(one, null)).toList()));
@@ -146,7 +150,8 @@ public class AllotmentService {
     }
 
     private Uni<List<Allotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
-        return requireTenant(session, tenant)
+        return allotments
+                .requireTenant(session, tenant)
                 .chain(() -> allotments.lock(session, tenant))
                 .chain(() -> session.createNativeQuery(Tenancies.lockSql(":pool"), Integer.class)
                         .setParameter("pool", pool.id().toString())
@@ -196,6 +201,9 @@ public class AllotmentService {
             params.requireVersion(before.version());
         }
         return guardAgainst(change, replaced(all, change.pool(), null))
+                .chain(() -> reservations.endAll(
+                        new CapacityReservations.Change(change.session(), change.tenant(), change.caller()),
+                        each -> each.pool().equals(change.pool().id())))
                 .chain(() -> row(change))
                 .chain(row -> change.session().remove(row))
                 .chain(() -> record(change, Optional.of(before), Optional.empty()))
@@ -275,18 +283,6 @@ public class AllotmentService {
                         change.pool().name(),
                         others + terms.reservedGpuMilli(),
                         change.pool().up().milli()));
-    }
-
-    /** As the tenant, whose row-level security shows it its own row of {@code tenant} and no other. */
-    private static Uni<Void> requireTenant(Mutiny.Session session, TenantId tenant) {
-        return session.createNativeQuery(
-                        "select id from tenant where id = :tenant and state <> 'deleted'", String.class)
-                .setParameter("tenant", tenant.value())
-                .getSingleResultOrNull()
-                .onItem()
-                .ifNull()
-                .failWith(ProblemException::notFound)
-                .replaceWithVoid();
     }
 
     private static Allotments.Named after(Change change, QuotaTerms terms, Optional<Allotments.Named> before) {

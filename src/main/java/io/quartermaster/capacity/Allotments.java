@@ -1,6 +1,7 @@
 package io.quartermaster.capacity;
 
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -31,6 +32,18 @@ public class Allotments {
                         "select 1 from pg_advisory_xact_lock(hashtextextended('quotas:' || :tenant, 0))", Integer.class)
                 .setParameter("tenant", tenant.value())
                 .getSingleResult()
+                .replaceWithVoid();
+    }
+
+    /** As the tenant, whose row-level security shows it its own row of {@code tenant} and no other. */
+    Uni<Void> requireTenant(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery(
+                        "select id from tenant where id = :tenant and state <> 'deleted'", String.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResultOrNull()
+                .onItem()
+                .ifNull()
+                .failWith(ProblemException::notFound)
                 .replaceWithVoid();
     }
 

@@ -8,6 +8,7 @@ import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -106,6 +107,22 @@ class PoolStore {
                 .preparedQuery(
                         "select coalesce(sum(reserved_milli), 0)::bigint from allotment where pool_id = $1 and tenant_id <> $2")
                 .execute(Tuple.of(pool, tenant))
+                .map(rows -> rows.iterator().next().getLong(0));
+    }
+
+    /** What allotments and other windows of tenants may add up to while a window is open, in thousandths of a GPU. */
+    Uni<Long> reservedBeside(SqlConnection connection, CapacityReservation window) {
+        return connection
+                .preparedQuery("""
+                        select (select coalesce(sum(reserved_milli), 0) from allotment where pool_id = $1)::bigint
+                             + (select coalesce(sum(gpu_milli), 0) from capacity_reservation
+                                 where pool_id = $1 and policy_id is null and id <> $2 and starts_at < $4 and ends_at > $3)::bigint
+                        """)
+                .execute(Tuple.of(
+                        window.pool(),
+                        window.id(),
+                        window.startsAt().atOffset(ZoneOffset.UTC),
+                        window.endsAt().atOffset(ZoneOffset.UTC)))
                 .map(rows -> rows.iterator().next().getLong(0));
     }
 

@@ -50,6 +50,20 @@ public record QuotaTerms(
         return new QuotaTerms(reservedGpuMilli, OptionalLong.of(gpuMilli), weight, lendableGpuMilli, rank);
     }
 
+    /** With more reserved; the limit rises with it, and so does what is lent. */
+    public QuotaTerms raisedBy(long gpuMilli) {
+        return new QuotaTerms(
+                reservedGpuMilli + gpuMilli,
+                raised(limitGpuMilli, gpuMilli),
+                weight,
+                raised(lendableGpuMilli, gpuMilli),
+                rank);
+    }
+
+    private static OptionalLong raised(OptionalLong amount, long gpuMilli) {
+        return amount.isPresent() ? OptionalLong.of(amount.getAsLong() + gpuMilli) : amount;
+    }
+
     /** These terms as the engine takes them. */
     public Quota at(QuotaPath path, Scope scope, boolean overQuota) {
         OptionalLong weightMilli =

@@ -1,5 +1,7 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.engine.CapacityReservation;
+import io.quartermaster.engine.CapacityReservationId;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Node.Device;
 import io.quartermaster.engine.NodeId;
@@ -18,6 +20,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -82,6 +85,7 @@ final class ScenarioReader {
             OptionalInt cycles = cycles(section);
             section.entries("pools").forEach((id, node) -> pool(new PoolId(id), node));
             section.sections("quotas").forEach(quota -> setup.add(new Change.QuotaSet(firstQuota(quota))));
+            section.sections("capacity-reservations").forEach(this::capacityReservation);
             WorkloadReader workloads = new WorkloadReader(pools, nodes);
             section.entries("profiles").forEach((id, node) -> profile(id, node, workloads));
             Settings settings = section.section("settings").map(this::settings).orElse(Settings.DEFAULT);
@@ -213,6 +217,25 @@ final class ScenarioReader {
                     ofScope.containsKey(path) ? before.sequence() : quotasRead++));
             ofScope.put(path, quota);
             return quota;
+        }
+    }
+
+    private void capacityReservation(YamlSection given) {
+        try (YamlSection section = given) {
+            QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
+            PoolId pool = new PoolId(section.requiredText("pool"));
+            if (!quotas.getOrDefault(Scope.of(pool), Map.of()).containsKey(path)) {
+                throw section.error("there is no quota of '" + path + "' in pool '" + pool + "'");
+            }
+            CapacityReservationId id = new CapacityReservationId(String.format(Locale.ROOT, "%06d", setup.size()));
+            setup.add(new Change.CapacityReservationSet(section.made(() -> new CapacityReservation(
+                    id,
+                    path,
+                    pool,
+                    section.milli("gpus").orElseThrow(() -> section.error("'gpus' is missing")),
+                    section.flag("lendable").orElse(true),
+                    section.duration("from").orElseThrow(() -> section.error("'from' is missing")),
+                    section.duration("until").orElseThrow(() -> section.error("'until' is missing"))))));
         }
     }
 

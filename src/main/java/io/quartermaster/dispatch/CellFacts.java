@@ -36,7 +36,7 @@ record CellFacts(
                 CapacityFacts.pools(transaction, null),
                 CapacityFacts.nodes(transaction, stamp, null),
                 allPools,
-                QuotaFacts.read(transaction, everyTenant(transaction), allPools),
+                QuotaFacts.read(transaction, stamp, everyTenant(transaction), allPools),
                 KeptPastUse.read(transaction, cell),
                 new CellReader(transaction).live(throughSequence));
     }

@@ -36,6 +36,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +69,9 @@ final class Leader {
     private List<QuotaFacts> unstated = List.of();
     private final Set<UUID> heardAgain = new TreeSet<>();
     private final Deque<UUID> leftovers = new ArrayDeque<>();
+    /** When what is reserved for a tenant turns next by the calendar. */
+    private final Map<TenantId, Long> turns = new TreeMap<>();
+
     /** When what is not to be tried before is due, and when what is paused is given up. */
     private final Map<UUID, Long> retries = new TreeMap<>();
 
@@ -137,7 +141,7 @@ final class Leader {
         });
         leader.allPools = stored.allPools();
         leader.unstated = stored.quotas();
-        leader.unstated.forEach(quota -> leader.quota(quota, changes));
+        leader.unstated.forEach(quota -> leader.quota(quota, fence.stampMillis(), changes));
         leader.pastUse.begin(stored.pastUse());
         changes.addAll(stored.pastUse());
         leader.levels.load(transaction);
@@ -164,8 +168,8 @@ final class Leader {
 
         capacity(transaction, fence, batch, changes);
         Map<UUID, Long> lost = lostNodes(transaction, fence, changes);
-        List<QuotaFacts> quotaFacts = changedQuotas(transaction, batch);
-        quotaFacts.forEach(quota -> quota(quota, changes));
+        List<QuotaFacts> quotaFacts = changedQuotas(transaction, fence, batch);
+        quotaFacts.forEach(quota -> quota(quota, fence.stampMillis(), changes));
         levels.state(unstated, rows);
         levels.state(quotaFacts, rows);
         unstated = List.of();
@@ -240,7 +244,9 @@ final class Leader {
     }
 
     private OptionalLong nextPlan(Plan plan, long nowMillis) {
-        LongStream later = retries.values().stream().mapToLong(Long::longValue).filter(at -> at > nowMillis);
+        LongStream later = Stream.concat(retries.values().stream(), turns.values().stream())
+                .mapToLong(Long::longValue)
+                .filter(at -> at > nowMillis);
         return LongStream.concat(plan.nextPlanAtMillis().stream(), later).min();
     }
 
@@ -401,15 +407,23 @@ final class Leader {
     }
 
     /** The first policy that counts over all pools gives every tenant a place in that tree; the last one gone takes it away. */
-    private List<QuotaFacts> changedQuotas(SystemTransaction transaction, InboxBatch batch) {
-        Set<TenantId> tenants = batch.tenantsWithChangedQuotas();
+    private List<QuotaFacts> changedQuotas(SystemTransaction transaction, Fence fence, InboxBatch batch) {
+        Set<TenantId> tenants = new TreeSet<>(batch.tenantsWithChangedQuotas());
+        turns.forEach((tenant, at) -> {
+            if (at <= fence.stampMillis()) {
+                tenants.add(tenant);
+            }
+        });
         if (tenants.isEmpty()) {
             return List.of();
         }
         boolean before = allPools;
         allPools = QuotaFacts.anyCountsAllPools(transaction);
         return QuotaFacts.read(
-                transaction, before == allPools ? tenants : CellFacts.everyTenant(transaction), allPools);
+                transaction,
+                fence.stamp(),
+                before == allPools ? tenants : CellFacts.everyTenant(transaction),
+                allPools);
     }
 
     /** The records of all workloads that the plan decides about, as they are after this cycle's steps. */
@@ -446,7 +460,9 @@ final class Leader {
                         : new Change.NodeSet(fact.node()));
     }
 
-    private void quota(QuotaFacts fact, List<Change> changes) {
+    private void quota(QuotaFacts fact, long nowMillis, List<Change> changes) {
+        turns.remove(fact.tenant());
+        fact.nextTurn(nowMillis).ifPresent(turn -> turns.put(fact.tenant(), turn));
         counting.quota(fact);
         unmet.reserved(fact.tenant(), fact.reserved());
         paths.putAll(fact.paths());

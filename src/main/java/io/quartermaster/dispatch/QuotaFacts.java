@@ -3,6 +3,8 @@ package io.quartermaster.dispatch;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.Allotment;
 import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.CapacityReservation;
+import io.quartermaster.engine.CapacityReservationId;
 import io.quartermaster.engine.Caps;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
@@ -15,11 +17,13 @@ import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -27,6 +31,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * @param suspendedPaths those of policies whose group is gone from the realm
  * @param allotments what the rest was worked out from, in pools by name
  * @param policies likewise; those that are not retired
+ * @param calendar capacity reservations that are not over, of the tenant and of policies that are not retired
  */
 record QuotaFacts(
         TenantId tenant,
@@ -48,7 +54,8 @@ record QuotaFacts(
         List<Caps> caps,
         List<Level> levels,
         List<Allotment> allotments,
-        List<Policy> policies) {
+        List<Policy> policies,
+        List<CapacityReservation> calendar) {
 
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
     record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
@@ -62,6 +69,14 @@ record QuotaFacts(
         return reserved;
     }
 
+    /** The next moment after another at which what is reserved for the tenant, or in it, turns by itself. */
+    OptionalLong nextTurn(long millis) {
+        return calendar.stream()
+                .flatMapToLong(each -> LongStream.of(each.fromMillis(), each.untilMillis()))
+                .filter(turn -> turn > millis)
+                .min();
+    }
+
     private static QuotaFacts of(
             TenantId tenant,
             boolean suspended,
@@ -71,6 +86,7 @@ record QuotaFacts(
             List<Level> levels,
             List<Allotment> allotments,
             List<Policy> policies,
+            List<CapacityReservation> calendar,
             boolean allPools) {
         return new QuotaFacts(
                 tenant,
@@ -82,12 +98,23 @@ record QuotaFacts(
                 caps(tenant, policies),
                 List.copyOf(levels),
                 List.copyOf(allotments),
-                List.copyOf(policies));
+                List.copyOf(policies),
+                List.copyOf(calendar));
     }
 
     /** The same tenant with other terms; what is reserved by them is not told to the books. */
     QuotaFacts with(List<Allotment> otherAllotments, List<Policy> otherPolicies, boolean allPools) {
-        return of(tenant, suspended, suspendedPaths, paths, groups, levels, otherAllotments, otherPolicies, allPools);
+        return of(
+                tenant,
+                suspended,
+                suspendedPaths,
+                paths,
+                groups,
+                levels,
+                otherAllotments,
+                otherPolicies,
+                calendar,
+                allPools);
     }
 
     private static List<Quota> quotas(
@@ -126,7 +153,9 @@ record QuotaFacts(
                         """).iterator().next().getBoolean("found");
     }
 
-    static List<QuotaFacts> read(SystemTransaction transaction, Collection<TenantId> tenants, boolean allPools) {
+    /** @param stamp the moment whose reserved amounts are told to the books */
+    static List<QuotaFacts> read(
+            SystemTransaction transaction, OffsetDateTime stamp, Collection<TenantId> tenants, boolean allPools) {
         if (tenants.isEmpty()) {
             return List.of();
         }
@@ -153,6 +182,13 @@ record QuotaFacts(
                 "select * from policy where tenant_id = any($1) order by tenant_id, group_path, id", (Object) ids)) {
             of(byTenant, row).policy(row);
         }
+        for (Row row : transaction.run("""
+                select c.*, p.name as pool_name, o.group_path from capacity_reservation c join pool p on p.id = c.pool_id
+                  left join policy o on o.tenant_id = c.tenant_id and o.id = c.policy_id
+                 where c.tenant_id = any($1) and c.ends_at > $2 and o.retired_at is null order by c.tenant_id, c.id
+                """, ids, stamp)) {
+            of(byTenant, row).reservation(row, CellReader.millis(stamp));
+        }
         return byTenant.values().stream().map(each -> each.done(allPools)).toList();
     }
 
@@ -175,6 +211,7 @@ record QuotaFacts(
         private final Map<UUID, QuotaPath> paths = new TreeMap<>();
         private final Map<UUID, String> groups = new TreeMap<>();
         private final List<Level> levels = new ArrayList<>();
+        private final List<CapacityReservation> calendar = new ArrayList<>();
 
         Gathering(TenantId tenant, boolean suspended) {
             this.tenant = tenant;
@@ -194,6 +231,27 @@ record QuotaFacts(
             UUID poolId = row.getUUID("pool_id");
             if (poolId != null) {
                 levels.add(new Level(poolId, policy, row.getLong("reserved_milli")));
+            }
+        }
+
+        void reservation(Row row, long stampMillis) {
+            UUID policy = row.getUUID("policy_id");
+            CapacityReservation reservation = new CapacityReservation(
+                    new CapacityReservationId(row.getUUID("id").toString()),
+                    policy == null
+                            ? QuotaPath.of(tenant.value())
+                            : QuotaTree.path(tenant, new GroupPath(row.getString("group_path"))),
+                    new PoolId(row.getString("pool_name")),
+                    row.getLong("gpu_milli"),
+                    row.getBoolean("lendable"),
+                    CellReader.millis(row.getOffsetDateTime("starts_at")),
+                    CellReader.millis(row.getOffsetDateTime("ends_at")));
+            calendar.add(reservation);
+            if (reservation.isOpenAt(stampMillis)) {
+                UUID pool = row.getUUID("pool_id");
+                levels.replaceAll(level -> level.pool().equals(pool) && Objects.equals(level.policy(), policy)
+                        ? new Level(pool, policy, level.gpuMilli() + reservation.gpuMilli())
+                        : level);
             }
         }
 
@@ -222,7 +280,8 @@ record QuotaFacts(
         }
 
         QuotaFacts done(boolean allPools) {
-            return of(tenant, suspended, suspendedPaths, paths, groups, levels, allotments, policies, allPools);
+            return of(
+                    tenant, suspended, suspendedPaths, paths, groups, levels, allotments, policies, calendar, allPools);
         }
 
         private static QuotaTerms terms(Row row) {

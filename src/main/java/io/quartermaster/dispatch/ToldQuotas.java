@@ -1,5 +1,7 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.engine.CapacityReservation;
+import io.quartermaster.engine.CapacityReservationId;
 import io.quartermaster.engine.Caps;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.QuotaPath;
@@ -12,7 +14,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Which quotas, caps and suspended groups of a tenant the engine knows, so that those which are gone can be taken back. */
+/** Which quotas, caps, capacity reservations and suspended groups of a tenant the engine knows, so that those which are gone can be taken back. */
 final class ToldQuotas {
 
     private record Key(QuotaPath path, Scope scope) implements Comparable<Key> {
@@ -25,6 +27,8 @@ final class ToldQuotas {
 
     private final Map<TenantId, Set<Key>> quotas = new HashMap<>();
     private final Map<TenantId, Set<QuotaPath>> caps = new HashMap<>();
+
+    private final Map<TenantId, Set<CapacityReservationId>> calendar = new HashMap<>();
 
     private final Map<TenantId, Set<QuotaPath>> suspended = new HashMap<>();
 
@@ -43,6 +47,13 @@ final class ToldQuotas {
             changes.add(new Change.CapsSet(each));
         }
         gone(caps.put(fact.tenant(), capped), capped).forEach(path -> changes.add(new Change.CapsRemoved(path)));
+        Set<CapacityReservationId> reservations = new TreeSet<>();
+        for (CapacityReservation each : fact.calendar()) {
+            reservations.add(each.id());
+            changes.add(new Change.CapacityReservationSet(each));
+        }
+        gone(calendar.put(fact.tenant(), reservations), reservations)
+                .forEach(id -> changes.add(new Change.CapacityReservationRemoved(id)));
         changes.add(new Change.StandingSet(
                 QuotaPath.of(fact.tenant().value()),
                 fact.suspended() ? Change.Standing.SUSPENDED : Change.Standing.GOOD));

@@ -30,6 +30,7 @@ import java.util.TreeSet;
  */
 final class Books {
     private final boolean backfills;
+    private final boolean turns;
     private final boolean agesMatter;
     private final Told told;
     private final Cluster cluster;
@@ -44,16 +45,19 @@ final class Books {
     private long linesOpened;
 
     /**
+     * @param nowMillis when what the calendar says is read
      * @param backfills whether it matters how long work will run
      * @param agesMatter whether it matters how long work has run
      * @param told what waiting work was told; kept up to date as it leaves and joins lines
      */
-    Books(Facts facts, boolean backfills, boolean agesMatter, Told told) {
+    Books(Facts facts, long nowMillis, boolean backfills, boolean agesMatter, Told told) {
         this.backfills = backfills;
+        this.turns = !facts.calendar().isEmpty();
         this.agesMatter = agesMatter;
         this.told = told;
-        cluster =
-                Cluster.of(facts.pools().values(), facts.nodes().values(), facts.quotas(), facts.caps(), facts.paths());
+        cluster = Cluster.of(
+                facts.pools().values(), facts.nodes().values(), facts.quotasAt(nowMillis), facts.caps(), facts.paths());
+        cluster.trees().forEach(tree -> tree.nowMillis(nowMillis));
         allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
         List<Workload> inOrder = new ArrayList<>(facts.workloads().values());
         inOrder.sort(Line.FIRST_SUBMITTED);
@@ -226,7 +230,7 @@ final class Books {
         return Line.Key.waiting(
                 workload,
                 userMatters ? workload.user() : Optional.empty(),
-                backfills ? workload.maxRuntimeMillis() : OptionalLong.empty());
+                backfills || turns && !workload.preemptible() ? workload.maxRuntimeMillis() : OptionalLong.empty());
     }
 
     private void join(Line.Key key, Workload workload) {

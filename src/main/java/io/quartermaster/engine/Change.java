@@ -19,6 +19,10 @@ public sealed interface Change {
 
     record QuotaRemoved(QuotaPath path, Scope scope) implements Change {}
 
+    record CapacityReservationSet(CapacityReservation reservation) implements Change {}
+
+    record CapacityReservationRemoved(CapacityReservationId id) implements Change {}
+
     record ProfileSet(Profile profile) implements Change {}
 
     record ProfileRemoved(ProfileId profile) implements Change {}

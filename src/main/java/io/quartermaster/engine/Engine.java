@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,8 @@ public final class Engine {
     private boolean settled;
     private boolean asPlanned;
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
+    private OptionalLong turnAtMillis = OptionalLong.empty();
+    private long plannedMillis;
 
     public Engine(Settings settings) {
         this.settings = settings;
@@ -50,6 +54,8 @@ public final class Engine {
                 case Change.NodeRemoved removed -> takeOver(removed);
                 case Change.QuotaSet set -> takeOver(set);
                 case Change.QuotaRemoved removed -> takeOver(removed);
+                case Change.CapacityReservationSet set -> calendarTurns(set);
+                case Change.CapacityReservationRemoved removed -> calendarTurns(removed);
                 case Change.ProfileSet set -> takeOver(set);
                 case Change.ProfileRemoved removed -> takeOver(removed);
                 case Change.StandingSet set -> takeOver(set);
@@ -66,6 +72,11 @@ public final class Engine {
             news();
             stops.forget();
         }
+    }
+
+    private void calendarTurns(Change change) {
+        takeOver(change);
+        turnAtMillis = OptionalLong.of(Long.MIN_VALUE);
     }
 
     /** What was planned last does not hold any more. */
@@ -132,6 +143,7 @@ public final class Engine {
         if (settled && !due) {
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
         }
+        comeTo(nowMillis);
         Books open = books();
         Memory kept = memory(open);
         past.ifPresent(use -> use.advance(nowMillis));
@@ -148,6 +160,17 @@ public final class Engine {
         return new Plan(nowMillis, decisions, kept.explanations().news(told), nextPlanAtMillis);
     }
 
+    /** Where the calendar has turned since the last plan, the quotas are others. */
+    private void comeTo(long nowMillis) {
+        plannedMillis = nowMillis;
+        if (turnAtMillis.isPresent() && turnAtMillis.getAsLong() <= nowMillis) {
+            turnAtMillis = OptionalLong.empty();
+            closeBooks();
+            news();
+            stops.forget();
+        }
+    }
+
     /** Opens the books, which the next plan would do otherwise; for measuring. */
     void prepare() {
         books();
@@ -157,6 +180,8 @@ public final class Engine {
     public Engine fork() {
         Engine fork = new Engine(settings);
         fork.facts.takeOver(facts);
+        fork.plannedMillis = plannedMillis;
+        fork.turnAtMillis = facts.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
         fork.told.takeOver(told);
         for (Line line : books == null ? List.<Line>of() : books.lines()) {
             fork.told.takeOver(line);
@@ -168,7 +193,12 @@ public final class Engine {
 
     private Books books() {
         Books open = books == null
-                ? new Books(facts, settings.patienceMillis().isPresent(), settings.longestMinRuntimeMillis() > 0, told)
+                ? new Books(
+                        facts,
+                        plannedMillis,
+                        settings.patienceMillis().isPresent(),
+                        settings.longestMinRuntimeMillis() > 0,
+                        told)
                 : books;
         books = open;
         return open;
@@ -183,7 +213,21 @@ public final class Engine {
     /** The next moment at which a plan may differ from one made before, if nothing else happens. */
     private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
         OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
-        return earlier(next, whenSharesHaveMoved(nowMillis, open));
+        turnAtMillis = whenTheCalendarTurns(nowMillis, open);
+        return earlier(turnAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
+    }
+
+    private OptionalLong whenTheCalendarTurns(long nowMillis, Books open) {
+        if (facts.calendar().isEmpty()) {
+            return OptionalLong.empty();
+        }
+        SortedSet<Long> runtimes = new TreeSet<>();
+        for (Line line : open.lines()) {
+            if (!line.key().preemptible()) {
+                line.key().maxRuntimeMillis().ifPresent(runtimes::add);
+            }
+        }
+        return facts.calendar().nextTurn(nowMillis, runtimes);
     }
 
     private static OptionalLong earlier(OptionalLong a, OptionalLong b) {

@@ -4,6 +4,7 @@ import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -84,6 +85,12 @@ final class Explainer {
     }
 
     private Finding find(Line line, Wish wish, Ask ask) {
+        Optional<QuotaNode> closed = ask.path().stream()
+                .filter(node -> node.waitsForTurn(ask.gpuMilli()))
+                .findFirst();
+        if (closed.isPresent()) {
+            return Finding.of(Reason.Code.CLOSED, closed.get().path());
+        }
         if (!wishes.couldEver(line, wish)) {
             return Finding.of(Reason.Code.NO_SUCH_NODE);
         }
@@ -126,7 +133,7 @@ final class Explainer {
                 line.key().only().isPresent() ? Said.Where.ITS_OWN_NODE : Said.Where.ANYWHERE);
         return switch (finding.code()) {
             case SUSPENDED -> said.suspended(finding.path().orElseThrow());
-            case CLOSED -> said.closed();
+            case CLOSED -> finding.path().map(said::closedTo).orElseGet(said::closed);
             case BUDGET -> said.budget(finding.path().orElseThrow());
             case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
             case BEHIND -> said.behind(free(line, space, Horizon.IGNORING_PROMISES));

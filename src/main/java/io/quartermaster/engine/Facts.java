@@ -17,6 +17,7 @@ final class Facts {
     private final SortedMap<PoolId, Pool> pools = new TreeMap<>();
     private final SortedMap<NodeId, Node> nodes = new TreeMap<>();
     private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas = new TreeMap<>();
+    private final Calendar calendar = new Calendar();
     private final SortedMap<ProfileId, Profile> profiles = new TreeMap<>();
     private final SortedMap<QuotaPath, Change.Standing> standings = new TreeMap<>();
     private final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
@@ -30,8 +31,13 @@ final class Facts {
         return nodes;
     }
 
-    SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas() {
-        return quotas;
+    /** What the quotas are at a moment, by what was stated and by the calendar. */
+    SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotasAt(long millis) {
+        return calendar.quotasAt(millis, quotas);
+    }
+
+    Calendar calendar() {
+        return calendar;
     }
 
     SortedMap<QuotaPath, Caps> caps() {
@@ -107,6 +113,8 @@ final class Facts {
             case Change.NodeRemoved removed -> nodes.remove(removed.node()) != null;
             case Change.QuotaSet set -> setQuota(set.quota());
             case Change.QuotaRemoved removed -> removeQuota(removed.path(), removed.scope());
+            case Change.CapacityReservationSet set -> calendar.set(set.reservation());
+            case Change.CapacityReservationRemoved removed -> calendar.remove(removed.id());
             case Change.ProfileSet set ->
                 !set.profile().equals(profiles.put(set.profile().id(), set.profile()));
             case Change.ProfileRemoved removed -> profiles.remove(removed.profile()) != null;
@@ -122,6 +130,7 @@ final class Facts {
     private boolean removePool(PoolId id) {
         boolean news = pools.remove(id) != null;
         news |= nodes.values().removeIf(node -> node.pool().equals(id));
+        news |= calendar.removePool(id);
         return news | quotas.remove(Scope.of(id)) != null;
     }
 
@@ -150,6 +159,7 @@ final class Facts {
         pools.putAll(other.pools);
         nodes.putAll(other.nodes);
         other.quotas.forEach((scope, ofScope) -> quotas.put(scope, new TreeMap<>(ofScope)));
+        calendar.takeOver(other.calendar);
         profiles.putAll(other.profiles);
         standings.putAll(other.standings);
         caps.putAll(other.caps);
@@ -162,6 +172,7 @@ final class Facts {
         pools.values().forEach(pool -> changes.add(new Change.PoolSet(pool)));
         nodes.values().forEach(node -> changes.add(new Change.NodeSet(node)));
         quotas.values().forEach(ofScope -> ofScope.values().forEach(quota -> changes.add(new Change.QuotaSet(quota))));
+        calendar.all().forEach(each -> changes.add(new Change.CapacityReservationSet(each)));
         profiles.values().forEach(profile -> changes.add(new Change.ProfileSet(profile)));
         standings.forEach((path, standing) -> changes.add(new Change.StandingSet(path, standing)));
         caps.values().forEach(stated -> changes.add(new Change.CapsSet(stated)));

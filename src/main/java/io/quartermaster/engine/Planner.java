@@ -89,6 +89,7 @@ final class Planner {
                 }
             }
             tree.capacityGpuMilli(up + onLostNodes);
+            tree.nowMillis(nowMillis);
             past.ifPresent(kept -> kept.tell(tree));
             tree.divide(up, books::fairShareMoved);
         }

@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -12,6 +13,7 @@ import java.util.OptionalLong;
  * @param rank lower goes first among siblings
  * @param overQuota whether anything may run beyond what is reserved
  * @param sequence lower existed first, which decides where nothing else does; then the path decides
+ * @param turns what is known of its future, in order of time
  */
 public record Quota(
         QuotaPath path,
@@ -22,13 +24,42 @@ public record Quota(
         OptionalLong lendableGpuMilli,
         int rank,
         boolean overQuota,
-        long sequence) {
+        long sequence,
+        List<Turn> turns) {
+
+    /** What is reserved, and the limit, from a moment on. */
+    public record Turn(long atMillis, long reservedGpuMilli, OptionalLong limitGpuMilli) {}
 
     public Quota {
+        turns = List.copyOf(turns);
         requireAtLeastZero("reserved", reservedGpuMilli);
         limitGpuMilli.ifPresent(limit -> requireAtLeastZero("limit", limit));
         weightMilli.ifPresent(weight -> requireAtLeastZero("weight", weight));
         lendableGpuMilli.ifPresent(lendable -> requireAtLeastZero("lendable", lendable));
+    }
+
+    /** A quota that stays as it is, as far as it is known. */
+    public Quota(
+            QuotaPath path,
+            Scope scope,
+            long reservedGpuMilli,
+            OptionalLong limitGpuMilli,
+            OptionalLong weightMilli,
+            OptionalLong lendableGpuMilli,
+            int rank,
+            boolean overQuota,
+            long sequence) {
+        this(
+                path,
+                scope,
+                reservedGpuMilli,
+                limitGpuMilli,
+                weightMilli,
+                lendableGpuMilli,
+                rank,
+                overQuota,
+                sequence,
+                List.of());
     }
 
     /** A quota that came into being together with all others. */
@@ -67,7 +98,39 @@ public record Quota(
                 lendableGpuMilli,
                 rank,
                 overQuota,
-                sequence);
+                sequence,
+                turns);
+    }
+
+    /** The same with more reserved, of which a part is lent; the limit rises with it. */
+    Quota raisedBy(long gpuMilli, long lendable) {
+        return new Quota(
+                path,
+                scope,
+                reservedGpuMilli + gpuMilli,
+                limitGpuMilli.isPresent() ? OptionalLong.of(limitGpuMilli.getAsLong() + gpuMilli) : limitGpuMilli,
+                weightMilli,
+                lendableGpuMilli.isPresent() || lendable < gpuMilli
+                        ? OptionalLong.of(lendableGpuMilli.orElse(reservedGpuMilli) + lendable)
+                        : lendableGpuMilli,
+                rank,
+                overQuota,
+                sequence,
+                turns);
+    }
+
+    Quota withTurns(List<Turn> known) {
+        return new Quota(
+                path,
+                scope,
+                reservedGpuMilli,
+                limitGpuMilli,
+                weightMilli,
+                lendableGpuMilli,
+                rank,
+                overQuota,
+                sequence,
+                known);
     }
 
     private static void requireAtLeastZero(String what, long amount) {

@@ -52,6 +52,18 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
         return ofPool(Reason.Code.CLOSED, "Pool " + pool + " is closed at this time.", "The pool opens.");
     }
 
+    /** @param path whose capacity reservation is to come */
+    Reason closedTo(QuotaPath path) {
+        return reason(
+                Reason.Code.CLOSED,
+                Optional.of(path),
+                used,
+                OptionalLong.empty(),
+                "It needs a capacity reservation of " + path + " in " + pool
+                        + ", and none of that size is open at this time.",
+                "The capacity reservation begins.");
+    }
+
     Reason budget(QuotaPath path) {
         return reason(
                 Reason.Code.BUDGET,

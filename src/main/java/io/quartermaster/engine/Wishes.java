@@ -47,7 +47,8 @@ final class Wishes {
                 each * line.workersOfHead(),
                 !line.surplus(),
                 key.preemptible(),
-                key.dedicatedOnly());
+                key.dedicatedOnly(),
+                key.maxRuntimeMillis());
         Optional<Kind> kind = line.takesAnyNode()
                 ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli()))
                 : Optional.empty();

@@ -4,6 +4,7 @@ import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
+import io.quartermaster.capacity.CapacityReservations;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.ProblemException;
@@ -17,8 +18,10 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -38,13 +41,21 @@ class RuleWrites {
     private final Writes writes;
     private final RulesStore store;
     private final WaitingStore waiting;
+    private final CapacityReservations reservations;
     private final AuditLog audit;
     private final Callers callers;
 
-    RuleWrites(Writes writes, RulesStore store, WaitingStore waiting, AuditLog audit, Callers callers) {
+    RuleWrites(
+            Writes writes,
+            RulesStore store,
+            WaitingStore waiting,
+            CapacityReservations reservations,
+            AuditLog audit,
+            Callers callers) {
         this.writes = writes;
         this.store = store;
         this.waiting = waiting;
+        this.reservations = reservations;
         this.audit = audit;
         this.callers = callers;
     }
@@ -83,9 +94,20 @@ class RuleWrites {
                 .chain(touched -> waiting.held(work.session(), work.tenant())
                         .map(held -> Effects.between(before, after, held, touched)))
                 .call(() -> audit.record(work.session(), work.tenant(), work.caller(), change))
+                .call(() -> endReservations(
+                        work, Difference.ofPolicies(before, after).gone()))
                 .call(() -> tell(work, Inbox.Kind.POLICY, Difference.ofPolicies(before, after), Policy::id))
                 .call(() -> tell(work, Inbox.Kind.PROFILE, Difference.ofProfiles(before, after), Profile::id))
                 .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
+    }
+
+    private Uni<Void> endReservations(Work work, List<Policy> gone) {
+        Set<UUID> ids = gone.stream().map(Policy::id).collect(Collectors.toSet());
+        return ids.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : reservations.endAll(
+                        new CapacityReservations.Change(work.session(), work.tenant(), work.caller()),
+                        each -> each.policy().filter(ids::contains).isPresent());
     }
 
     private static void requireBounded(TenantRules after) {

@@ -4,7 +4,7 @@
  * <p>Owns: the tables {@code profile}, {@code policy}, {@code policy_quota} and {@code queue}, the making of a queue's first access rule,
  * and {@link io.quartermaster.governance.QuotaTree}, the one place that turns allotments and policies into the engine's quotas.
  *
- * <p>Does not own: allotments (package {@code capacity}); the meaning of access rules (package {@code access}); workloads, of which it
+ * <p>Does not own: allotments and capacity reservations (package {@code capacity}; who may hold one of a group is decided here); the meaning of access rules (package {@code access}); workloads, of which it
  * only asks to cancel or moves what waits in a queue that is retired.
  *
  * <p>Invariants: the reservations of children fit their parent's, down from the allotment, in every pool and over all pools together; a

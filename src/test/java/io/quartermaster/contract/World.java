@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -124,6 +126,20 @@ record World(String tenant, Map<String, String> ids) {
                         .body(Map.of("subjectKind", "everyone"))
                         .post(own + "/queues/" + queue + "/access-rules"))
                 .path("id");
+        String reservation = ensure(admin(tenant)
+                        .body(Map.of(
+                                "policy",
+                                policy,
+                                "pool",
+                                POOL,
+                                "gpus",
+                                "1",
+                                "startsAt",
+                                Instant.now().plus(Duration.ofDays(1)).toString(),
+                                "endsAt",
+                                Instant.now().plus(Duration.ofDays(2)).toString()))
+                        .post(own + "/capacity-reservations"))
+                .path("id");
         String workload = ensure(admin(tenant)
                         .header("Idempotency-Key", "the-one")
                         .body(Map.of(
@@ -152,6 +168,7 @@ record World(String tenant, Map<String, String> ids) {
                         Map.entry("policy", policy),
                         Map.entry("queue", queue),
                         Map.entry("rule", rule),
+                        Map.entry("capacityReservation", reservation),
                         Map.entry("workload", workload),
                         Map.entry("audit", audit(tenant))));
     }

@@ -52,7 +52,10 @@ class EnginePropertiesTest {
                 cell.plan();
                 Map<String, Long> after = heldPerQuota(cell);
                 cell.quotas.forEach((key, quota) -> {
-                    long limit = quota.limitGpuMilli().orElse(Long.MAX_VALUE);
+                    long limit = quota.limitGpuMilli().isPresent()
+                            ? quota.limitGpuMilli().getAsLong()
+                                    + RandomCalendar.raises(cell.calendar, quota, cell.nowMillis)
+                            : Long.MAX_VALUE;
                     assertThat(after.getOrDefault(key, 0L))
                             .as(key)
                             .isLessThanOrEqualTo(Math.max(before.getOrDefault(key, 0L), limit));

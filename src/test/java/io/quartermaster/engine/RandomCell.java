@@ -23,6 +23,7 @@ final class RandomCell {
     final SortedMap<NodeId, Node> nodes;
     final SortedMap<String, Quota> quotas;
     final SortedMap<QuotaPath, Caps> caps;
+    final List<CapacityReservation> calendar = new ArrayList<>();
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     final List<Decision> decisions = new ArrayList<>();
     Engine engine;
@@ -48,6 +49,9 @@ final class RandomCell {
         caps = terms.caps;
         paths = terms.paths;
         engine = new Engine(settings);
+        if (!wholeUnits && chance(3)) {
+            calendar.addAll(RandomCalendar.of(random, quotas.values()));
+        }
         engine.apply(facts());
     }
 
@@ -305,6 +309,7 @@ final class RandomCell {
         pools.values().forEach(pool -> facts.add(new Change.PoolSet(pool)));
         nodes.values().forEach(node -> facts.add(new Change.NodeSet(node)));
         quotas.values().forEach(quota -> facts.add(new Change.QuotaSet(quota)));
+        calendar.forEach(window -> facts.add(new Change.CapacityReservationSet(window)));
         caps.values().forEach(stated -> facts.add(new Change.CapsSet(stated)));
         facts.addAll(engine.pastUse());
         workloads.values().forEach(workload -> facts.add(new Change.WorkloadSet(workload)));

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -137,7 +138,8 @@ public final class Cluster {
                 tenure.gpuMilli(),
                 tenure.whole(),
                 tenure.preemptible(),
-                dedicatedOnly);
+                dedicatedOnly,
+                OptionalLong.empty());
     }
 
     public Ceilings ceilings() {

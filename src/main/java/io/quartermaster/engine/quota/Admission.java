@@ -164,8 +164,9 @@ public final class Admission {
         }
         for (QuotaNode node : leaf.belowRoot()) {
             long used = node.nonPreemptible().at(when);
-            if (used + ask.gpuMilli() > node.reservedGpuMilli()) {
-                return Optional.of(new Hit(Bound.NOT_PREEMPTIBLE, node, used, node.reservedGpuMilli()));
+            long lasting = node.lastingGpuMilli(ask.runtimeMillis());
+            if (used + ask.gpuMilli() > lasting) {
+                return Optional.of(new Hit(Bound.NOT_PREEMPTIBLE, node, used, lasting));
             }
         }
         return Optional.empty();

@@ -2,6 +2,7 @@ package io.quartermaster.engine.quota;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 
 /**
  * A request as the quota trees see it.
@@ -10,6 +11,7 @@ import java.util.List;
  * @param ceilings bounds beside the trees that it would count against
  * @param gpuMilli all that is asked for
  * @param whole whether a workload starts; else one that runs grows
+ * @param runtimeMillis when it is over at the latest, from now on; absent = nobody knows
  */
 public record Ask(
         List<QuotaNode> leaves,
@@ -17,7 +19,8 @@ public record Ask(
         long gpuMilli,
         boolean whole,
         boolean preemptible,
-        boolean dedicatedOnly) {
+        boolean dedicatedOnly,
+        OptionalLong runtimeMillis) {
 
     public Ask {
         leaves = List.copyOf(leaves);

@@ -1,5 +1,6 @@
 package io.quartermaster.engine.quota;
 
+import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,7 +46,8 @@ public final class QuotaNode {
             int rank,
             boolean overQuota,
             boolean named,
-            long sequence) {}
+            long sequence,
+            List<Quota.Turn> turns) {}
 
     /** A node's own work is a child beside the groups under it, and comes first. */
     record Key(QuotaPath path, boolean group) implements Comparable<Key> {
@@ -153,6 +155,39 @@ public final class QuotaNode {
 
     public long reservedGpuMilli() {
         return terms.reservedGpuMilli();
+    }
+
+    List<Quota.Turn> turns() {
+        return terms.turns();
+    }
+
+    /** What is reserved at a moment, as far as it is known; before the first turn, what is now. */
+    long reservedAt(long millis) {
+        long reserved = terms.reservedGpuMilli();
+        for (Quota.Turn turn : terms.turns()) {
+            reserved = turn.atMillis() <= millis ? turn.reservedGpuMilli() : reserved;
+        }
+        return reserved;
+    }
+
+    /** The least that is reserved from now on for so long; for as long as it is known, where it is not said how long. */
+    public long lastingGpuMilli(OptionalLong runtimeMillis) {
+        long least = terms.reservedGpuMilli();
+        for (Quota.Turn turn : terms.turns()) {
+            if (runtimeMillis.isEmpty() || turn.atMillis() - tree.nowMillis() < runtimeMillis.getAsLong()) {
+                least = Math.min(least, turn.reservedGpuMilli());
+            }
+        }
+        return least;
+    }
+
+    /** Whether so much is beyond the limit in any case, but not beyond that of a later time. */
+    public boolean waitsForTurn(long gpuMilli) {
+        boolean later = false;
+        for (Quota.Turn turn : terms.turns()) {
+            later |= turn.limitGpuMilli().orElse(Long.MAX_VALUE) >= gpuMilli;
+        }
+        return later && mostGpuMilli() < gpuMilli;
     }
 
     public OptionalLong limitGpuMilli() {

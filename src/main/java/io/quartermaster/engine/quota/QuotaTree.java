@@ -3,12 +3,14 @@ package io.quartermaster.engine.quota;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
@@ -27,6 +29,7 @@ public final class QuotaTree {
     private boolean lendsAll = true;
     private long capacityGpuMilli;
     private boolean pastCounts;
+    private long nowMillis;
 
     private QuotaTree(Scope scope, boolean open) {
         this.scope = scope;
@@ -69,12 +72,26 @@ public final class QuotaTree {
                 quota.rank(),
                 quota.overQuota(),
                 true,
-                quota.sequence());
+                quota.sequence(),
+                quota.turns());
     }
 
     private static QuotaNode.Terms terms(long reservedGpuMilli, OptionalLong weightMilli, boolean named) {
+        return terms(reservedGpuMilli, weightMilli, named, List.of());
+    }
+
+    private static QuotaNode.Terms terms(
+            long reservedGpuMilli, OptionalLong weightMilli, boolean named, List<Quota.Turn> turns) {
         return new QuotaNode.Terms(
-                reservedGpuMilli, OptionalLong.empty(), weightMilli, reservedGpuMilli, 0, true, named, Long.MAX_VALUE);
+                reservedGpuMilli,
+                OptionalLong.empty(),
+                weightMilli,
+                reservedGpuMilli,
+                0,
+                true,
+                named,
+                Long.MAX_VALUE,
+                turns);
     }
 
     private void build(SortedMap<QuotaPath, QuotaNode.Terms> all) {
@@ -103,14 +120,26 @@ public final class QuotaTree {
     }
 
     private QuotaNode ownLeaf(QuotaNode node) {
-        long givenOn = 0;
-        for (QuotaNode child : node.children()) {
-            givenOn += child.reservedGpuMilli();
+        SortedSet<Long> moments = new TreeSet<>();
+        node.turns().forEach(turn -> moments.add(turn.atMillis()));
+        node.children().forEach(child -> child.turns().forEach(turn -> moments.add(turn.atMillis())));
+        List<Quota.Turn> turns = new ArrayList<>();
+        for (long moment : moments) {
+            turns.add(new Quota.Turn(moment, leftOver(node, moment), OptionalLong.empty()));
         }
-        long own = Math.max(0, node.reservedGpuMilli() - givenOn);
-        QuotaNode leaf = new QuotaNode(this, node, node.path(), terms(own, OptionalLong.empty(), node.named()));
+        long own = leftOver(node, Long.MIN_VALUE);
+        QuotaNode leaf = new QuotaNode(this, node, node.path(), terms(own, OptionalLong.empty(), node.named(), turns));
         node.addChild(new QuotaNode.Key(node.path(), false), leaf);
         return leaf;
+    }
+
+    /** What a node reserves at a moment beyond what is reserved for the groups under it. */
+    private static long leftOver(QuotaNode node, long atMillis) {
+        long left = node.reservedAt(atMillis);
+        for (QuotaNode child : node.children()) {
+            left -= child.reservedAt(atMillis);
+        }
+        return Math.max(0, left);
     }
 
     private static void setWeights(QuotaNode parent) {
@@ -183,6 +212,15 @@ public final class QuotaTree {
 
     public void capacityGpuMilli(long gpuMilli) {
         capacityGpuMilli = gpuMilli;
+    }
+
+    /** The moment for which it is asked. */
+    long nowMillis() {
+        return nowMillis;
+    }
+
+    public void nowMillis(long millis) {
+        nowMillis = millis;
     }
 
     /**

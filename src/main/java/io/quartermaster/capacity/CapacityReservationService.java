@@ -1,0 +1,100 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.capacity.CapacityReservations.Change;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Gives tenants parts of pools for a time. Runs as the tenant, under the lock of its quotas. */
+@ApplicationScoped
+class CapacityReservationService {
+
+    private final Writes writes;
+    private final SystemDatabase database;
+    private final Allotments allotments;
+    private final PoolStore pools;
+    private final CapacityReservations reservations;
+    private final Callers callers;
+
+    CapacityReservationService(
+            Writes writes,
+            SystemDatabase database,
+            Allotments allotments,
+            PoolStore pools,
+            CapacityReservations reservations,
+            Callers callers) {
+        this.writes = writes;
+        this.database = database;
+        this.allotments = allotments;
+        this.pools = pools;
+        this.reservations = reservations;
+        this.callers = callers;
+    }
+
+    Uni<Response> create(
+            TenantId tenant, CapacityReservationApi.@Nullable OfTenant body, WriteParams params, UriInfo uri) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+        }
+        CapacityReservationApi.Terms terms = body.check(reservations.now());
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, body, session -> {
+            Change change = new Change(session, tenant, caller);
+            return allotments
+                    .requireTenant(session, tenant)
+                    .chain(() -> allotments.lock(session, tenant))
+                    .chain(() -> reservations.allotment(session, tenant, terms.pool()))
+                    .chain(pool -> reservations
+                            .coming(session, tenant)
+                            .chain(coming -> reservations.add(change, terms, pool, Optional.empty(), null, coming)))
+                    .chain(made -> warnings(made).map(warnings -> reply(tenant, made, warnings)));
+        });
+    }
+
+    /** What may surprise: with all that others hold in that time, more may be reserved than is up. */
+    private Uni<List<String>> warnings(CapacityReservations.Named made) {
+        return database.on(connection -> pools.find(connection, made.pool(), Lock.NONE)
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(pool -> pools.reservedBeside(connection, made.reservation())
+                        .map(others -> {
+                            long sum = others + made.reservation().gpuMilli();
+                            long up = pool.up().milli();
+                            return sum <= up
+                                    ? List.<String>of()
+                                    : List.of("reservations in pool " + pool.name() + " may add up to "
+                                            + new GpuAmount(sum) + " GPUs in that time, and " + new GpuAmount(up)
+                                            + " are up");
+                        })));
+    }
+
+    private Reply reply(TenantId tenant, CapacityReservations.Named made, List<String> warnings) {
+        Instant now = reservations.now();
+        return Reply.created(
+                "/v1/operator/tenants/" + tenant + "/capacity-reservations/"
+                        + made.reservation().id(),
+                made.view(tenant, now, warnings));
+    }
+
+    Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, null, session -> allotments
+                .lock(session, tenant)
+                .chain(() -> reservations.find(session, tenant, id))
+                .chain(found -> reservations.end(new Change(session, tenant, caller), found))
+                .map(done -> Reply.noContent()));
+    }
+}

@@ -1,0 +1,182 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.capacity.Allotment;
+import io.quartermaster.capacity.Allotments;
+import io.quartermaster.capacity.CapacityReservation;
+import io.quartermaster.capacity.CapacityReservationApi;
+import io.quartermaster.capacity.CapacityReservations;
+import io.quartermaster.capacity.CapacityReservations.Change;
+import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.WriteParams;
+import io.quartermaster.platform.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/** Gives groups parts of their tenant's reservation for a time; never more than the tenant has at each moment of it. */
+@ApplicationScoped
+class PolicyReservationService {
+
+    private final Writes writes;
+    private final RulesStore store;
+    private final CapacityReservations reservations;
+    private final Callers callers;
+
+    PolicyReservationService(Writes writes, RulesStore store, CapacityReservations reservations, Callers callers) {
+        this.writes = writes;
+        this.store = store;
+        this.reservations = reservations;
+        this.callers = callers;
+    }
+
+    Uni<Response> create(
+            TenantId tenant, CapacityReservationApi.@Nullable OfPolicy body, WriteParams params, UriInfo uri) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+        }
+        CapacityReservationApi.Terms terms = body.check(reservations.now());
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
+                .chain(rules -> make(new Change(session, tenant, caller), rules, String.valueOf(body.policy()), terms))
+                .map(made -> Reply.created("/v1/tenants/" + tenant + "/capacity-reservations/" + made.id(), made)));
+    }
+
+    private Uni<CapacityReservationApi.View> make(
+            Change change, TenantRules rules, String policyName, CapacityReservationApi.Terms terms) {
+        return reservations
+                .allotment(change.session(), change.tenant(), terms.pool())
+                .chain(pool -> {
+                    Policy policy = policy(rules, policyName, pool);
+                    return reservations
+                            .coming(change.session(), change.tenant())
+                            .chain(coming -> reservations
+                                    .add(change, terms, pool, Optional.of(policy.id()), policy.name(), coming)
+                                    .invoke(made -> requireRoom(rules, pool, coming, made.reservation()))
+                                    .map(made -> made.view(change.tenant(), reservations.now(), null)));
+                });
+    }
+
+    private static Policy policy(TenantRules rules, String name, Allotments.Named pool) {
+        Policy policy = rules.policy(name)
+                .orElseThrow(() -> ProblemException.refused(
+                        "no-such-policy",
+                        "policy",
+                        "there is no policy named " + name,
+                        "one of " + rules.policies().stream().map(Policy::name).toList()));
+        if (policy.quotaFor(Scope.of(pool.allotment().pool())).isEmpty()) {
+            throw ProblemException.refused(
+                    "no-quota",
+                    "pool",
+                    "policy " + name + " has no quota in pool " + pool.poolName(),
+                    "a pool in which the policy has a quota");
+        }
+        return policy;
+    }
+
+    /** Refused where at some moment of it a tenant's or a group's reservation would be given out more than once by its children. */
+    private static void requireRoom(
+            TenantRules rules, Allotments.Named pool, List<CapacityReservation> coming, CapacityReservation made) {
+        List<CapacityReservation> all = new ArrayList<>(coming);
+        all.add(made);
+        SortedSet<Instant> moments = new TreeSet<>();
+        moments.add(made.startsAt());
+        for (CapacityReservation each : all) {
+            for (Instant turn : List.of(each.startsAt(), each.endsAt())) {
+                if (made.isOpenAt(turn)) {
+                    moments.add(turn);
+                }
+            }
+        }
+        Scope scope = Scope.of(pool.allotment().pool());
+        for (Instant moment : moments) {
+            for (QuotaTree.Overdrawn overdrawn : treeAt(rules, all, moment).overdrawn()) {
+                if (overdrawn.parent().scope().equals(scope)) {
+                    throw ProblemException.refused(
+                            "reservations-do-not-fit",
+                            "gpus",
+                            "at " + moment + " groups would reserve "
+                                    + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " GPUs in pool "
+                                    + pool.poolName() + " under "
+                                    + overdrawn.parent().path() + ", which has "
+                                    + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + ": "
+                                    + PoliciesGuard.reservations(overdrawn),
+                            "as much as is left at each moment of it");
+                }
+            }
+        }
+    }
+
+    private static QuotaTree treeAt(TenantRules rules, List<CapacityReservation> all, Instant moment) {
+        List<Allotment> allotments = rules.allotments().stream()
+                .map(one -> new Allotment(
+                        rules.tenant(),
+                        one.allotment().pool(),
+                        raised(one.allotment().terms(), all, one.poolId(), Optional.empty(), moment)))
+                .toList();
+        List<Policy> policies = rules.policies().stream()
+                .map(policy -> policy.with(
+                        policy.quotas().stream()
+                                .map(quota -> switch (quota.scope()) {
+                                    case Scope.AllPools anywhere -> quota;
+                                    case Scope.OnePool one ->
+                                        new PolicyQuota(
+                                                quota.scope(),
+                                                raised(
+                                                        quota.terms(),
+                                                        all,
+                                                        UUID.fromString(
+                                                                one.pool().value()),
+                                                        Optional.of(policy.id()),
+                                                        moment));
+                                })
+                                .toList(),
+                        policy.overQuota(),
+                        policy.userLimitGpuMilli(),
+                        policy.maxRunning()))
+                .toList();
+        return QuotaTree.of(rules.tenant(), allotments, policies);
+    }
+
+    private static QuotaTerms raised(
+            QuotaTerms terms, List<CapacityReservation> all, UUID pool, Optional<UUID> policy, Instant moment) {
+        long more = all.stream()
+                .filter(each -> each.pool().equals(pool) && each.policy().equals(policy) && each.isOpenAt(moment))
+                .mapToLong(CapacityReservation::gpuMilli)
+                .sum();
+        return terms.raisedBy(more);
+    }
+
+    Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, null, session -> ofAGroup(session, tenant, id)
+                .chain(found -> reservations.end(new Change(session, tenant, caller), found))
+                .map(done -> Reply.noContent()));
+    }
+
+    private Uni<CapacityReservations.Named> ofAGroup(Mutiny.Session session, TenantId tenant, String id) {
+        return store.lock(session, tenant)
+                .chain(() -> reservations.find(session, tenant, id))
+                .invoke(found -> {
+                    if (found.reservation().policy().isEmpty()) {
+                        throw ProblemException.forbidden("the operator gave it to the tenant, and ends it");
+                    }
+                });
+    }
+}

@@ -1,0 +1,41 @@
+package io.quartermaster.engine;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Random;
+
+/** Capacity reservations of holders that have a quota, in a time that a random history passes through. */
+final class RandomCalendar {
+
+    private RandomCalendar() {}
+
+    static List<CapacityReservation> of(Random random, Collection<Quota> quotas) {
+        List<CapacityReservation> windows = new ArrayList<>();
+        for (Quota quota : quotas) {
+            if (quota.scope() instanceof Scope.OnePool(PoolId pool) && random.nextInt(3) == 0) {
+                long from = 1000L * random.nextInt(40);
+                windows.add(new CapacityReservation(
+                        new CapacityReservationId("w" + windows.size()),
+                        quota.path(),
+                        pool,
+                        1000L * (1 + random.nextInt(4)),
+                        random.nextInt(4) > 0,
+                        from,
+                        from + 1000L * (1 + random.nextInt(40))));
+            }
+        }
+        return windows;
+    }
+
+    /** By how much a quota is raised at a moment. */
+    static long raises(Collection<CapacityReservation> windows, Quota quota, long millis) {
+        return windows.stream()
+                .filter(each -> each.path().equals(quota.path())
+                        && Scope.of(each.pool()).equals(quota.scope())
+                        && each.fromMillis() <= millis
+                        && millis < each.untilMillis())
+                .mapToLong(CapacityReservation::gpuMilli)
+                .sum();
+    }
+}

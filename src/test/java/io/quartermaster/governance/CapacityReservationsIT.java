@@ -1,0 +1,210 @@
+package io.quartermaster.governance;
+
+import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.memberToken;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.empty;
+import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.hasItem;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.vertx.mutiny.sqlclient.Tuple;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Windows of the calendar that raise what is reserved, from the API to who runs and to the books. */
+@QuarkusTest
+class CapacityReservationsIT extends SharedPool {
+
+    private static final String CALENDAR = TENANT + "/capacity-reservations";
+    private static final String OPERATORS = "/v1/operator/tenants/" + A + "/capacity-reservations";
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @AfterEach
+    void endAll() {
+        List<String> workloads = request(adminToken(A))
+                .queryParam("pageSize", 500)
+                .get(TENANT + "/workloads")
+                .path("items.id");
+        workloads.forEach(id -> request(adminToken(A)).post(TENANT + "/workloads/" + id + "/cancel"));
+        List<String> ids = request(operatorToken()).get(OPERATORS).path("items.id");
+        ids.forEach(id ->
+                request(operatorToken()).delete(OPERATORS + "/" + id).then().statusCode(204));
+        request(operatorToken()).get(OPERATORS).then().body("items", empty());
+    }
+
+    private static Map<String, Object> window(String gpus, Instant from, Instant until) {
+        return new HashMap<>(
+                Map.of("pool", POOL, "gpus", gpus, "startsAt", from.toString(), "endsAt", until.toString()));
+    }
+
+    private static Map<String, Object> of(String policy, Map<String, Object> window) {
+        window.put("policy", policy);
+        return window;
+    }
+
+    private static List<String> submit(String member, String queue, int count) {
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ids.add(request(memberToken(A, member))
+                    .body(Map.of(
+                            "queue", queue, "name", queue + "-" + i, "type", "training", "command", List.of("true")))
+                    .post(TENANT + "/workloads")
+                    .then()
+                    .statusCode(201)
+                    .extract()
+                    .path("id"));
+        }
+        return ids;
+    }
+
+    private static long holding(List<String> ids) {
+        List<Map<String, Object>> items = request(adminToken(A))
+                .queryParam("pageSize", 500)
+                .get(TENANT + "/workloads")
+                .path("items");
+        return items.stream()
+                .filter(item -> ids.contains(item.get("id")))
+                .filter(item -> List.of("starting", "running").contains(item.get("state")))
+                .count();
+    }
+
+    private List<Long> levels(String policy) {
+        List<Long> levels = new ArrayList<>();
+        database.on(connection -> connection.preparedQuery("""
+                                select e.gpu_milli from usage_event e join policy p on p.tenant_id = e.tenant_id and p.id = e.policy_id
+                                 where e.kind = 'policy-reserved' and p.tenant_id = $1 and p.name = $2 order by e.seq
+                                """).execute(Tuple.of(A, policy)))
+                .await()
+                .atMost(Duration.ofSeconds(10))
+                .forEach(row -> levels.add(row.getLong(0)));
+        return levels;
+    }
+
+    @Test
+    void aWindowTakesBackWhatIsBorrowedWhenItBeginsAndWhatItHeldIsOverQuotaWhenItEnds() {
+        made(policy("cal-rnd", "/rnd", "4", "10", "1xgpu"));
+        made(policy("cal-devops", "/devops", "0", "2", "1xgpu"));
+        List<String> rnd = submit("rnd-member", "cal-rnd-1xgpu", 10);
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 10);
+        List<String> devops = submit("devops-member", "cal-devops-1xgpu", 4);
+
+        Instant begin = Instant.now().plusSeconds(2);
+        String id = request(adminToken(A))
+                .body(of("cal-devops", window("4", begin, begin.plusSeconds(600))))
+                .post(CALENDAR)
+                .then()
+                .statusCode(201)
+                .body("state", equalTo("planned"))
+                .body("gpus", equalTo("4"))
+                .extract()
+                .path("id");
+
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(devops) == 4 && holding(rnd) == 6);
+        assertThat(Instant.now()).isAfterOrEqualTo(begin);
+        request(adminToken(A)).get(CALENDAR).then().body("items.state", hasItem("open"));
+
+        request(adminToken(A)).delete(CALENDAR + "/" + id).then().statusCode(204);
+        // What devops holds is over-quota now, and R&D has all of the fair share.
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 10 && holding(devops) == 0);
+        assertThat(levels("cal-devops")).endsWith(4_000L, 0L);
+        request(adminToken(A))
+                .queryParam("over", true)
+                .get(CALENDAR)
+                .then()
+                .body("items.policy", hasItem("cal-devops"));
+    }
+
+    @Test
+    void groupsGetNoMoreThanTheTenantHasAtEachMoment() {
+        made(policy("cal-rnd", "/rnd", "8", "10", "1xgpu"));
+        Instant day = Instant.now().plus(Duration.ofDays(1));
+        Instant hour = day.plus(Duration.ofHours(1));
+
+        request(adminToken(A))
+                .body(of("cal-rnd", window("4", day, hour)))
+                .post(CALENDAR)
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("reservations-do-not-fit"))
+                .body("detail", containsString("12"));
+
+        request(operatorToken())
+                .body(window("15", day, hour))
+                .post(OPERATORS)
+                .then()
+                .statusCode(201)
+                .body("warnings[0]", containsString("may add up to 35"));
+        request(adminToken(A))
+                .body(of("cal-rnd", window("4", day, hour)))
+                .post(CALENDAR)
+                .then()
+                .statusCode(201);
+        request(adminToken(A))
+                .body(of("cal-rnd", window("4", day, hour.plusSeconds(1))))
+                .post(CALENDAR)
+                .then()
+                .statusCode(422)
+                .body("errors[0].field", equalTo("gpus"));
+    }
+
+    @Test
+    void onlyTheOperatorEndsWhatItGave() {
+        Instant day = Instant.now().plus(Duration.ofDays(1));
+        String id = request(operatorToken())
+                .body(window("1", day, day.plusSeconds(60)))
+                .post(OPERATORS)
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+        request(adminToken(A)).delete(CALENDAR + "/" + id).then().statusCode(403);
+        request(adminToken(B))
+                .get("/v1/tenants/" + B + "/capacity-reservations/" + id)
+                .then()
+                .statusCode(404);
+        request(adminToken(A)).get(CALENDAR + "/" + id).then().statusCode(200).body("gpus", equalTo("1"));
+        request(operatorToken()).delete(OPERATORS + "/" + id).then().statusCode(204);
+        request(adminToken(A)).get(CALENDAR + "/" + id).then().statusCode(404);
+    }
+
+    @Test
+    void whatIsWrongWithAWindowIsSaidFieldByField() {
+        request(operatorToken())
+                .body(Map.of("pool", "no-such", "gpus", "0", "startsAt", "tomorrow", "endsAt", "2020-01-01T00:00:00Z"))
+                .post(OPERATORS)
+                .then()
+                .statusCode(400)
+                .body("errors.field", hasItem("gpus"))
+                .body("errors.field", hasItem("startsAt"))
+                .body("errors.field", hasItem("endsAt"));
+        request(operatorToken())
+                .body(window("1", Instant.now(), Instant.now().plusSeconds(60)))
+                .post("/v1/operator/tenants/never-there/capacity-reservations")
+                .then()
+                .statusCode(404);
+    }
+
+    @Test
+    void retiringAPolicyEndsItsWindows() {
+        made(policy("cal-rnd", "/rnd", "4", "10", "1xgpu"));
+        Instant day = Instant.now().plus(Duration.ofDays(1));
+        request(adminToken(A))
+                .body(of("cal-rnd", window("2", day, day.plusSeconds(60))))
+                .post(CALENDAR)
+                .then()
+                .statusCode(201);
+        admin().delete(TENANT + "/policies/cal-rnd").then().statusCode(200);
+        request(adminToken(A)).get(CALENDAR).then().body("items", empty());
+    }
+}
