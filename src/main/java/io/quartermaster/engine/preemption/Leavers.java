@@ -66,7 +66,7 @@ final class Leavers {
      */
     boolean couldMakeRoom(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
         if (plain && request.shape().gpus() instanceof GpuRequest.Fraction part && part.devices() == 1) {
-            return couldGiveAPart(onNode);
+            return couldGiveAPart(onNode) || couldGiveProcessors(node, onNode);
         }
         long missing = neededGpuMilli - space.freeGpuMilli(node, Horizon.LATER);
         return missing > 0 ? leavingGpuMilli(node, onNode) >= missing : couldBringTogether(node, onNode);
@@ -95,6 +95,25 @@ final class Leavers {
         }
         return byDevice.values().stream().anyMatch(alike -> alike.entrySet().stream()
                 .allMatch(entry -> couldGoTogether(entry.getKey(), entry.getValue())));
+    }
+
+    /** Processors and memory come free only where somebody leaves who has some. */
+    private boolean couldGiveProcessors(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
+        if (!usesProcessors(request.shape())) {
+            return false;
+        }
+        for (SortedSet<Unit> ofGroup : onNode.values()) {
+            for (Unit unit : ofGroup) {
+                if (usesProcessors(unit.holder().tenure().shape()) && couldLeave(unit.holder(), node)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private static boolean usesProcessors(Shape shape) {
+        return shape.cpuMilli() > 0 || shape.memoryMiB() > 0;
     }
 
     private boolean couldGoTogether(Asked asked, int count) {
