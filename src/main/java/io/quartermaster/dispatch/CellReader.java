@@ -43,19 +43,24 @@ final class CellReader {
                    f.max_runtime_ms as profile_max_runtime_ms,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination,
-                   w.paused_attempt, w.paused_node, w.paused_until, b.pool_id as paused_pool, b.gpu_milli as paused_gpu_milli, r.state as paused_report,
-                   w.paused_until > clock_timestamp() and x.retired_at is null and x.schedulable and c.lost_at is null and t.state = 'active' as paused_may_stay
+                   w.paused_attempt, w.paused_node, w.paused_until, s.paused_pool, s.paused_gpu_milli, s.paused_report, s.paused_may_stay
               from workload w
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
               left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended' and a.worker is null
               left join nomination n on n.tenant_id = w.tenant_id and n.workload_id = w.id
-              left join attempt b on b.tenant_id = w.tenant_id and b.id = w.paused_attempt
-              left join report r on r.tenant_id = w.tenant_id and r.attempt_id = w.paused_attempt and r.node_id = w.paused_node
-              left join node x on x.id = w.paused_node
-              left join node_contact c on c.node_id = w.paused_node
-              left join tenant t on t.id = w.tenant_id and w.paused_attempt is not null
+              -- With a limit, so that it is looked up for those few alone, however many are read.
+              left join lateral (
+                  select b.pool_id as paused_pool, b.gpu_milli as paused_gpu_milli, r.state as paused_report,
+                         w.paused_until > clock_timestamp() and x.retired_at is null and x.schedulable and c.lost_at is null
+                             and t.state = 'active' as paused_may_stay
+                    from attempt b
+                    join tenant t on t.id = b.tenant_id
+                    join node x on x.id = w.paused_node
+                    left join node_contact c on c.node_id = x.id
+                    left join report r on r.tenant_id = b.tenant_id and r.attempt_id = b.id and r.node_id = x.id
+                   where w.paused_attempt is not null and b.tenant_id = w.tenant_id and b.id = w.paused_attempt limit 1) s on true
              where w.set_aside_at is null
             """;
 

@@ -280,4 +280,21 @@ class AgentPauseIT extends RealAgent {
         assertThat(folder.resolve("callback")).hasContent("called");
         assertThat(Files.readAllLines(folder.resolve("calls"))).last().isEqualTo("--action unlock --pid WORK");
     }
+
+    @Test
+    void pausedTimeDoesNotCountAndTheNextAttemptHasItsOwn() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = Orders.shell(COUNT.formatted(folder), it -> it.maxRuntimeMillis = 2_000L);
+        service.order(order);
+        awaitRunning(service, order);
+        awaitCounting("count", 2);
+        pause(service, order);
+        MILLISECONDS.sleep(2_500);
+        assertThat(service.state(order.attemptId())).containsInstanceOf(AttemptState.Paused.class);
+        AttemptOrder next = Orders.resuming(order, it -> it.maxRuntimeMillis = 1_000L);
+        service.resume(next);
+        awaitRunning(service, next);
+        assertThat(awaitEnd(service, next).outcome()).isEqualTo(Outcome.TIMED_OUT);
+    }
 }

@@ -33,7 +33,7 @@ class AgentStore {
     private static final String WANTED = """
             select p.paused, o.* from (
                 select coalesce(array_agg(paused_attempt order by paused_attempt), '{}') as paused
-                  from workload where paused_node = $1 and state = 'paused') p
+                  from workload where paused_node = $1 and paused_attempt is not null and state = 'paused') p
               left join (%s) o on true order by o.id
             """;
 
