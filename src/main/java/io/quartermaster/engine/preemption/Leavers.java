@@ -14,11 +14,13 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
@@ -74,7 +76,7 @@ final class Leavers {
 
     /** On each GPU, how many alike hold something of it: all of them have to go, or one of them is of the same tenant. */
     private boolean couldGiveAPart(SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
-        Map<Integer, Map<Asked, Integer>> byDevice = new HashMap<>();
+        SortedMap<Integer, Map<Asked, Integer>> byDevice = new TreeMap<>();
         for (SortedSet<Unit> ofGroup : onNode.values()) {
             for (Unit unit : ofGroup) {
                 Tenure tenure = unit.holder().tenure();
@@ -88,7 +90,7 @@ final class Leavers {
                 }
                 if (unit.workers().getFirst().place() instanceof Allocation.Place.OnNode on) {
                     Asked asked = new Asked(tenure.shape(), tenure.path().tenant());
-                    on.shares().forEach(share -> byDevice.computeIfAbsent(share.device(), d -> new HashMap<>())
+                    on.shares().forEach(share -> byDevice.computeIfAbsent(share.device(), d -> new LinkedHashMap<>())
                             .merge(asked, 1, Integer::sum));
                 }
             }
