@@ -77,13 +77,14 @@ final class Standstill {
         return phase == Phase.RUNS ? maxRuntimeEndMillis : Long.MAX_VALUE;
     }
 
-    /** Whether its processes do nothing now, so that no callback can reach them and TERM needs SIGCONT. */
-    boolean standsStill() {
-        return phase == Phase.STANDS;
+    /** Whether its processes are being stopped at this moment: that is undone or done before anything else. */
+    boolean isComingToAStand() {
+        return phase == Phase.STOPS;
     }
 
-    void goOn() {
-        ProcessGroup.goOn(leader, work.attemptId());
+    /** Whether its processes do nothing now and hold no devices, so that no callback and no TERM can reach them. */
+    boolean standsStill() {
+        return phase == Phase.STANDS;
     }
 
     /** Why it could not be paused or could not go on; empty as long as all went well. */

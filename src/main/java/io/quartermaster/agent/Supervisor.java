@@ -236,13 +236,21 @@ public final class Supervisor {
                 if (late != null) {
                     late.signal(Signal.KILL);
                 }
-            } else if (!callbackIsRunning() && !termSent) {
+            } else if (standstill.standsStill()) {
+                // It holds no devices: nothing of it may run again, not even to end.
+                killWhatStandsStill();
+            } else if (!callbackIsRunning() && !termSent && !standstill.isComingToAStand()) {
                 termSent = true;
                 group.signal(Signal.TERM);
-                if (standstill.standsStill()) {
-                    standstill.goOn();
-                }
             }
+        }
+
+        private void killWhatStandsStill() throws IOException, InterruptedException {
+            if (group.isAlive()) {
+                detail = "killed while it was paused";
+                output.note(detail);
+            }
+            ProcessGroup.kill(Optional.of(group.leader().pid()), work.attemptId(), KILL_LIMIT_MILLIS);
         }
 
         private void killAll() throws IOException, InterruptedException {

@@ -2,6 +2,7 @@ package io.quartermaster.capacity;
 
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
+import java.time.Instant;
 import java.util.List;
 import org.hibernate.reactive.mutiny.Mutiny;
 
@@ -17,4 +18,12 @@ public interface AllotmentGuard {
      * @param after all allotments as they would be
      */
     Uni<List<String>> objections(Mutiny.Session session, TenantId tenant, List<Allotments.Named> after);
+
+    /** What stands against capacity reservations becoming others: one sentence for each place that would be given out more than once. */
+    Uni<List<String>> objections(
+            Mutiny.Session session,
+            TenantId tenant,
+            List<CapacityReservation> before,
+            List<CapacityReservation> after,
+            Instant now);
 }

@@ -86,7 +86,7 @@ public class CapacityReservations {
         String scope = "capacity-reservations:" + tenant + ":" + over;
         UUID after = page.after(scope).map(UUID::fromString).orElse(new UUID(0, 0));
         return transactions
-                .in(tenant, session -> session.createNativeQuery(
+                .in(tenant, session -> allotments.requireTenant(session, tenant).chain(() -> session.createNativeQuery(
                                 SELECT + " and (c.ends_at <= :now) = :over and c.id > :after order by c.id",
                                 Object[].class)
                         .setParameter("tenant", tenant.value())
@@ -94,7 +94,7 @@ public class CapacityReservations {
                         .setParameter("over", over)
                         .setParameter("after", after)
                         .setMaxResults(page.size() + 1)
-                        .getResultList())
+                        .getResultList()))
                 .map(rows -> Page.of(
                         rows.stream()
                                 .map(row -> named(row).view(tenant, now, null))

@@ -2,6 +2,7 @@ package io.quartermaster.engine;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.SortedMap;
@@ -11,6 +12,8 @@ import java.util.TreeSet;
 
 /** The capacity reservations, and what they make of the quotas at a moment and later. */
 final class Calendar {
+    private static final SortedSet<Long> NONE = Collections.emptySortedSet();
+
     private final SortedMap<CapacityReservationId, CapacityReservation> reservations = new TreeMap<>();
 
     boolean isEmpty() {
@@ -92,14 +95,14 @@ final class Calendar {
     /**
      * The next moment at which the quotas turn, or at which work that must end before such a moment may not begin any more.
      *
-     * @param runtimesMillis how long such work may run
+     * @param runtimesMillis how long such work may run, by tenant
      */
-    OptionalLong nextTurn(long nowMillis, Collection<Long> runtimesMillis) {
+    OptionalLong nextTurn(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
         OptionalLong next = OptionalLong.empty();
         for (CapacityReservation each : reservations.values()) {
             for (long moment : List.of(each.fromMillis(), each.untilMillis())) {
                 next = sooner(next, moment, nowMillis);
-                for (long runtime : runtimesMillis) {
+                for (long runtime : runtimesMillis.getOrDefault(each.path().tenant(), NONE)) {
                     next = sooner(next, moment - runtime + 1, nowMillis);
                 }
             }

@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -66,17 +68,21 @@ public final class Engine {
         }
     }
 
-    private void takeOver(Change change) {
-        if (facts.takeOver(change)) {
+    /** Returns whether it was news. */
+    private boolean takeOver(Change change) {
+        boolean news = facts.takeOver(change);
+        if (news) {
             closeBooks();
             news();
             stops.forget();
         }
+        return news;
     }
 
     private void calendarTurns(Change change) {
-        takeOver(change);
-        turnAtMillis = OptionalLong.of(Long.MIN_VALUE);
+        if (takeOver(change)) {
+            turnAtMillis = OptionalLong.of(Long.MIN_VALUE);
+        }
     }
 
     /** What was planned last does not hold any more. */
@@ -221,11 +227,13 @@ public final class Engine {
         if (facts.calendar().isEmpty()) {
             return OptionalLong.empty();
         }
-        SortedSet<Long> runtimes = new TreeSet<>();
+        SortedMap<String, SortedSet<Long>> runtimes = new TreeMap<>();
         for (Line line : open.lines()) {
-            if (!line.key().preemptible()) {
-                line.key().maxRuntimeMillis().ifPresent(runtimes::add);
-            }
+            OptionalLong runtime =
+                    line.key().preemptible() ? OptionalLong.empty() : line.key().maxRuntimeMillis();
+            runtime.ifPresent(
+                    millis -> runtimes.computeIfAbsent(line.key().path().tenant(), tenant -> new TreeSet<>())
+                            .add(millis));
         }
         return facts.calendar().nextTurn(nowMillis, runtimes);
     }

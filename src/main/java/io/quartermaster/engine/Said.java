@@ -162,16 +162,7 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                                 + Amounts.gpus(hit.boundGpuMilli()) + " reserved for it in " + where(node)
                                 + ", and this work may not go beyond.",
                         node.path() + " gives back " + Amounts.gpus(over) + ", or more is reserved for it.");
-            case NOT_PREEMPTIBLE ->
-                ofPath(
-                        Reason.Code.NOT_PREEMPTIBLE,
-                        hit,
-                        "Non-preemptible work of " + node.path() + " holds " + Amounts.gpus(hit.usedGpuMilli())
-                                + " of the "
-                                + Amounts.gpus(hit.boundGpuMilli()) + " reserved for it in " + where(node)
-                                + ", and may not go beyond.",
-                        "Non-preemptible work of " + node.path() + " gives back " + Amounts.gpus(over)
-                                + ", more is reserved, or it is submitted as preemptible.");
+            case NOT_PREEMPTIBLE -> notPreemptible(hit, over);
             case HELD_FOR_OTHERS ->
                 ofPool(
                         Reason.Code.HELD_FOR_OTHERS,
@@ -181,6 +172,21 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                         Amounts.gpus(over) + " more come free, or more is reserved for it.");
             case CAPACITY -> noCapacity();
         };
+    }
+
+    /** The bound is what lasts for as long as the work may run: the end of a capacity reservation may come before. */
+    private Reason notPreemptible(Admission.Hit hit, long over) {
+        QuotaNode node = hit.node();
+        boolean ends = node.reservedGpuMilli() > hit.boundGpuMilli();
+        return ofPath(
+                Reason.Code.NOT_PREEMPTIBLE,
+                hit,
+                "Non-preemptible work of " + node.path() + " holds " + Amounts.gpus(hit.usedGpuMilli()) + " of the "
+                        + Amounts.gpus(hit.boundGpuMilli()) + " reserved for it in " + where(node)
+                        + (ends ? " for as long as this work may run" : "") + ", and may not go beyond.",
+                "Non-preemptible work of " + node.path() + " gives back " + Amounts.gpus(over) + ", more is reserved, "
+                        + (ends ? "it states a maximum run time that is over before a capacity reservation is, " : "")
+                        + "or it is submitted as preemptible.");
     }
 
     /** A bound on users or on numbers of workloads. */

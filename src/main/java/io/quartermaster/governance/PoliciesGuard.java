@@ -2,6 +2,7 @@ package io.quartermaster.governance;
 
 import io.quartermaster.capacity.AllotmentGuard;
 import io.quartermaster.capacity.Allotments;
+import io.quartermaster.capacity.CapacityReservation;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.Scope;
@@ -9,6 +10,7 @@ import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -28,6 +30,18 @@ class PoliciesGuard implements AllotmentGuard {
     @Override
     public Uni<List<String>> objections(Mutiny.Session session, TenantId tenant, List<Allotments.Named> after) {
         return store.read(session, tenant).map(rules -> objections(rules, after));
+    }
+
+    @Override
+    public Uni<List<String>> objections(
+            Mutiny.Session session,
+            TenantId tenant,
+            List<CapacityReservation> before,
+            List<CapacityReservation> after,
+            Instant now) {
+        return store.read(session, tenant)
+                .map(rules -> CalendarFit.objections(
+                        new CalendarFit.State(rules, before), new CalendarFit.State(rules, after), now));
     }
 
     static List<String> objections(TenantRules rules, List<Allotments.Named> after) {

@@ -2,15 +2,13 @@ package io.quartermaster.governance;
 
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
-import io.quartermaster.capacity.Allotment;
 import io.quartermaster.capacity.Allotments;
 import io.quartermaster.capacity.CapacityReservation;
 import io.quartermaster.capacity.CapacityReservationApi;
 import io.quartermaster.capacity.CapacityReservations;
 import io.quartermaster.capacity.CapacityReservations.Change;
-import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.engine.Scope;
-import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -20,13 +18,9 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.SortedSet;
-import java.util.TreeSet;
-import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +62,7 @@ class PolicyReservationService {
                             .coming(change.session(), change.tenant())
                             .chain(coming -> reservations
                                     .add(change, terms, pool, Optional.of(policy.id()), policy.name(), coming)
-                                    .invoke(made -> requireRoom(rules, pool, coming, made.reservation()))
+                                    .invoke(made -> requireRoom(rules, coming, made.reservation()))
                                     .map(made -> made.view(change.tenant(), reservations.now(), null)));
                 });
     }
@@ -91,76 +85,20 @@ class PolicyReservationService {
     }
 
     /** Refused where at some moment of it a tenant's or a group's reservation would be given out more than once by its children. */
-    private static void requireRoom(
-            TenantRules rules, Allotments.Named pool, List<CapacityReservation> coming, CapacityReservation made) {
+    private void requireRoom(TenantRules rules, List<CapacityReservation> coming, CapacityReservation made) {
         List<CapacityReservation> all = new ArrayList<>(coming);
         all.add(made);
-        SortedSet<Instant> moments = new TreeSet<>();
-        moments.add(made.startsAt());
-        for (CapacityReservation each : all) {
-            for (Instant turn : List.of(each.startsAt(), each.endsAt())) {
-                if (made.isOpenAt(turn)) {
-                    moments.add(turn);
-                }
-            }
+        List<String> objections = CalendarFit.objections(
+                new CalendarFit.State(rules, coming), new CalendarFit.State(rules, all), reservations.now());
+        if (!objections.isEmpty()) {
+            throw new ProblemException(Problem.of(
+                    422,
+                    "reservations-do-not-fit",
+                    objections.getFirst(),
+                    objections.stream()
+                            .map(text -> new Problem.Field("gpus", text, "as much as is left at each moment of it"))
+                            .toList()));
         }
-        Scope scope = Scope.of(pool.allotment().pool());
-        for (Instant moment : moments) {
-            for (QuotaTree.Overdrawn overdrawn : treeAt(rules, all, moment).overdrawn()) {
-                if (overdrawn.parent().scope().equals(scope)) {
-                    throw ProblemException.refused(
-                            "reservations-do-not-fit",
-                            "gpus",
-                            "at " + moment + " groups would reserve "
-                                    + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " GPUs in pool "
-                                    + pool.poolName() + " under "
-                                    + overdrawn.parent().path() + ", which has "
-                                    + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + ": "
-                                    + PoliciesGuard.reservations(overdrawn),
-                            "as much as is left at each moment of it");
-                }
-            }
-        }
-    }
-
-    private static QuotaTree treeAt(TenantRules rules, List<CapacityReservation> all, Instant moment) {
-        List<Allotment> allotments = rules.allotments().stream()
-                .map(one -> new Allotment(
-                        rules.tenant(),
-                        one.allotment().pool(),
-                        raised(one.allotment().terms(), all, one.poolId(), Optional.empty(), moment)))
-                .toList();
-        List<Policy> policies = rules.policies().stream()
-                .map(policy -> policy.with(
-                        policy.quotas().stream()
-                                .map(quota -> switch (quota.scope()) {
-                                    case Scope.AllPools anywhere -> quota;
-                                    case Scope.OnePool one ->
-                                        new PolicyQuota(
-                                                quota.scope(),
-                                                raised(
-                                                        quota.terms(),
-                                                        all,
-                                                        UUID.fromString(
-                                                                one.pool().value()),
-                                                        Optional.of(policy.id()),
-                                                        moment));
-                                })
-                                .toList(),
-                        policy.overQuota(),
-                        policy.userLimitGpuMilli(),
-                        policy.maxRunning()))
-                .toList();
-        return QuotaTree.of(rules.tenant(), allotments, policies);
-    }
-
-    private static QuotaTerms raised(
-            QuotaTerms terms, List<CapacityReservation> all, UUID pool, Optional<UUID> policy, Instant moment) {
-        long more = all.stream()
-                .filter(each -> each.pool().equals(pool) && each.policy().equals(policy) && each.isOpenAt(moment))
-                .mapToLong(CapacityReservation::gpuMilli)
-                .sum();
-        return terms.raisedBy(more);
     }
 
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {

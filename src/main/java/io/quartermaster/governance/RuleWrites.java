@@ -7,6 +7,7 @@ import io.quartermaster.access.Callers;
 import io.quartermaster.capacity.CapacityReservations;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -88,7 +89,8 @@ class RuleWrites {
         requireBounded(after);
         TenantRules before = work.before();
         Difference<Queue> queues = Difference.ofQueues(before, after);
-        return store.save(work.session(), before, after)
+        return requireRoom(work, after)
+                .chain(() -> store.save(work.session(), before, after))
                 .chain(() -> admit(work, after, queues.made()))
                 .chain(() -> waiting.settle(work.session(), after, queues.gone(), onWaiting))
                 .chain(touched -> waiting.held(work.session(), work.tenant())
@@ -99,6 +101,31 @@ class RuleWrites {
                 .call(() -> tell(work, Inbox.Kind.POLICY, Difference.ofPolicies(before, after), Policy::id))
                 .call(() -> tell(work, Inbox.Kind.PROFILE, Difference.ofProfiles(before, after), Profile::id))
                 .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
+    }
+
+    /** What groups reserve must also fit in the windows of the calendar. */
+    private Uni<Void> requireRoom(Work work, TenantRules after) {
+        return reservations
+                .coming(work.session(), work.tenant())
+                .invoke(windows -> {
+                    List<String> objections = CalendarFit.objections(
+                            new CalendarFit.State(work.before(), windows),
+                            new CalendarFit.State(after, windows),
+                            reservations.now());
+                    if (!objections.isEmpty()) {
+                        throw new ProblemException(Problem.of(
+                                422,
+                                "reservations-do-not-fit",
+                                objections.getFirst(),
+                                objections.stream()
+                                        .map(text -> new Problem.Field(
+                                                "quotas",
+                                                text,
+                                                "as much as is left in each capacity reservation's time"))
+                                        .toList()));
+                    }
+                })
+                .replaceWithVoid();
     }
 
     private Uni<Void> endReservations(Work work, List<Policy> gone) {

@@ -11,7 +11,6 @@ import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.Response;
-import java.util.Collections;
 import java.util.List;
 import java.util.SortedSet;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
@@ -37,14 +36,16 @@ public final class MissingMethods {
     /** Before a route is looked for: the framework would answer of itself, from one class only, and whoever asks. Null lets the request pass. */
     @ServerRequestFilter(preMatching = true)
     public @Nullable Uni<Response> options(ContainerRequestContext request) {
-        SortedSet<String> methods = request.getMethod().equals(HttpMethod.OPTIONS)
-                ? served.at(request.getUriInfo().getPath())
-                : Collections.emptySortedSet();
-        return methods.isEmpty()
-                ? null
-                : known(Response.noContent()
-                        .header(HttpHeaders.ALLOW, allowed(methods))
-                        .build());
+        String path = request.getUriInfo().getPath();
+        if (!request.getMethod().equals(HttpMethod.OPTIONS)) {
+            return null;
+        }
+        SortedSet<String> methods = served.at(path);
+        if (methods.isEmpty()) {
+            return path.startsWith("/v1/") ? Uni.createFrom().failure(ProblemException.notFound()) : null;
+        }
+        return known(
+                Response.noContent().header(HttpHeaders.ALLOW, allowed(methods)).build());
     }
 
     @ServerExceptionMapper({NotFoundException.class, NotAllowedException.class})

@@ -10,13 +10,13 @@ import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedSet;
+import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 
@@ -32,7 +32,7 @@ public final class QueryNames {
 
     private static final String AGENTS = "/v1/nodes/";
 
-    private final Map<Method, SortedSet<String>> known = new ConcurrentHashMap<>();
+    private final Map<Method, SortedMap<String, Boolean>> known = new ConcurrentHashMap<>();
 
     @ServerRequestFilter(priority = Priorities.USER)
     public void check(ResourceInfo resource, UriInfo uri) {
@@ -40,7 +40,7 @@ public final class QueryNames {
             throw ProblemException.notFound();
         }
         if (!uri.getPath().startsWith(AGENTS)) {
-            SortedSet<String> read = known.computeIfAbsent(resource.getResourceMethod(), QueryNames::readBy);
+            SortedMap<String, Boolean> read = known.computeIfAbsent(resource.getResourceMethod(), QueryNames::readBy);
             Optional<ProblemException> refusal = refusal(uri.getQueryParameters(), read);
             if (refusal.isPresent()) {
                 throw refusal.get();
@@ -49,13 +49,18 @@ public final class QueryNames {
     }
 
     /** All that is wrong with what was given, or empty. */
-    static Optional<ProblemException> refusal(MultivaluedMap<String, String> given, SortedSet<String> read) {
+    static Optional<ProblemException> refusal(MultivaluedMap<String, String> given, SortedMap<String, Boolean> read) {
         ProblemException.Invalid problems = new ProblemException.Invalid();
         for (Map.Entry<String, List<String>> each : new TreeMap<>(given).entrySet()) {
             String name = each.getKey();
-            if (!read.contains(name)) {
+            Boolean several = read.get(name);
+            if (several == null) {
                 problems.add(
-                        name, "there is no such query parameter", read.isEmpty() ? "none" : String.join(", ", read));
+                        name,
+                        "there is no such query parameter",
+                        read.isEmpty() ? "none" : String.join(", ", read.keySet()));
+            } else if (!several && each.getValue().size() > 1) {
+                problems.add(name, "it is given " + each.getValue().size() + " times", "one value");
             } else if (each.getValue().stream().anyMatch(value -> value.indexOf(0) >= 0)) {
                 problems.add(name, "it holds the character NUL", "a text without NUL");
             }
@@ -63,20 +68,24 @@ public final class QueryNames {
         return problems.isEmpty() ? Optional.empty() : Optional.of(problems.toException());
     }
 
-    /** Names of the query parameters that a route's method takes, itself or in its beans. */
-    static SortedSet<String> readBy(Method route) {
-        SortedSet<String> names = new TreeSet<>();
+    /** The query parameters that a route's method takes, itself or in its beans, and whether more than one value of each. */
+    static SortedMap<String, Boolean> readBy(Method route) {
+        SortedMap<String, Boolean> names = new TreeMap<>();
         for (Parameter parameter : route.getParameters()) {
-            name(parameter).ifPresent(names::add);
+            name(parameter).ifPresent(name -> names.put(name, isList(parameter.getType())));
             if (parameter.isAnnotationPresent(BeanParam.class)) {
                 for (Class<?> bean = parameter.getType(); bean != null; bean = bean.getSuperclass()) {
                     for (Field field : bean.getDeclaredFields()) {
-                        name(field).ifPresent(names::add);
+                        name(field).ifPresent(name -> names.put(name, isList(field.getType())));
                     }
                 }
             }
         }
-        return Collections.unmodifiableSortedSet(names);
+        return Collections.unmodifiableSortedMap(names);
+    }
+
+    private static boolean isList(Class<?> type) {
+        return Collection.class.isAssignableFrom(type);
     }
 
     private static Optional<String> name(AnnotatedElement element) {

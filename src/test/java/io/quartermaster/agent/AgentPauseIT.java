@@ -142,15 +142,19 @@ class AgentPauseIT extends RealAgent {
     }
 
     @Test
-    void pausedWorkThatIsLetGoLeavesNoProcess() throws Exception {
+    void pausedWorkThatIsLetGoRunsNoMoreAndLeavesNoProcess() throws Exception {
         FakeService service = service(LONG_LEASE);
         agent(service);
-        AttemptOrder order = runningCount(service);
+        AttemptOrder order = Orders.shell("trap '' TERM\n" + COUNT.formatted(folder), it -> {});
+        service.order(order);
+        awaitRunning(service, order);
+        awaitCounting("count", 2);
         pause(service, order);
+        long counted = count("count");
         service.letGo(order.attemptId());
         assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.LOST);
         assertThat(runs(pid(folder.resolve("pids")))).isFalse();
-        assertThat(folder.resolve("callback")).doesNotExist();
+        assertThat(count("count")).isEqualTo(counted);
     }
 
     @Test

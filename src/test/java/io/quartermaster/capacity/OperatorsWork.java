@@ -51,7 +51,7 @@ abstract class OperatorsWork {
         database.in(connection -> connection
                         .preparedQuery(
                                 "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
-                                        + " values ($1, '1', 'b', 'i', $2, now(), now())")
+                                        + " values ($1, '1', 'b', 'i', $2, now(), now() + interval '30 seconds')")
                         .execute(Tuple.of(UUID.fromString(id), isolation))
                         .chain(() -> connection
                                 .preparedQuery("insert into gpu (node_id, device_index, uuid, model, memory_mib)"

@@ -4,6 +4,7 @@ import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.restassured.RestAssured;
 import io.restassured.response.Response;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +49,12 @@ class MissingMethodsIT {
                     .forEach(method -> missing.add(new Missing(method, path, withThoseOfEveryPath(allowed))));
         }
         assertThat(missing).hasSizeGreaterThan(calls.size());
+    }
+
+    @Test
+    void nobodyIsToldTheMethodsOfAPathThatIsNotThere() {
+        RestAssured.options("/v1/foo").then().statusCode(404);
+        RestAssured.options("/v1/tenants/" + a.tenant() + "/nothing").then().statusCode(404);
     }
 
     @Test

@@ -11,7 +11,11 @@ import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.tenancy.TestTenants;
+import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.inject.Inject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,15 +24,67 @@ import java.util.List;
 import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /** Windows of the calendar that raise what is reserved, from the API to who runs and to the books. */
 @QuarkusTest
-class CapacityReservationsIT extends SharedPool {
+class CapacityReservationsIT {
 
+    private static final String A = "calendar-a";
+    private static final String B = "calendar-b";
+    private static final String POOL = "calendar";
+    private static final String TENANT = "/v1/tenants/" + A;
     private static final String CALENDAR = TENANT + "/capacity-reservations";
     private static final String OPERATORS = "/v1/operator/tenants/" + A + "/capacity-reservations";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @Inject
+    SystemDatabase database;
+
+    /** Two tenants that share a pool of twenty GPUs, ten reserved for each; what runs there is the engine's word alone. */
+    @BeforeAll
+    static void twoTenantsShareAPool() {
+        TestTenants.provision(A);
+        TestTenants.provision(B);
+        request(operatorToken())
+                .body(Map.of("name", POOL, "capacity", "20"))
+                .post("/v1/operator/pools")
+                .then()
+                .statusCode(201);
+        for (String tenant : List.of(A, B)) {
+            request(operatorToken())
+                    .body(Map.of("reserved", "10", "limit", "10"))
+                    .put("/v1/operator/tenants/" + tenant + "/allotments/" + POOL)
+                    .then()
+                    .statusCode(201);
+        }
+        request(adminToken(A))
+                .body(Map.of("name", "1xgpu", "gpus", "1", "pools", List.of(POOL)))
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(201);
+    }
+
+    private static RequestSpecification admin() {
+        return request(adminToken(A));
+    }
+
+    private static Map<String, Object> policy(String name, String group, String reserved, String limit) {
+        return Map.of(
+                "name",
+                name,
+                "group",
+                group,
+                "quotas",
+                List.of(Map.of("pool", POOL, "reserved", reserved, "limit", limit)),
+                "profiles",
+                List.of("1xgpu"));
+    }
+
+    private static void made(Map<String, Object> policy) {
+        admin().body(policy).post(TENANT + "/policies").then().statusCode(201);
+    }
 
     @AfterEach
     void endAll() {
@@ -37,10 +93,19 @@ class CapacityReservationsIT extends SharedPool {
                 .get(TENANT + "/workloads")
                 .path("items.id");
         workloads.forEach(id -> request(adminToken(A)).post(TENANT + "/workloads/" + id + "/cancel"));
-        List<String> ids = request(operatorToken()).get(OPERATORS).path("items.id");
+        // Groups' windows rest on the tenant's, which were made before them.
+        List<String> ids = request(operatorToken())
+                .get(OPERATORS)
+                .<List<String>>path("items.id")
+                .reversed();
         ids.forEach(id ->
                 request(operatorToken()).delete(OPERATORS + "/" + id).then().statusCode(204));
         request(operatorToken()).get(OPERATORS).then().body("items", empty());
+        List<String> names = admin().get(TENANT + "/policies").path("items.name");
+        names.forEach(name -> admin().queryParam("onWaiting", "cancel")
+                .delete(TENANT + "/policies/" + name)
+                .then()
+                .statusCode(200));
     }
 
     private static Map<String, Object> window(String gpus, Instant from, Instant until) {
@@ -93,8 +158,8 @@ class CapacityReservationsIT extends SharedPool {
 
     @Test
     void aWindowTakesBackWhatIsBorrowedWhenItBeginsAndWhatItHeldIsOverQuotaWhenItEnds() {
-        made(policy("cal-rnd", "/rnd", "4", "10", "1xgpu"));
-        made(policy("cal-devops", "/devops", "0", "2", "1xgpu"));
+        made(policy("cal-rnd", "/rnd", "4", "10"));
+        made(policy("cal-devops", "/devops", "0", "2"));
         List<String> rnd = submit("rnd-member", "cal-rnd-1xgpu", 10);
         Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 10);
         List<String> devops = submit("devops-member", "cal-devops-1xgpu", 4);
@@ -127,7 +192,7 @@ class CapacityReservationsIT extends SharedPool {
 
     @Test
     void groupsGetNoMoreThanTheTenantHasAtEachMoment() {
-        made(policy("cal-rnd", "/rnd", "8", "10", "1xgpu"));
+        made(policy("cal-rnd", "/rnd", "8", "10"));
         Instant day = Instant.now().plus(Duration.ofDays(1));
         Instant hour = day.plus(Duration.ofHours(1));
 
@@ -156,6 +221,42 @@ class CapacityReservationsIT extends SharedPool {
                 .then()
                 .statusCode(422)
                 .body("errors[0].field", equalTo("gpus"));
+    }
+
+    @Test
+    void whatRestsOnAWindowStandsInTheWayOfItsEndAndOfMoreReservedBeside() {
+        made(policy("cal-rnd", "/rnd", "6", "10"));
+        made(policy("cal-devops", "/devops", "0", "2"));
+        Instant day = Instant.now().plus(Duration.ofDays(1));
+        String tenants = request(operatorToken())
+                .body(window("2", day, day.plusSeconds(60)))
+                .post(OPERATORS)
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+        String groups = request(adminToken(A))
+                .body(of("cal-rnd", window("6", day, day.plusSeconds(60))))
+                .post(CALENDAR)
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+
+        request(operatorToken())
+                .delete(OPERATORS + "/" + tenants)
+                .then()
+                .statusCode(409)
+                .body("errors[0].message", containsString("12"));
+        admin().header("If-Match", "\"0\"")
+                .body(policy("cal-devops", "/devops", "1", "2"))
+                .put(TENANT + "/policies/cal-devops")
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("reservations-do-not-fit"));
+
+        request(adminToken(A)).delete(CALENDAR + "/" + groups).then().statusCode(204);
+        request(operatorToken()).delete(OPERATORS + "/" + tenants).then().statusCode(204);
     }
 
     @Test
@@ -197,7 +298,7 @@ class CapacityReservationsIT extends SharedPool {
 
     @Test
     void retiringAPolicyEndsItsWindows() {
-        made(policy("cal-rnd", "/rnd", "4", "10", "1xgpu"));
+        made(policy("cal-rnd", "/rnd", "4", "10"));
         Instant day = Instant.now().plus(Duration.ofDays(1));
         request(adminToken(A))
                 .body(of("cal-rnd", window("2", day, day.plusSeconds(60))))

@@ -9,6 +9,7 @@ import jakarta.ws.rs.core.MultivaluedHashMap;
 import jakarta.ws.rs.core.MultivaluedMap;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Which query parameters a route reads, and what it says of others. */
@@ -37,7 +38,7 @@ class QueryNamesTest {
 
     @Test
     void aRouteReadsItsOwnParametersAndThoseOfItsBeans() {
-        assertThat(QueryNames.readBy(route("list"))).containsExactly("pageSize", "pageToken", "state");
+        assertThat(QueryNames.readBy(route("list"))).containsOnlyKeys("pageSize", "pageToken", "state");
         assertThat(QueryNames.readBy(route("get"))).isEmpty();
     }
 
@@ -54,6 +55,17 @@ class QueryNamesTest {
     void aTextWithNulIsRefusedByTheNameOfItsParameter() {
         assertThat(refused("state", "a\0b", "list").errors())
                 .containsExactly(new Problem.Field("state", "it holds the character NUL", "a text without NUL"));
+    }
+
+    @Test
+    void ofAParameterThatIsGivenTwiceNobodyKnowsWhichWasMeant() {
+        MultivaluedMap<String, String> given = new MultivaluedHashMap<>();
+        given.addAll("pageSize", "1", "2");
+        given.addAll("group", "a", "b");
+        var read = new TreeMap<>(QueryNames.readBy(route("list")));
+        read.put("group", true);
+        assertThat(QueryNames.refusal(given, read).orElseThrow().problem().errors())
+                .containsExactly(new Problem.Field("pageSize", "it is given 2 times", "one value"));
     }
 
     @Test

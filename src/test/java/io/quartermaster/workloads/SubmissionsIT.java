@@ -8,6 +8,7 @@ import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.everyItem;
+import static org.hamcrest.Matchers.hasItem;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.JsonSettings;
@@ -48,6 +49,20 @@ class SubmissionsIT extends TwoTenantsWork {
         request(viewerToken(A)).body(training(rnd, "x")).post(WORKLOADS).then().statusCode(403);
         request(adminToken(B)).body(training(rnd, "x")).post(WORKLOADS).then().statusCode(404);
         request(adminToken(B)).get(WORKLOADS).then().statusCode(404);
+    }
+
+    @Test
+    void whatStatesItsMaximumRunTimeIsReadBackWithIt() {
+        String id = request(member())
+                .body(with(training(rnd, "bounded"), "maxRuntime", "PT1H30M0.5S"))
+                .post(WORKLOADS)
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+        get(id).then().statusCode(200).body("workload.maxRuntime", equalTo("PT1H30M0.5S"));
+        request(member()).get(WORKLOADS).then().statusCode(200).body("items.maxRuntime", hasItem("PT1H30M0.5S"));
+        cancel(id);
     }
 
     @ParameterizedTest

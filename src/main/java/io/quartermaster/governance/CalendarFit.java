@@ -1,0 +1,130 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.capacity.Allotment;
+import io.quartermaster.capacity.CapacityReservation;
+import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.GpuAmount;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/** Whether what groups reserve fits what is above them at each moment to come, capacity reservations counted. */
+final class CalendarFit {
+
+    /** What holds: the rules, and the windows that are planned or open. */
+    record State(TenantRules rules, List<CapacityReservation> windows) {
+        State {
+            windows = List.copyOf(windows);
+        }
+    }
+
+    private record Place(QuotaPath path, Scope scope) {}
+
+    private CalendarFit() {}
+
+    /**
+     * Each place where, at some moment from now on, groups would reserve more than there is, and by more than before the change: one
+     * sentence with the first such moment.
+     */
+    static List<String> objections(State before, State after, Instant now) {
+        if (after.windows().isEmpty()) {
+            return List.of();
+        }
+        Map<Place, String> found = new HashMap<>();
+        List<String> inOrder = new ArrayList<>();
+        for (Instant moment : moments(before, after, now)) {
+            Map<Place, Long> had = excess(treeAt(before, moment));
+            for (QuotaTree.Overdrawn overdrawn : treeAt(after, moment).overdrawn()) {
+                Place place =
+                        new Place(overdrawn.parent().path(), overdrawn.parent().scope());
+                if (excess(overdrawn) > had.getOrDefault(place, 0L) && !found.containsKey(place)) {
+                    String objection = objection(after.rules(), overdrawn, moment);
+                    found.put(place, objection);
+                    inOrder.add(objection);
+                }
+            }
+        }
+        return inOrder;
+    }
+
+    private static SortedSet<Instant> moments(State before, State after, Instant now) {
+        SortedSet<Instant> moments = new TreeSet<>();
+        moments.add(now);
+        for (State state : List.of(before, after)) {
+            for (CapacityReservation each : state.windows()) {
+                moments.add(each.startsAt());
+                moments.add(each.endsAt());
+            }
+        }
+        return moments.tailSet(now);
+    }
+
+    private static Map<Place, Long> excess(QuotaTree tree) {
+        Map<Place, Long> excess = new HashMap<>();
+        tree.overdrawn()
+                .forEach(each ->
+                        excess.put(new Place(each.parent().path(), each.parent().scope()), excess(each)));
+        return excess;
+    }
+
+    private static long excess(QuotaTree.Overdrawn overdrawn) {
+        return overdrawn.childrenReservedGpuMilli() - overdrawn.parent().reservedGpuMilli();
+    }
+
+    private static String objection(TenantRules rules, QuotaTree.Overdrawn overdrawn, Instant moment) {
+        return "what groups under " + overdrawn.parent().path() + " reserve in "
+                + rules.nameOf(overdrawn.parent().scope()) + " would be "
+                + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " at " + moment + ", of "
+                + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + ": "
+                + PoliciesGuard.reservations(overdrawn);
+    }
+
+    private static QuotaTree treeAt(State state, Instant moment) {
+        TenantRules rules = state.rules();
+        List<Allotment> allotments = rules.allotments().stream()
+                .map(one -> new Allotment(
+                        rules.tenant(),
+                        one.allotment().pool(),
+                        raised(one.allotment().terms(), state.windows(), one.poolId(), Optional.empty(), moment)))
+                .toList();
+        List<Policy> policies = rules.policies().stream()
+                .map(policy -> policy.with(
+                        policy.quotas().stream()
+                                .map(quota -> raised(quota, policy.id(), state.windows(), moment))
+                                .toList(),
+                        policy.overQuota(),
+                        policy.userLimitGpuMilli(),
+                        policy.maxRunning()))
+                .toList();
+        return QuotaTree.of(rules.tenant(), allotments, policies);
+    }
+
+    private static PolicyQuota raised(
+            PolicyQuota quota, UUID policy, List<CapacityReservation> windows, Instant moment) {
+        return switch (quota.scope()) {
+            case Scope.AllPools anywhere -> quota;
+            case Scope.OnePool(PoolId pool) ->
+                new PolicyQuota(
+                        quota.scope(),
+                        raised(quota.terms(), windows, UUID.fromString(pool.value()), Optional.of(policy), moment));
+        };
+    }
+
+    private static QuotaTerms raised(
+            QuotaTerms terms, List<CapacityReservation> windows, UUID pool, Optional<UUID> policy, Instant moment) {
+        long more = windows.stream()
+                .filter(each -> each.pool().equals(pool) && each.policy().equals(policy) && each.isOpenAt(moment))
+                .mapToLong(CapacityReservation::gpuMilli)
+                .sum();
+        return terms.raisedBy(more);
+    }
+}
