@@ -4,7 +4,6 @@ import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
 import io.quartermaster.capacity.CapacityReservations.Change;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
@@ -18,7 +17,6 @@ import jakarta.ws.rs.core.UriInfo;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
-import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /** Gives tenants parts of pools for a time. Runs as the tenant, under the lock of its quotas. */
@@ -30,7 +28,6 @@ class CapacityReservationService {
     private final Allotments allotments;
     private final PoolStore pools;
     private final CapacityReservations reservations;
-    private final AllotmentGuard guard;
     private final Callers callers;
 
     CapacityReservationService(
@@ -39,14 +36,12 @@ class CapacityReservationService {
             Allotments allotments,
             PoolStore pools,
             CapacityReservations reservations,
-            AllotmentGuard guard,
             Callers callers) {
         this.writes = writes;
         this.database = database;
         this.allotments = allotments;
         this.pools = pools;
         this.reservations = reservations;
-        this.guard = guard;
         this.callers = callers;
     }
 
@@ -94,39 +89,12 @@ class CapacityReservationService {
                 made.view(tenant, now, warnings));
     }
 
-    /** Groups' windows that rest on it are ended first. */
-    private Uni<Void> requireNothingRests(Mutiny.Session session, TenantId tenant, CapacityReservation ended) {
-        return reservations
-                .coming(session, tenant)
-                .chain(before -> guard.objections(
-                        session,
-                        tenant,
-                        before,
-                        before.stream()
-                                .filter(each -> !each.id().equals(ended.id()))
-                                .toList(),
-                        reservations.now()))
-                .invoke(objections -> {
-                    if (!objections.isEmpty()) {
-                        throw new ProblemException(Problem.of(
-                                409,
-                                "in-use",
-                                "groups' capacity reservations rest on it; end those first",
-                                objections.stream()
-                                        .map(text -> new Problem.Field("capacityReservation", text, null))
-                                        .toList()));
-                    }
-                })
-                .replaceWithVoid();
-    }
-
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
         Caller caller = callers.current();
         return writes.run(tenant, caller.subject(), uri, params, null, session -> allotments
                 .lock(session, tenant)
                 .chain(() -> reservations.find(session, tenant, id))
-                .call(found -> requireNothingRests(session, tenant, found.reservation()))
-                .chain(found -> reservations.end(new Change(session, tenant, caller), found))
+                .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
                 .map(done -> Reply.noContent()));
     }
 }

@@ -7,6 +7,7 @@ import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
@@ -35,12 +36,14 @@ public class CapacityReservations {
 
     private final TenantTransactions transactions;
     private final Allotments allotments;
+    private final AllotmentGuard guard;
     private final AuditLog audit;
     private final Clock clock = Clock.systemUTC();
 
-    CapacityReservations(TenantTransactions transactions, Allotments allotments, AuditLog audit) {
+    CapacityReservations(TenantTransactions transactions, Allotments allotments, AllotmentGuard guard, AuditLog audit) {
         this.transactions = transactions;
         this.allotments = allotments;
+        this.guard = guard;
         this.audit = audit;
     }
 
@@ -176,8 +179,34 @@ public class CapacityReservations {
         });
     }
 
+    /** Ends one; refused while windows of groups rest on it. */
+    public Uni<Void> endAlone(Change change, Named named) {
+        return coming(change.session(), change.tenant())
+                .chain(before -> guard.objections(
+                        change.session(),
+                        change.tenant(),
+                        before,
+                        before.stream()
+                                .filter(each ->
+                                        !each.id().equals(named.reservation().id()))
+                                .toList(),
+                        now()))
+                .invoke(objections -> {
+                    if (!objections.isEmpty()) {
+                        throw new ProblemException(Problem.of(
+                                409,
+                                "in-use",
+                                "groups' capacity reservations rest on it; end those first",
+                                objections.stream()
+                                        .map(text -> new Problem.Field("capacityReservation", text, null))
+                                        .toList()));
+                    }
+                })
+                .chain(() -> end(change, named));
+    }
+
     /** Takes back what has not begun; ends at this moment what has. */
-    public Uni<Void> end(Change change, Named named) {
+    private Uni<Void> end(Change change, Named named) {
         Instant now = now();
         CapacityReservation before = named.reservation();
         return switch (before.stateAt(now)) {

@@ -104,7 +104,7 @@ class PolicyReservationService {
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
         Caller caller = callers.current();
         return writes.run(tenant, caller.subject(), uri, params, null, session -> ofAGroup(session, tenant, id)
-                .chain(found -> reservations.end(new Change(session, tenant, caller), found))
+                .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
                 .map(done -> Reply.noContent()));
     }
 
