@@ -39,8 +39,4 @@ public record CapacityReservation(
     public boolean isOpenAt(Instant moment) {
         return stateAt(moment) == State.OPEN;
     }
-
-    public boolean overlaps(Instant from, Instant until) {
-        return startsAt.isBefore(until) && from.isBefore(endsAt);
-    }
 }

@@ -3,7 +3,6 @@ package io.quartermaster.capacity;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
 import io.quartermaster.capacity.CapacityReservations.Change;
-import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
@@ -65,20 +64,15 @@ class CapacityReservationService {
         });
     }
 
-    /** What may surprise: with all that others hold in that time, more may be reserved than is up. */
+    /** With all that others hold in that time. */
     private Uni<List<String>> warnings(CapacityReservations.Named made) {
         return database.on(connection -> pools.find(connection, made.pool(), Lock.NONE)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(pool -> pools.reservedBeside(connection, made.reservation())
-                        .map(others -> {
-                            long sum = others + made.reservation().gpuMilli();
-                            long up = pool.up().milli();
-                            return sum <= up
-                                    ? List.<String>of()
-                                    : List.of("reservations in pool " + pool.name() + " may add up to "
-                                            + new GpuAmount(sum) + " GPUs in that time, and " + new GpuAmount(up)
-                                            + " are up");
-                        })));
+                        .map(others -> Oversold.warnings(
+                                pool.name(),
+                                others + made.reservation().gpuMilli(),
+                                pool.up().milli()))));
     }
 
     private Reply reply(TenantId tenant, CapacityReservations.Named made, List<String> warnings) {

@@ -209,7 +209,7 @@ class CapacityReservationsIT {
                 .post(OPERATORS)
                 .then()
                 .statusCode(201)
-                .body("warnings[0]", containsString("may add up to 35"));
+                .body("warnings[0]", containsString("add up to 35"));
         request(adminToken(A))
                 .body(of("cal-rnd", window("4", day, hour)))
                 .post(CALENDAR)
