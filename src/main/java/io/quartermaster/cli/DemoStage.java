@@ -66,6 +66,11 @@ final class DemoStage {
             return preemptions() > 0 && (state().equals("waiting") || attempts() > 1);
         }
 
+        /** Whether an attempt of it ended with its node's silence. */
+        boolean wasLost() {
+            return details.path("attempts").findValuesAsText("outcome").contains("lost");
+        }
+
         int preemptions() {
             return details.path("preemptions").size();
         }
@@ -166,6 +171,10 @@ final class DemoStage {
         Actor actor = new Actor(owner, tenant, name, submitted);
         actors.add(actor);
         return actor;
+    }
+
+    boolean hasLostWork() {
+        return actors.stream().anyMatch(Actor::wasLost);
     }
 
     /** Watches until it is so, printing what changes meanwhile. */

@@ -20,6 +20,8 @@ import org.jboss.logging.Logger;
 /**
  * A program that runs beside the service and outlives its sudden death. Its pid file says which process it is (pid and start time, since
  * pids are used again) and how it was started; the next start takes it over when it would start it just so, and replaces it otherwise.
+ * The process writes that file itself before it becomes the program, so that no death of the service, however sudden, leaves a program
+ * behind of which nobody knows.
  *
  * <p>It runs in a session of its own where the system can do that, so that Ctrl-C at the terminal reaches only the service, which then
  * ends its children in the right order.
@@ -27,6 +29,10 @@ import org.jboss.logging.Logger;
 final class Child {
 
     private static final Logger LOG = Logger.getLogger(Child.class);
+
+    /** Takes the pid file, the time, the identity, and the command; the pid stays when the command takes the shell's place. */
+    private static final String RECORD_AND_BECOME =
+            "echo \"$$ $1 $2\" >\"$0.next\" && mv -f \"$0.next\" \"$0\" || exit; shift 2; exec \"$@\"";
 
     private static final long LOG_BYTES = 16L << 20;
     private static final Duration KILL_PATIENCE = Duration.ofSeconds(5);
@@ -90,6 +96,9 @@ final class Child {
 
     static Child start(Spec spec) {
         List<String> command = new ArrayList<>(Sessions.prefix());
+        command.addAll(
+                List.of("/bin/sh", "-c", RECORD_AND_BECOME, spec.pidFile().toString()));
+        command.addAll(List.of(Long.toString(System.currentTimeMillis()), spec.identity()));
         command.addAll(spec.command());
         ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(spec.folder().toFile())
@@ -99,9 +108,7 @@ final class Child {
         builder.environment().putAll(spec.environment());
         try {
             rotate(spec.log());
-            ProcessHandle process = builder.start().toHandle();
-            record(spec, process);
-            return new Child(spec.title(), process, spec.pidFile());
+            return new Child(spec.title(), builder.start().toHandle(), spec.pidFile());
         } catch (IOException e) {
             throw new StartFailure("Cannot start " + spec.title() + ": " + e.getMessage(), e);
         }
@@ -170,13 +177,7 @@ final class Child {
 
     private record Recorded(ProcessHandle process, String identity) {}
 
-    /** One line: the process's mark and how it was started. */
-    private static void record(Spec spec, ProcessHandle process) throws IOException {
-        Path next = spec.pidFile().resolveSibling(spec.pidFile().getFileName() + ".next");
-        Files.writeString(next, ProcessMark.of(process) + " " + spec.identity() + "\n", StandardCharsets.UTF_8);
-        Files.move(next, spec.pidFile(), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    }
-
+    /** One line: the process's {@link ProcessMark} and how it was started. */
     private static Optional<Recorded> recorded(Path pidFile) {
         String line;
         try {

@@ -64,7 +64,7 @@ public final class EmbeddedServices implements AutoCloseable {
     }
 
     private void keep(Part part, Supplier<? extends EmbeddedProgram> start) {
-        begin(part, new Keeper(part.title(), "127.0.0.1:" + config.port(part), start, config.progress(), broken));
+        begin(part, new Keeper(part.title(), "127.0.0.1:" + config.port(part), start, config.progress(), broken, true));
     }
 
     private synchronized void begin(Part part, Keeper keeper) {
@@ -86,14 +86,18 @@ public final class EmbeddedServices implements AutoCloseable {
         }
     }
 
-    /** Starts an agent of this machine beside the rest; it is kept running and ended like everything else. Returns when it was started. */
+    /**
+     * Starts an agent of this machine beside the rest; it is ended like everything else. Returns when it was started. The service can do
+     * without it, so however often it ends it is tried again.
+     */
     public void startAgent(EmbeddedAgent.Settings settings) {
         Keeper keeper = new Keeper(
                 Part.AGENT.title(),
                 settings.node(),
                 () -> EmbeddedAgent.start(config.folder(), settings),
                 config.progress(),
-                broken);
+                broken,
+                false);
         begin(Part.AGENT, keeper);
         keeper.ready().join();
     }
@@ -151,7 +155,7 @@ public final class EmbeddedServices implements AutoCloseable {
         return keeper == null ? CompletableFuture.completedFuture(null) : keeper.ready();
     }
 
-    /** Completes when a part ended and cannot be started again; the service should stop then. */
+    /** Completes when a part that the service needs ended and cannot be started again; the service should stop then. */
     public CompletableFuture<StartFailure> broken() {
         return broken;
     }

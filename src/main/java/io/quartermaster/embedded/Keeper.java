@@ -8,7 +8,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
 /**
- * Keeps one program running: starts it, starts it again when it ends by itself, and gives up when that happens too often.
+ * Keeps one program running: starts it, and starts it again when it ends by itself, at once the first time and then after growing pauses.
+ * Of a program that the service cannot do without it gives up when that happens too often; any other is tried again for ever.
  *
  * <p>One thread does all of this in turn; {@link #close} interrupts it, also in the middle of a start, and returns when the program is
  * gone.
@@ -17,6 +18,10 @@ final class Keeper implements AutoCloseable {
 
     private static final int MOST_LOSSES = 5;
     private static final Duration LOSS_WINDOW = Duration.ofMinutes(10);
+    /** Before the third start within the window; it doubles with each further one. */
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+    private static final int MOST_DOUBLINGS = 5;
 
     private final String title;
     private final String where;
@@ -24,22 +29,30 @@ final class Keeper implements AutoCloseable {
     private final Progress progress;
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
     private final CompletableFuture<StartFailure> broken;
+    private final boolean needed;
     private final Deque<Long> lossNanos = new ArrayDeque<>();
     private final Thread thread;
     private volatile boolean closing;
 
-    /** The last argument is completed when the program cannot be kept running. */
+    /**
+     * For a program of which nothing runs yet.
+     *
+     * @param broken completed when a needed program cannot be kept running
+     * @param needed whether the service cannot do without it
+     */
     Keeper(
             String title,
             String where,
             Supplier<? extends EmbeddedProgram> start,
             Progress progress,
-            CompletableFuture<StartFailure> broken) {
+            CompletableFuture<StartFailure> broken,
+            boolean needed) {
         this.title = title;
         this.where = where;
         this.start = start;
         this.progress = progress;
         this.broken = broken;
+        this.needed = needed;
         this.thread = Thread.ofPlatform().name("keep-" + title).daemon().unstarted(this::keep);
     }
 
@@ -79,8 +92,14 @@ final class Keeper implements AutoCloseable {
                 awaitEnd(program);
             } while (mayStartAgain());
         } catch (RuntimeException | Error e) {
-            if (!ready.completeExceptionally(e) && !closing) {
-                broken.complete(new StartFailure(title + " ended and cannot be started again: " + e.getMessage(), e));
+            if (ready.completeExceptionally(e) || closing) {
+                return;
+            }
+            StartFailure failure = new StartFailure(title + " ended and cannot be started again: " + e.getMessage(), e);
+            if (needed) {
+                broken.complete(failure);
+            } else {
+                progress.warn(failure.toString());
             }
         }
     }
@@ -107,10 +126,21 @@ final class Keeper implements AutoCloseable {
         while (now - lossNanos.getFirst() > LOSS_WINDOW.toNanos()) {
             lossNanos.removeFirst();
         }
-        if (lossNanos.size() > MOST_LOSSES) {
+        if (needed && lossNanos.size() > MOST_LOSSES) {
             throw new StartFailure("it ended " + lossNanos.size() + " times within " + LOSS_WINDOW.toMinutes()
                     + " minutes; see its log");
         }
-        return true;
+        return pause(lossNanos.size());
+    }
+
+    /** Whatever ends a program at once, such as a lock that is still held, may be over a little later. Returns false when told to close. */
+    private static boolean pause(int losses) {
+        try {
+            Thread.sleep(
+                    losses < 2 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(losses - 2, MOST_DOUBLINGS)));
+            return true;
+        } catch (InterruptedException closing) {
+            return false;
+        }
     }
 }

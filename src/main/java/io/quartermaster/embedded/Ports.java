@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.time.Duration;
 
 /** Loopback ports: is it free, does something answer. */
 public final class Ports {
@@ -29,21 +28,6 @@ public final class Ports {
         } catch (IOException nobody) {
             return false;
         }
-    }
-
-    /** Returns false if it does not answer in time or the child dies first. */
-    static boolean awaitAnswer(int port, Child child, Duration patience) throws InterruptedException {
-        long end = System.nanoTime() + patience.toNanos();
-        while (System.nanoTime() < end) {
-            if (answers(port)) {
-                return true;
-            }
-            if (!child.isAlive()) {
-                return false;
-            }
-            Thread.sleep(20);
-        }
-        return false;
     }
 
     /** A port nobody listens on now; another program may take it before it is used. */

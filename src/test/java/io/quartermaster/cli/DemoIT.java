@@ -41,6 +41,7 @@ class DemoIT {
     private static final int KILLS = Boolean.getBoolean("qm.long") ? 50 : 5;
 
     private static final int KILLS_PER_PLAY = 5;
+    private static final int LAST_LINES = 60;
     private static final Map<String, String> PORTS = Map.of(
             "QM_HTTP_PORT", Integer.toString(Ports.anyFree()),
             "QM_POSTGRES_PORT", Integer.toString(Ports.anyFree()),
@@ -111,7 +112,7 @@ class DemoIT {
             Played played = play.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 
             assertThat(played.exitCode())
-                    .as("seed %d (repeat with -Dqm.seed), after %d kills: %s", seed, killed, played.output())
+                    .as("seed %d (repeat with -Dqm.seed), after %d kills: %s%s", seed, killed, played.output(), logs())
                     .isZero();
             nothingStartedTwice();
         }
@@ -131,7 +132,7 @@ class DemoIT {
         program("postgres").ifPresent(ProcessHandle::destroyForcibly);
         Played played = play.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 
-        assertThat(played.exitCode()).as(played.output()).isZero();
+        assertThat(played.exitCode()).as("%s%s", played.output(), logs()).isZero();
         nothingStartedTwice();
         ApiClient operator = operator();
         for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
@@ -221,6 +222,7 @@ class DemoIT {
 
     /** Plays beside the test; answers once the story has begun: before that, the command needs a service that runs. */
     private static CompletableFuture<Played> play(String... options) throws Exception {
+        awaitReady();
         List<String> arguments = new ArrayList<>(List.of("demo"));
         arguments.addAll(List.of(options));
         Process demo = start(arguments.toArray(String[]::new));
@@ -246,13 +248,23 @@ class DemoIT {
 
     private static void awaitReady() {
         Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(200)).until(() -> {
-            assertThat(ended(service))
-                    .as("the service ended; see %s", FOLDER.resolve("up.out"))
-                    .isFalse();
+            assertThat(ended(service)).as("the service ended%s", logs()).isFalse();
             return RunFile.ofRunning(new DataFolder(data()))
                     .filter(RunFile::ready)
                     .isPresent();
         });
+    }
+
+    /** What the service and its agent said last, for whoever cannot look into the folder. */
+    private static String logs() throws IOException {
+        StringBuilder logs = new StringBuilder();
+        for (Path log : List.of(FOLDER.resolve("up.out"), data().resolve("log/agent.log"))) {
+            List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
+            logs.append("\n--- ").append(log.getFileName()).append('\n');
+            lines.stream().skip(Math.max(0, lines.size() - LAST_LINES)).forEach(line -> logs.append(line)
+                    .append('\n'));
+        }
+        return logs.toString();
     }
 
     private static boolean ended(Process process) {
