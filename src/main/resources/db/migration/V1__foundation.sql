@@ -197,10 +197,17 @@ create table allotment (
     weight          int check (weight >= 0),
     lendable_milli  bigint check (lendable_milli >= 0),
     rank            int not null default 0,
+    override_reserved_milli bigint check (override_reserved_milli >= 0),
+    override_limit_milli    bigint check (override_limit_milli >= 0),
+    override_from   timestamptz,
+    override_until  timestamptz,
     version         bigint not null default 0,
     primary key (tenant_id, pool_id),
     check (limit_milli is null or limit_milli >= reserved_milli),
-    check (lendable_milli is null or lendable_milli <= reserved_milli)
+    check (lendable_milli is null or lendable_milli <= reserved_milli),
+    check (override_until is null or num_nonnulls(override_reserved_milli, override_limit_milli) > 0),
+    check (override_until is not null or num_nonnulls(override_reserved_milli, override_limit_milli, override_from) = 0),
+    check (override_until > override_from)
 );
 
 -- A window of the calendar that raises what is reserved; one that has begun is never removed, it ends.
@@ -274,10 +281,17 @@ create table policy_quota (
     weight          int check (weight >= 0),
     lendable_milli  bigint check (lendable_milli >= 0),
     rank            int not null default 0,
+    override_reserved_milli bigint check (override_reserved_milli >= 0),
+    override_limit_milli    bigint check (override_limit_milli >= 0),
+    override_from   timestamptz,
+    override_until  timestamptz,
     unique nulls not distinct (tenant_id, policy_id, pool_id),
     foreign key (tenant_id, policy_id) references policy,
     check (limit_milli is null or limit_milli >= reserved_milli),
-    check (lendable_milli is null or lendable_milli <= reserved_milli)
+    check (lendable_milli is null or lendable_milli <= reserved_milli),
+    check (override_until is null or num_nonnulls(override_reserved_milli, override_limit_milli) > 0),
+    check (override_until is not null or num_nonnulls(override_reserved_milli, override_limit_milli, override_from) = 0),
+    check (override_until > override_from)
 );
 comment on column policy_quota.pool_id is 'null: scope *, counted over all pools together';
 

@@ -32,10 +32,13 @@ final class AllotmentApi {
             GpuAmount lendable,
 
             @Schema(description = "lower goes first") @Nullable
-            Integer rank) {
+            Integer rank,
+
+            @Schema(description = "what stands for a time in the place of reserved and limit; absent: nothing")
+            QuotaOverrideApi.@Nullable Request override) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, override);
         }
     }
 
@@ -48,6 +51,10 @@ final class AllotmentApi {
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
             int rank,
+
+            @Schema(description = "what stands for a time in the place of reserved and limit")
+            QuotaOverrideApi.@Nullable View override,
+
             long version,
 
             @Schema(description = "in answers to writes: what is allowed, but may surprise") @Nullable
@@ -64,6 +71,7 @@ final class AllotmentApi {
                     fields.weight(),
                     fields.lendable(),
                     terms.rank(),
+                    QuotaOverrideApi.of(terms),
                     allotment.version(),
                     warnings);
         }

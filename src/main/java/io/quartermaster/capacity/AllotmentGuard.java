@@ -16,8 +16,14 @@ public interface AllotmentGuard {
      * What stands against it: one sentence for each thing that would no longer fit. Empty = it may change.
      *
      * @param after all allotments as they would be
+     * @param windows the tenant's capacity reservations that would be planned or open beside them
      */
-    Uni<List<String>> objections(Mutiny.Session session, TenantId tenant, List<Allotments.Named> after);
+    Uni<List<String>> objectionsToAllotments(
+            Mutiny.Session session,
+            TenantId tenant,
+            List<Allotments.Named> after,
+            List<CapacityReservation> windows,
+            Instant now);
 
     /** What stands against capacity reservations becoming others: one sentence for each place that would be given out more than once. */
     Uni<List<String>> objections(

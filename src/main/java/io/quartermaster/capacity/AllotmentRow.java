@@ -1,11 +1,13 @@
 package io.quartermaster.capacity;
 
+import io.quartermaster.engine.Quota;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 import jakarta.persistence.IdClass;
 import jakarta.persistence.Table;
 import java.io.Serializable;
+import java.time.Instant;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -46,6 +48,22 @@ class AllotmentRow {
     @Column(name = "rank")
     int rank;
 
+    @Column(name = "override_reserved_milli")
+    @Nullable
+    Long overrideReservedMilli;
+
+    @Column(name = "override_limit_milli")
+    @Nullable
+    Long overrideLimitMilli;
+
+    @Column(name = "override_from")
+    @Nullable
+    Instant overrideFrom;
+
+    @Column(name = "override_until")
+    @Nullable
+    Instant overrideUntil;
+
     /** Counted by hand, under the lock of the tenant's quotas: the answer's ETag is needed before the flush. */
     @Column(name = "version")
     long version;
@@ -64,7 +82,9 @@ class AllotmentRow {
                 limitMilli == null ? OptionalLong.empty() : OptionalLong.of(limitMilli),
                 weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
                 lendableMilli == null ? OptionalLong.empty() : OptionalLong.of(lendableMilli),
-                rank);
+                rank,
+                QuotaOverrideApi.stored(
+                        overrideReservedMilli, overrideLimitMilli, overrideFrom, overrideUntil, Instant.now()));
     }
 
     void set(QuotaTerms terms) {
@@ -74,5 +94,23 @@ class AllotmentRow {
         lendableMilli =
                 terms.lendableGpuMilli().isPresent() ? terms.lendableGpuMilli().getAsLong() : null;
         rank = terms.rank();
+        overrideReservedMilli = terms.override()
+                .map(Quota.Override::reservedGpuMilli)
+                .filter(OptionalLong::isPresent)
+                .map(OptionalLong::getAsLong)
+                .orElse(null);
+        overrideLimitMilli = terms.override()
+                .map(Quota.Override::limitGpuMilli)
+                .filter(OptionalLong::isPresent)
+                .map(OptionalLong::getAsLong)
+                .orElse(null);
+        overrideFrom = terms.override()
+                .map(Quota.Override::fromMillis)
+                .filter(OptionalLong::isPresent)
+                .map(from -> Instant.ofEpochMilli(from.getAsLong()))
+                .orElse(null);
+        overrideUntil = terms.override()
+                .map(override -> Instant.ofEpochMilli(override.untilMillis()))
+                .orElse(null);
     }
 }

@@ -218,7 +218,14 @@ public class AllotmentService {
     }
 
     private Uni<Void> guardAgainst(Change change, List<Allotments.Named> after) {
-        return guard.objections(change.session(), change.tenant(), after)
+        return reservations
+                .coming(change.session(), change.tenant())
+                .map(coming -> coming.stream()
+                        .filter(window ->
+                                after.stream().anyMatch(one -> one.poolId().equals(window.pool())))
+                        .toList())
+                .chain(windows -> guard.objectionsToAllotments(
+                        change.session(), change.tenant(), after, windows, reservations.now()))
                 .invoke(objections -> {
                     if (!objections.isEmpty()) {
                         throw new ProblemException(Problem.of(
@@ -281,7 +288,7 @@ public class AllotmentService {
                         connection, change.pool().id(), change.tenant().value()))
                 .map(others -> Oversold.warnings(
                         change.pool().name(),
-                        others + terms.reservedGpuMilli(),
+                        others + terms.mostReservedGpuMilli(),
                         change.pool().up().milli()));
     }
 

@@ -5,6 +5,8 @@ import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -50,7 +52,8 @@ public class Allotments {
     /** Sorted by the pool's name. */
     public Uni<List<Named>> of(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
-                        select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version, array_to_string(p.topology_levels, ',')
+                        select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version, array_to_string(p.topology_levels, ','),
+                               a.override_reserved_milli, a.override_limit_milli, a.override_from, a.override_until
                         from allotment a join pool p on p.id = a.pool_id where a.tenant_id = :tenant order by p.name
                         """, Object[].class)
                 .setParameter("tenant", tenant.value())
@@ -65,7 +68,9 @@ public class Allotments {
                 row[3] == null ? OptionalLong.empty() : OptionalLong.of(((Number) row[3]).longValue()),
                 row[4] == null ? OptionalInt.empty() : OptionalInt.of(((Number) row[4]).intValue()),
                 row[5] == null ? OptionalLong.empty() : OptionalLong.of(((Number) row[5]).longValue()),
-                ((Number) value(row[6])).intValue());
+                ((Number) value(row[6])).intValue(),
+                QuotaOverrideApi.stored(
+                        milli(row[9]), milli(row[10]), instant(row[11]), instant(row[12]), Instant.now()));
         return new Named(
                 (String) value(row[0]),
                 pool,
@@ -77,6 +82,19 @@ public class Allotments {
     /** Joined with commas, which no name of a level has: arrays do not come out of a native query. */
     private static List<String> levels(String joined) {
         return joined.isEmpty() ? List.of() : List.of(joined.split(",", -1));
+    }
+
+    private static @Nullable Long milli(@Nullable Object column) {
+        return column == null ? null : ((Number) column).longValue();
+    }
+
+    private static @Nullable Instant instant(@Nullable Object column) {
+        return switch (column) {
+            case null -> null;
+            case Instant instant -> instant;
+            case OffsetDateTime time -> time.toInstant();
+            default -> throw new IllegalStateException("no time: " + column);
+        };
     }
 
     private static Object value(@Nullable Object column) {

@@ -12,8 +12,20 @@ public record QuotaFields(
         @Nullable GpuAmount limit,
         @Nullable Integer weight,
         @Nullable GpuAmount lendable,
-        @Nullable Integer rank) {
+        @Nullable Integer rank,
+        QuotaOverrideApi.@Nullable Request override) {
 
+    /** Terms that stand until they are changed. */
+    public QuotaFields(
+            @Nullable GpuAmount reserved,
+            @Nullable GpuAmount limit,
+            @Nullable Integer weight,
+            @Nullable GpuAmount lendable,
+            @Nullable Integer rank) {
+        this(reserved, limit, weight, lendable, rank, null);
+    }
+
+    /** Without the override, which is asked for in another form than it is told. */
     public static QuotaFields of(QuotaTerms terms) {
         return new QuotaFields(
                 new GpuAmount(terms.reservedGpuMilli()),
@@ -49,11 +61,16 @@ public record QuotaFields(
         if (!limitFits || !lendableFits || !weightFits || !rankFits) {
             return QuotaTerms.reserving(0);
         }
-        return new QuotaTerms(
+        QuotaTerms terms = new QuotaTerms(
                 asked.milli(),
                 limit == null ? OptionalLong.empty() : OptionalLong.of(limit.milli()),
                 weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
                 lendable == null ? OptionalLong.empty() : OptionalLong.of(lendable.milli()),
                 rank == null ? 0 : rank);
+        return override == null
+                ? terms
+                : override.check(problems, prefix + "override", asked, limit)
+                        .map(terms::withOverride)
+                        .orElse(terms);
     }
 }

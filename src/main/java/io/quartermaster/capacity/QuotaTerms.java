@@ -3,6 +3,7 @@ package io.quartermaster.capacity;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 
@@ -15,13 +16,15 @@ import java.util.OptionalLong;
  *     engine takes this default, because it depends on the siblings)
  * @param lendableGpuMilli how much of the reserved amount others may use while it is idle; absent = all of it, 0 = dedicated
  * @param rank lower goes first among siblings
+ * @param override what stands for a time instead of what is reserved and of the limit
  */
 public record QuotaTerms(
         long reservedGpuMilli,
         OptionalLong limitGpuMilli,
         OptionalInt weight,
         OptionalLong lendableGpuMilli,
-        int rank) {
+        int rank,
+        Optional<Quota.Override> override) {
 
     public static final int MAX_WEIGHT = 1_000_000;
     /** Ranks reach this far to both sides of 0. */
@@ -39,6 +42,60 @@ public record QuotaTerms(
         if (weight.orElse(0) < 0 || weight.orElse(0) > MAX_WEIGHT || Math.abs((long) rank) > MAX_RANK) {
             throw new IllegalArgumentException("weight or rank is out of range");
         }
+        OptionalLong limit = limitGpuMilli;
+        long reserved = reservedGpuMilli;
+        boolean fits = override.stream()
+                .allMatch(stated ->
+                        (stated.limitGpuMilli().isPresent() ? stated.limitGpuMilli() : limit).orElse(Long.MAX_VALUE)
+                                >= stated.reservedGpuMilli().orElse(reserved));
+        if (!fits) {
+            throw new IllegalArgumentException("reserved <= limit does not hold in the override");
+        }
+    }
+
+    /** Terms that stand until they are changed. */
+    public QuotaTerms(
+            long reservedGpuMilli,
+            OptionalLong limitGpuMilli,
+            OptionalInt weight,
+            OptionalLong lendableGpuMilli,
+            int rank) {
+        this(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.empty());
+    }
+
+    private long reservedIn(Quota.Override stated) {
+        return stated.reservedGpuMilli().orElse(reservedGpuMilli);
+    }
+
+    private OptionalLong limitIn(Quota.Override stated) {
+        return stated.limitGpuMilli().isPresent() ? stated.limitGpuMilli() : limitGpuMilli;
+    }
+
+    /** The same, with something else in its place for a time. */
+    public QuotaTerms withOverride(Quota.Override other) {
+        return new QuotaTerms(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.of(other));
+    }
+
+    /** As they are at a moment; no more is lent than is reserved then. */
+    public QuotaTerms standingAt(long millis) {
+        Optional<Quota.Override> open = override.filter(stated -> stated.isOpenAt(millis));
+        if (open.isEmpty()) {
+            return new QuotaTerms(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank);
+        }
+        long reserved = reservedIn(open.get());
+        return new QuotaTerms(
+                reserved,
+                limitIn(open.get()),
+                weight,
+                lendableGpuMilli.isPresent()
+                        ? OptionalLong.of(Math.min(reserved, lendableGpuMilli.getAsLong()))
+                        : lendableGpuMilli,
+                rank);
+    }
+
+    /** The most that is reserved at any time. */
+    public long mostReservedGpuMilli() {
+        return Math.max(reservedGpuMilli, override.map(this::reservedIn).orElse(0L));
     }
 
     /** A reservation with everything else at its default. */
@@ -47,7 +104,7 @@ public record QuotaTerms(
     }
 
     public QuotaTerms withLimit(long gpuMilli) {
-        return new QuotaTerms(reservedGpuMilli, OptionalLong.of(gpuMilli), weight, lendableGpuMilli, rank);
+        return new QuotaTerms(reservedGpuMilli, OptionalLong.of(gpuMilli), weight, lendableGpuMilli, rank, override);
     }
 
     /** With more reserved; the limit rises with it, and so does what is lent. */
@@ -57,7 +114,8 @@ public record QuotaTerms(
                 raised(limitGpuMilli, gpuMilli),
                 weight,
                 raised(lendableGpuMilli, gpuMilli),
-                rank);
+                rank,
+                override);
     }
 
     private static OptionalLong raised(OptionalLong amount, long gpuMilli) {
@@ -68,6 +126,8 @@ public record QuotaTerms(
     public Quota at(QuotaPath path, Scope scope, boolean overQuota) {
         OptionalLong weightMilli =
                 weight.isPresent() ? OptionalLong.of(weight.getAsInt() * MILLI) : OptionalLong.empty();
-        return new Quota(path, scope, reservedGpuMilli, limitGpuMilli, weightMilli, lendableGpuMilli, rank, overQuota);
+        Quota quota =
+                new Quota(path, scope, reservedGpuMilli, limitGpuMilli, weightMilli, lendableGpuMilli, rank, overQuota);
+        return override.map(quota::withOverride).orElse(quota);
     }
 }

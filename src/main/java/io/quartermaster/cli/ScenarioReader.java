@@ -41,6 +41,7 @@ final class ScenarioReader {
     private final Map<PoolId, Pool> pools = new LinkedHashMap<>();
     private final Map<NodeId, io.quartermaster.engine.Node> nodes = new LinkedHashMap<>();
     private final Map<Scope, Map<QuotaPath, Quota>> quotas = new TreeMap<>();
+    private final Map<Scope, Map<QuotaPath, Quota.Override>> overrides = new TreeMap<>();
     private long quotasRead;
 
     private ScenarioReader() {}
@@ -216,7 +217,20 @@ final class ScenarioReader {
                     section.flag("over-quota").orElse(before.overQuota()),
                     ofScope.containsKey(path) ? before.sequence() : quotasRead++));
             ofScope.put(path, quota);
-            return quota;
+            Map<QuotaPath, Quota.Override> overrides = this.overrides.computeIfAbsent(scope, key -> new TreeMap<>());
+            section.section("override").ifPresent(override -> overrides.put(path, override(override)));
+            Quota.Override override = overrides.get(path);
+            return override == null ? quota : quota.withOverride(override);
+        }
+    }
+
+    private static Quota.Override override(YamlSection given) {
+        try (YamlSection section = given) {
+            return section.made(() -> new Quota.Override(
+                    section.milli("reserved"),
+                    section.milli("limit"),
+                    section.duration("from"),
+                    section.duration("until").orElseThrow(() -> section.error("'until' is missing"))));
         }
     }
 

@@ -2,6 +2,7 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.Allotment;
+import io.quartermaster.capacity.QuotaOverrideApi;
 import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.engine.CapacityReservation;
 import io.quartermaster.engine.CapacityReservationId;
@@ -17,6 +18,7 @@ import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
+import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -71,8 +73,11 @@ record QuotaFacts(
 
     /** The next moment after another at which what is reserved for the tenant, or in it, turns by itself. */
     OptionalLong nextTurn(long millis) {
-        return calendar.stream()
-                .flatMapToLong(each -> LongStream.of(each.fromMillis(), each.untilMillis()))
+        LongStream ofWindows =
+                calendar.stream().flatMapToLong(each -> LongStream.of(each.fromMillis(), each.untilMillis()));
+        LongStream ofQuotas =
+                quotas.stream().flatMap(quota -> quota.turns().stream()).mapToLong(Quota.Turn::atMillis);
+        return LongStream.concat(ofWindows, ofQuotas)
                 .filter(turn -> turn > millis)
                 .min();
     }
@@ -163,7 +168,8 @@ record QuotaFacts(
         Map<TenantId, Gathering> byTenant = new TreeMap<>();
         for (Row row : transaction.run("select id, state from tenant where id = any($1)", (Object) ids)) {
             TenantId tenant = new TenantId(row.getString("id"));
-            byTenant.put(tenant, new Gathering(tenant, !row.getString("state").equals("active")));
+            byTenant.put(
+                    tenant, new Gathering(tenant, !row.getString("state").equals("active"), CellReader.millis(stamp)));
         }
         for (Row row : transaction.run("""
                 select a.*, p.name as pool_name from allotment a join pool p on p.id = a.pool_id
@@ -187,7 +193,7 @@ record QuotaFacts(
                   left join policy o on o.tenant_id = c.tenant_id and o.id = c.policy_id
                  where c.tenant_id = any($1) and c.ends_at > $2 and o.retired_at is null order by c.tenant_id, c.id
                 """, ids, stamp)) {
-            of(byTenant, row).reservation(row, CellReader.millis(stamp));
+            of(byTenant, row).reservation(row);
         }
         return byTenant.values().stream().map(each -> each.done(allPools)).toList();
     }
@@ -204,6 +210,7 @@ record QuotaFacts(
     private static final class Gathering {
         private final TenantId tenant;
         private final boolean suspended;
+        private final long stampMillis;
         private final List<Allotment> allotments = new ArrayList<>();
         private final List<Policy> policies = new ArrayList<>();
         private final Map<UUID, List<PolicyQuota>> granted = new HashMap<>();
@@ -213,28 +220,34 @@ record QuotaFacts(
         private final List<Level> levels = new ArrayList<>();
         private final List<CapacityReservation> calendar = new ArrayList<>();
 
-        Gathering(TenantId tenant, boolean suspended) {
+        /** @param stampMillis the moment whose reserved amounts are told to the books */
+        Gathering(TenantId tenant, boolean suspended, long stampMillis) {
+            this.stampMillis = stampMillis;
             this.tenant = tenant;
             this.suspended = suspended;
         }
 
         void allotment(Row row) {
-            allotments.add(new Allotment(tenant, new PoolId(row.getString("pool_name")), terms(row)));
-            levels.add(new Level(row.getUUID("pool_id"), null, row.getLong("reserved_milli")));
+            QuotaTerms terms = terms(row);
+            allotments.add(new Allotment(tenant, new PoolId(row.getString("pool_name")), terms));
+            levels.add(new Level(
+                    row.getUUID("pool_id"), null, terms.standingAt(stampMillis).reservedGpuMilli()));
         }
 
         void quota(Row row) {
             UUID policy = row.getUUID("policy_id");
             String pool = row.getString("pool_name");
             Scope scope = pool == null ? Scope.ALL_POOLS : Scope.of(new PoolId(pool));
-            granted.computeIfAbsent(policy, id -> new ArrayList<>()).add(new PolicyQuota(scope, terms(row)));
+            QuotaTerms terms = terms(row);
+            granted.computeIfAbsent(policy, id -> new ArrayList<>()).add(new PolicyQuota(scope, terms));
             UUID poolId = row.getUUID("pool_id");
             if (poolId != null) {
-                levels.add(new Level(poolId, policy, row.getLong("reserved_milli")));
+                levels.add(
+                        new Level(poolId, policy, terms.standingAt(stampMillis).reservedGpuMilli()));
             }
         }
 
-        void reservation(Row row, long stampMillis) {
+        void reservation(Row row) {
             UUID policy = row.getUUID("policy_id");
             CapacityReservation reservation = new CapacityReservation(
                     new CapacityReservationId(row.getUUID("id").toString()),
@@ -284,13 +297,23 @@ record QuotaFacts(
                     tenant, suspended, suspendedPaths, paths, groups, levels, allotments, policies, calendar, allPools);
         }
 
-        private static QuotaTerms terms(Row row) {
+        private QuotaTerms terms(Row row) {
             return new QuotaTerms(
                     row.getLong("reserved_milli"),
                     optional(row.getLong("limit_milli")),
                     optional(row.getInteger("weight")),
                     optional(row.getLong("lendable_milli")),
-                    row.getInteger("rank"));
+                    row.getInteger("rank"),
+                    QuotaOverrideApi.stored(
+                            row.getLong("override_reserved_milli"),
+                            row.getLong("override_limit_milli"),
+                            instant(row.getOffsetDateTime("override_from")),
+                            instant(row.getOffsetDateTime("override_until")),
+                            Instant.ofEpochMilli(stampMillis)));
+        }
+
+        private static @Nullable Instant instant(@Nullable OffsetDateTime time) {
+            return time == null ? null : time.toInstant();
         }
 
         private static OptionalInt optional(@Nullable Integer value) {

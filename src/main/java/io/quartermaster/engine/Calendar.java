@@ -10,14 +10,32 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The capacity reservations, and what they make of the quotas at a moment and later. */
+/** The capacity reservations and the quotas that turn by themselves, and what they make of the quotas at a moment and later. */
 final class Calendar {
     private static final SortedSet<Long> NONE = Collections.emptySortedSet();
 
     private final SortedMap<CapacityReservationId, CapacityReservation> reservations = new TreeMap<>();
+    private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> turning = new TreeMap<>();
 
+    /** Whether nothing that is known turns by itself. */
     boolean isEmpty() {
-        return reservations.isEmpty();
+        return reservations.isEmpty() && turning.isEmpty();
+    }
+
+    /** Takes note of a quota as it was stated. */
+    void note(Quota quota) {
+        if (quota.turns().isEmpty()) {
+            forget(quota.path(), quota.scope());
+        } else {
+            turning.computeIfAbsent(quota.scope(), scope -> new TreeMap<>()).put(quota.path(), quota);
+        }
+    }
+
+    void forget(QuotaPath path, Scope scope) {
+        turning.computeIfPresent(scope, (key, ofScope) -> {
+            ofScope.remove(path);
+            return ofScope.isEmpty() ? null : ofScope;
+        });
     }
 
     Collection<CapacityReservation> all() {
@@ -35,11 +53,13 @@ final class Calendar {
     }
 
     boolean removePool(PoolId pool) {
+        turning.remove(Scope.of(pool));
         return reservations.values().removeIf(reservation -> reservation.pool().equals(pool));
     }
 
     void takeOver(Calendar other) {
         reservations.putAll(other.reservations);
+        other.turning.forEach((scope, ofScope) -> turning.put(scope, new TreeMap<>(ofScope)));
     }
 
     /** The quotas as they are at a moment, each with what it turns to later. */
@@ -53,6 +73,10 @@ final class Calendar {
                         .add(each);
             }
         }
+        turning.forEach((scope, ofScope) -> {
+            var byPath = held.computeIfAbsent(scope, key -> new TreeMap<>());
+            ofScope.keySet().forEach(path -> byPath.putIfAbsent(path, List.of()));
+        });
         if (held.isEmpty()) {
             return stated;
         }
@@ -68,16 +92,17 @@ final class Calendar {
 
     private static Quota at(long nowMillis, Quota quota, List<CapacityReservation> windows) {
         SortedSet<Long> moments = new TreeSet<>();
+        quota.turns().forEach(turn -> moments.add(turn.atMillis()));
         for (CapacityReservation window : windows) {
             moments.add(window.fromMillis());
             moments.add(window.untilMillis());
         }
         List<Quota.Turn> turns = new ArrayList<>();
         for (long moment : moments.tailSet(nowMillis + 1)) {
-            Quota then = raised(quota, windows, moment);
+            Quota then = raised(quota.at(moment), windows, moment);
             turns.add(new Quota.Turn(moment, then.reservedGpuMilli(), then.limitGpuMilli()));
         }
-        return raised(quota, windows, nowMillis).withTurns(turns);
+        return raised(quota.at(nowMillis), windows, nowMillis).withTurns(turns);
     }
 
     private static Quota raised(Quota quota, List<CapacityReservation> windows, long millis) {
@@ -98,20 +123,42 @@ final class Calendar {
      * @param runtimesMillis how long such work may run, by tenant
      */
     OptionalLong nextTurn(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
-        OptionalLong next = OptionalLong.empty();
+        Next next = new Next(nowMillis, runtimesMillis);
         for (CapacityReservation each : reservations.values()) {
-            for (long moment : List.of(each.fromMillis(), each.untilMillis())) {
-                next = sooner(next, moment, nowMillis);
-                for (long runtime : runtimesMillis.getOrDefault(each.path().tenant(), NONE)) {
-                    next = sooner(next, moment - runtime + 1, nowMillis);
-                }
-            }
+            next.turn(each.path(), each.fromMillis());
+            next.turn(each.path(), each.untilMillis());
         }
-        return next;
+        for (SortedMap<QuotaPath, Quota> ofScope : turning.values()) {
+            ofScope.forEach((path, quota) -> quota.turns().forEach(turn -> next.turn(path, turn.atMillis())));
+        }
+        return next.moment;
     }
 
-    private static OptionalLong sooner(OptionalLong known, long moment, long nowMillis) {
-        boolean sooner = moment > nowMillis && (known.isEmpty() || moment < known.getAsLong());
-        return sooner ? OptionalLong.of(moment) : known;
+    /** The earliest of the moments that it is told of, as far as they are to come. */
+    private static final class Next {
+        private final long nowMillis;
+        private final SortedMap<String, SortedSet<Long>> runtimesMillis;
+        private OptionalLong moment = OptionalLong.empty();
+
+        Next(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
+            this.nowMillis = nowMillis;
+            this.runtimesMillis = runtimesMillis;
+        }
+
+        void turn(QuotaPath path, long atMillis) {
+            if (atMillis <= nowMillis) {
+                return;
+            }
+            sooner(atMillis);
+            for (long runtime : runtimesMillis.getOrDefault(path.tenant(), NONE)) {
+                sooner(atMillis - runtime + 1);
+            }
+        }
+
+        private void sooner(long millis) {
+            if (millis > nowMillis && millis < moment.orElse(Long.MAX_VALUE)) {
+                moment = OptionalLong.of(millis);
+            }
+        }
     }
 }

@@ -54,8 +54,8 @@ public final class Engine {
                 case Change.PoolRemoved removed -> takeOver(removed);
                 case Change.NodeSet set -> takeOver(set);
                 case Change.NodeRemoved removed -> takeOver(removed);
-                case Change.QuotaSet set -> takeOver(set);
-                case Change.QuotaRemoved removed -> takeOver(removed);
+                case Change.QuotaSet set -> calendarTurns(set);
+                case Change.QuotaRemoved removed -> calendarTurns(removed);
                 case Change.CapacityReservationSet set -> calendarTurns(set);
                 case Change.CapacityReservationRemoved removed -> calendarTurns(removed);
                 case Change.ProfileSet set -> takeOver(set);
@@ -80,7 +80,7 @@ public final class Engine {
     }
 
     private void calendarTurns(Change change) {
-        if (takeOver(change)) {
+        if (takeOver(change) && !facts.calendar().isEmpty()) {
             turnAtMillis = OptionalLong.of(Long.MIN_VALUE);
         }
     }

@@ -24,14 +24,23 @@ final class Explainer {
     }
 
     /** What is in a line's way in one pool, without words and numbers. */
-    private record Finding(Reason.Code code, Optional<QuotaPath> path, Optional<Admission.Hit> hit) {
+    private record Finding(
+            Reason.Code code, Optional<QuotaPath> path, Optional<Admission.Hit> hit, OptionalLong opensAtMillis) {
 
         static Finding of(Reason.Code code) {
-            return new Finding(code, Optional.empty(), Optional.empty());
+            return new Finding(code, Optional.empty(), Optional.empty(), OptionalLong.empty());
         }
 
         static Finding of(Reason.Code code, QuotaPath path) {
-            return new Finding(code, Optional.of(path), Optional.empty());
+            return new Finding(code, Optional.of(path), Optional.empty(), OptionalLong.empty());
+        }
+
+        static Finding of(Admission.Hit hit) {
+            return new Finding(Said.code(hit), Said.path(hit), Optional.of(hit), OptionalLong.empty());
+        }
+
+        static Finding closedUntil(QuotaPath path, long opensAtMillis) {
+            return new Finding(Reason.Code.CLOSED, Optional.of(path), Optional.empty(), OptionalLong.of(opensAtMillis));
         }
     }
 
@@ -86,17 +95,19 @@ final class Explainer {
 
     private Finding find(Line line, Wish wish, Ask ask) {
         Optional<QuotaNode> closed = ask.path().stream()
-                .filter(node -> node.waitsForTurn(ask.gpuMilli()))
+                .filter(node -> node.fitsFromMillis(ask.gpuMilli()).isPresent())
                 .findFirst();
         if (closed.isPresent()) {
-            return Finding.of(Reason.Code.CLOSED, closed.get().path());
+            return Finding.closedUntil(
+                    closed.get().path(),
+                    closed.get().fitsFromMillis(ask.gpuMilli()).getAsLong());
         }
         if (!wishes.couldEver(line, wish)) {
             return Finding.of(Reason.Code.NO_SUCH_NODE);
         }
         Optional<Admission.Hit> hit = Admission.atOnce(ask);
         if (hit.isPresent() && hit.get().bound() != Admission.Bound.CAPACITY) {
-            return new Finding(Said.code(hit.get()), Said.path(hit.get()), hit);
+            return Finding.of(hit.get());
         }
         boolean wouldFit = Admission.ignoringPromises(ask).isEmpty() && fitsIgnoringPromises(line, wish);
         if (wouldFit) {
@@ -133,7 +144,10 @@ final class Explainer {
                 line.key().only().isPresent() ? Said.Where.ITS_OWN_NODE : Said.Where.ANYWHERE);
         return switch (finding.code()) {
             case SUSPENDED -> said.suspended(finding.path().orElseThrow());
-            case CLOSED -> finding.path().map(said::closedTo).orElseGet(said::closed);
+            case CLOSED ->
+                finding.path()
+                        .map(path -> said.closedTo(path, finding.opensAtMillis().orElseThrow()))
+                        .orElseGet(said::closed);
             case BUDGET -> said.budget(finding.path().orElseThrow());
             case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
             case BEHIND -> said.behind(free(line, space, Horizon.IGNORING_PROMISES));

@@ -135,6 +135,7 @@ final class Facts {
     }
 
     private boolean setQuota(Quota quota) {
+        calendar.note(quota);
         return !quota.equals(
                 quotas.computeIfAbsent(quota.scope(), scope -> new TreeMap<>()).put(quota.path(), quota));
     }
@@ -142,6 +143,7 @@ final class Facts {
     private boolean removeQuota(QuotaPath path, Scope scope) {
         SortedMap<QuotaPath, Quota> ofScope = quotas.getOrDefault(scope, new TreeMap<>());
         boolean news = ofScope.remove(path) != null;
+        calendar.forget(path, scope);
         if (ofScope.isEmpty()) {
             quotas.remove(scope);
         }

@@ -1,7 +1,10 @@
 package io.quartermaster.engine;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
  * One node of a quota tree: a tenant's allotment, or what a policy grants a group.
@@ -13,7 +16,7 @@ import java.util.OptionalLong;
  * @param rank lower goes first among siblings
  * @param overQuota whether anything may run beyond what is reserved
  * @param sequence lower existed first, which decides where nothing else does; then the path decides
- * @param turns what is known of its future, in order of time
+ * @param turns from when on something else is reserved and is the limit, in order of time
  */
 public record Quota(
         QuotaPath path,
@@ -30,8 +33,38 @@ public record Quota(
     /** What is reserved, and the limit, from a moment on. */
     public record Turn(long atMillis, long reservedGpuMilli, OptionalLong limitGpuMilli) {}
 
+    /**
+     * What stands for a time instead of what is reserved, of the limit, or of both.
+     *
+     * @param fromMillis its first moment; absent = since ever
+     * @param untilMillis the first moment after it
+     */
+    public record Override(
+            OptionalLong reservedGpuMilli, OptionalLong limitGpuMilli, OptionalLong fromMillis, long untilMillis) {
+
+        public Override {
+            reservedGpuMilli.ifPresent(reserved -> requireAtLeastZero("reserved", reserved));
+            limitGpuMilli.ifPresent(limit -> requireAtLeastZero("limit", limit));
+            if (reservedGpuMilli.isEmpty() && limitGpuMilli.isEmpty()) {
+                throw new IllegalArgumentException("an override states what is reserved, a limit, or both");
+            }
+            if (untilMillis <= fromMillis.orElse(Long.MIN_VALUE)) {
+                throw new IllegalArgumentException("an override ends after it begins");
+            }
+        }
+
+        public boolean isOpenAt(long millis) {
+            return fromMillis.orElse(Long.MIN_VALUE) <= millis && millis < untilMillis;
+        }
+    }
+
     public Quota {
         turns = List.copyOf(turns);
+        for (int i = 1; i < turns.size(); i++) {
+            if (turns.get(i).atMillis() <= turns.get(i - 1).atMillis()) {
+                throw new IllegalArgumentException("turns are in order of time");
+            }
+        }
         requireAtLeastZero("reserved", reservedGpuMilli);
         limitGpuMilli.ifPresent(limit -> requireAtLeastZero("limit", limit));
         weightMilli.ifPresent(weight -> requireAtLeastZero("weight", weight));
@@ -113,6 +146,59 @@ public record Quota(
                 lendableGpuMilli.isPresent() || lendable < gpuMilli
                         ? OptionalLong.of(lendableGpuMilli.orElse(reservedGpuMilli) + lendable)
                         : lendableGpuMilli,
+                rank,
+                overQuota,
+                sequence,
+                turns);
+    }
+
+    /** The same, with something else in its place for a time. */
+    public Quota withOverride(Override override) {
+        OptionalLong limit = override.limitGpuMilli().isPresent() ? override.limitGpuMilli() : limitGpuMilli;
+        return withTurns(List.of(
+                new Turn(
+                        override.fromMillis().orElse(Long.MIN_VALUE),
+                        override.reservedGpuMilli().orElse(reservedGpuMilli),
+                        limit),
+                new Turn(override.untilMillis(), reservedGpuMilli, limitGpuMilli)));
+    }
+
+    /** The quota of a place that reserves at each moment what others reserve together, and is at its defaults else. */
+    public static Quota reservingAsMuchAs(List<Quota> others, QuotaPath path, Scope scope) {
+        SortedSet<Long> moments = new TreeSet<>();
+        others.forEach(each -> each.turns().forEach(turn -> moments.add(turn.atMillis())));
+        List<Turn> turns = new ArrayList<>();
+        for (long moment : moments) {
+            long then = 0;
+            for (Quota each : others) {
+                then = Math.addExact(then, each.at(moment).reservedGpuMilli());
+            }
+            turns.add(new Turn(moment, then, OptionalLong.empty()));
+        }
+        long first = 0;
+        for (Quota each : others) {
+            first = Math.addExact(first, each.reservedGpuMilli());
+        }
+        return reserving(path, scope, first).withTurns(turns);
+    }
+
+    /** What it is from a moment on, until its next turn. */
+    public Quota at(long millis) {
+        Quota then = this;
+        for (Turn turn : turns) {
+            then = turn.atMillis() <= millis ? then.with(turn) : then;
+        }
+        return then;
+    }
+
+    private Quota with(Turn turn) {
+        return new Quota(
+                path,
+                scope,
+                turn.reservedGpuMilli(),
+                turn.limitGpuMilli(),
+                weightMilli,
+                lendableGpuMilli,
                 rank,
                 overQuota,
                 sequence,

@@ -3,6 +3,7 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.QuotaNode;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -52,16 +53,19 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
         return ofPool(Reason.Code.CLOSED, "Pool " + pool + " is closed at this time.", "The pool opens.");
     }
 
-    /** @param path whose capacity reservation is to come */
-    Reason closedTo(QuotaPath path) {
+    /**
+     * @param path whose limit is to rise
+     * @param opensAtMillis when it does
+     */
+    Reason closedTo(QuotaPath path, long opensAtMillis) {
         return reason(
                 Reason.Code.CLOSED,
                 Optional.of(path),
                 used,
                 OptionalLong.empty(),
-                "It needs a capacity reservation of " + path + " in " + pool
-                        + ", and none of that size is open at this time.",
-                "The capacity reservation begins.");
+                "It is larger than what " + path + " may hold in " + pool + " at this time; from "
+                        + Instant.ofEpochMilli(opensAtMillis) + " on it is not.",
+                "That time comes, or the limit of " + path + " is raised.");
     }
 
     Reason budget(QuotaPath path) {

@@ -17,13 +17,25 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** Whether what groups reserve fits what is above them at each moment to come, capacity reservations counted. */
+/** Whether what groups reserve fits what is above them at each moment to come, capacity reservations and overrides of quotas counted. */
 final class CalendarFit {
 
     /** What holds: the rules, and the windows that are planned or open. */
     record State(TenantRules rules, List<CapacityReservation> windows) {
         State {
             windows = List.copyOf(windows);
+        }
+
+        private List<QuotaTerms> terms() {
+            List<QuotaTerms> terms = new ArrayList<>();
+            rules.allotments().forEach(one -> terms.add(one.allotment().terms()));
+            rules.policies().forEach(policy -> policy.quotas().forEach(quota -> terms.add(quota.terms())));
+            return terms;
+        }
+
+        private boolean isAlwaysTheSame() {
+            return windows.isEmpty()
+                    && terms().stream().allMatch(terms -> terms.override().isEmpty());
         }
     }
 
@@ -36,7 +48,7 @@ final class CalendarFit {
      * sentence with the first such moment.
      */
     static List<String> objections(State before, State after, Instant now) {
-        if (after.windows().isEmpty()) {
+        if (after.isAlwaysTheSame()) {
             return List.of();
         }
         Map<Place, String> found = new HashMap<>();
@@ -63,6 +75,12 @@ final class CalendarFit {
             for (CapacityReservation each : state.windows()) {
                 moments.add(each.startsAt());
                 moments.add(each.endsAt());
+            }
+            for (QuotaTerms terms : state.terms()) {
+                terms.override().ifPresent(override -> {
+                    override.fromMillis().ifPresent(from -> moments.add(Instant.ofEpochMilli(from)));
+                    moments.add(Instant.ofEpochMilli(override.untilMillis()));
+                });
             }
         }
         return moments.tailSet(now);
@@ -111,7 +129,8 @@ final class CalendarFit {
     private static PolicyQuota raised(
             PolicyQuota quota, UUID policy, List<CapacityReservation> windows, Instant moment) {
         return switch (quota.scope()) {
-            case Scope.AllPools anywhere -> quota;
+            case Scope.AllPools anywhere ->
+                new PolicyQuota(quota.scope(), quota.terms().standingAt(moment.toEpochMilli()));
             case Scope.OnePool(PoolId pool) ->
                 new PolicyQuota(
                         quota.scope(),
@@ -125,6 +144,6 @@ final class CalendarFit {
                 .filter(each -> each.pool().equals(pool) && each.policy().equals(policy) && each.isOpenAt(moment))
                 .mapToLong(CapacityReservation::gpuMilli)
                 .sum();
-        return terms.raisedBy(more);
+        return terms.standingAt(moment.toEpochMilli()).raisedBy(more);
     }
 }

@@ -28,8 +28,21 @@ class PoliciesGuard implements AllotmentGuard {
     }
 
     @Override
-    public Uni<List<String>> objections(Mutiny.Session session, TenantId tenant, List<Allotments.Named> after) {
-        return store.read(session, tenant).map(rules -> objections(rules, after));
+    public Uni<List<String>> objectionsToAllotments(
+            Mutiny.Session session,
+            TenantId tenant,
+            List<Allotments.Named> after,
+            List<CapacityReservation> windows,
+            Instant now) {
+        return store.read(session, tenant).map(rules -> {
+            List<String> objections = objections(rules, after);
+            return objections.isEmpty()
+                    ? CalendarFit.objections(
+                            new CalendarFit.State(rules, windows),
+                            new CalendarFit.State(rules.withAllotments(after), windows),
+                            now)
+                    : objections;
+        });
     }
 
     @Override

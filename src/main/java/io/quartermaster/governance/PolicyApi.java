@@ -1,6 +1,7 @@
 package io.quartermaster.governance;
 
 import io.quartermaster.capacity.QuotaFields;
+import io.quartermaster.capacity.QuotaOverrideApi;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.time.Instant;
@@ -39,10 +40,13 @@ final class PolicyApi {
             GpuAmount lendable,
 
             @Schema(description = "lower goes first among siblings") @Nullable
-            Integer rank) {
+            Integer rank,
+
+            @Schema(description = "what stands for a time in the place of reserved and limit; absent: nothing")
+            QuotaOverrideApi.@Nullable Request override) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, override);
         }
     }
 
@@ -90,7 +94,10 @@ final class PolicyApi {
             @Nullable GpuAmount limit,
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
-            int rank) {
+            int rank,
+
+            @Schema(description = "what stands for a time in the place of reserved and limit")
+            QuotaOverrideApi.@Nullable View override) {
 
         static QuotaView of(TenantRules rules, PolicyQuota quota) {
             QuotaFields fields = QuotaFields.of(quota.terms());
@@ -100,7 +107,8 @@ final class PolicyApi {
                     fields.limit(),
                     fields.weight(),
                     fields.lendable(),
-                    quota.terms().rank());
+                    quota.terms().rank(),
+                    QuotaOverrideApi.of(quota.terms()));
         }
     }
 

@@ -1,10 +1,13 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.capacity.QuotaOverrideApi;
 import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.Scope;
 import jakarta.persistence.Column;
 import jakarta.persistence.Embeddable;
+import java.time.Instant;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -37,6 +40,22 @@ class PolicyQuotaRow {
     @Column(name = "rank")
     int rank;
 
+    @Column(name = "override_reserved_milli")
+    @Nullable
+    Long overrideReservedMilli;
+
+    @Column(name = "override_limit_milli")
+    @Nullable
+    Long overrideLimitMilli;
+
+    @Column(name = "override_from")
+    @Nullable
+    Instant overrideFrom;
+
+    @Column(name = "override_until")
+    @Nullable
+    Instant overrideUntil;
+
     PolicyQuotaRow() {}
 
     PolicyQuotaRow(PolicyQuota quota) {
@@ -51,6 +70,24 @@ class PolicyQuotaRow {
         lendableMilli =
                 terms.lendableGpuMilli().isPresent() ? terms.lendableGpuMilli().getAsLong() : null;
         rank = terms.rank();
+        overrideReservedMilli = terms.override()
+                .map(Quota.Override::reservedGpuMilli)
+                .filter(OptionalLong::isPresent)
+                .map(OptionalLong::getAsLong)
+                .orElse(null);
+        overrideLimitMilli = terms.override()
+                .map(Quota.Override::limitGpuMilli)
+                .filter(OptionalLong::isPresent)
+                .map(OptionalLong::getAsLong)
+                .orElse(null);
+        overrideFrom = terms.override()
+                .map(Quota.Override::fromMillis)
+                .filter(OptionalLong::isPresent)
+                .map(from -> Instant.ofEpochMilli(from.getAsLong()))
+                .orElse(null);
+        overrideUntil = terms.override()
+                .map(override -> Instant.ofEpochMilli(override.untilMillis()))
+                .orElse(null);
     }
 
     PolicyQuota toQuota() {
@@ -62,6 +99,12 @@ class PolicyQuotaRow {
                         limitMilli == null ? OptionalLong.empty() : OptionalLong.of(limitMilli),
                         weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
                         lendableMilli == null ? OptionalLong.empty() : OptionalLong.of(lendableMilli),
-                        rank));
+                        rank,
+                        QuotaOverrideApi.stored(
+                                overrideReservedMilli,
+                                overrideLimitMilli,
+                                overrideFrom,
+                                overrideUntil,
+                                Instant.now())));
     }
 }

@@ -67,15 +67,13 @@ public final class QuotaTree {
             TenantId tenant, Collection<Allotment> allotments, Collection<Policy> policies, boolean allPools) {
         QuotaTree tree = new QuotaTree(tenant);
         QuotaPath root = QuotaPath.of(tenant.value());
-        long reserved = 0;
         for (Allotment allotment : allotments) {
             if (allotment.tenant().equals(tenant)) {
                 tree.put(allotment.terms().at(root, Scope.of(allotment.pool()), true));
-                reserved = Math.addExact(reserved, allotment.terms().reservedGpuMilli());
             }
         }
         if (allPools) {
-            tree.put(Quota.reserving(root, Scope.ALL_POOLS, reserved));
+            tree.put(Quota.reservingAsMuchAs(tree.quotas(), root, Scope.ALL_POOLS));
         }
         List<Scope> allotted = tree.quotas().stream()
                 .map(Quota::scope)
@@ -90,12 +88,13 @@ public final class QuotaTree {
     private void place(Policy policy, List<Scope> allotted, boolean allPools) {
         QuotaPath path = path(tenant, policy.group());
         boolean everywhere = countsAllPools(policy);
-        long reserved = 0;
+        List<Quota> inPools = new ArrayList<>();
         for (Scope pool : allotted) {
             Optional<QuotaTerms> terms = policy.quotaFor(pool).map(PolicyQuota::terms);
             if (terms.isPresent()) {
-                put(terms.get().at(path, pool, policy.overQuota()));
-                reserved = Math.addExact(reserved, terms.get().reservedGpuMilli());
+                Quota quota = terms.get().at(path, pool, policy.overQuota());
+                put(quota);
+                inPools.add(quota);
             } else if (everywhere) {
                 put(Quota.reserving(path, pool, 0));
             }
@@ -104,7 +103,7 @@ public final class QuotaTree {
         if (overall.isPresent()) {
             put(overall.get().at(path, Scope.ALL_POOLS, policy.overQuota()));
         } else if (allPools) {
-            put(Quota.reserving(path, Scope.ALL_POOLS, reserved));
+            put(Quota.reservingAsMuchAs(inPools, path, Scope.ALL_POOLS));
         }
     }
 

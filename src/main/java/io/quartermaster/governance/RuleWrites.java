@@ -103,7 +103,7 @@ class RuleWrites {
                 .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
     }
 
-    /** What groups reserve must also fit in the windows of the calendar. */
+    /** What groups reserve must fit at each moment to come, in windows of the calendar and while overrides stand. */
     private Uni<Void> requireRoom(Work work, TenantRules after) {
         return reservations
                 .coming(work.session(), work.tenant())
@@ -118,10 +118,8 @@ class RuleWrites {
                                 "reservations-do-not-fit",
                                 objections.getFirst(),
                                 objections.stream()
-                                        .map(text -> new Problem.Field(
-                                                "quotas",
-                                                text,
-                                                "as much as is left in each capacity reservation's time"))
+                                        .map(text ->
+                                                new Problem.Field("quotas", text, "as much as is left at each moment"))
                                         .toList()));
                     }
                 })

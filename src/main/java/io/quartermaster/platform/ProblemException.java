@@ -85,6 +85,11 @@ public final class ProblemException extends RuntimeException {
             return Optional.empty();
         }
 
+        /** Notes all that another noted. */
+        public void addAll(Invalid other) {
+            fields.addAll(other.fields);
+        }
+
         public boolean isEmpty() {
             return fields.isEmpty();
         }

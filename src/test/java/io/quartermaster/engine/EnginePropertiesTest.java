@@ -52,8 +52,9 @@ class EnginePropertiesTest {
                 cell.plan();
                 Map<String, Long> after = heldPerQuota(cell);
                 cell.quotas.forEach((key, quota) -> {
-                    long limit = quota.limitGpuMilli().isPresent()
-                            ? quota.limitGpuMilli().getAsLong()
+                    Quota standing = quota.at(cell.nowMillis);
+                    long limit = standing.limitGpuMilli().isPresent()
+                            ? standing.limitGpuMilli().getAsLong()
                                     + RandomCalendar.raises(cell.calendar, quota, cell.nowMillis)
                             : Long.MAX_VALUE;
                     assertThat(after.getOrDefault(key, 0L))

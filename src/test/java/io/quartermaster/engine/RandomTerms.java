@@ -187,7 +187,7 @@ final class RandomTerms {
 
     Quota randomQuota(QuotaPath path, Scope scope) {
         long reserved = 1000L * random.nextInt(6);
-        return new Quota(
+        Quota quota = new Quota(
                 path,
                 scope,
                 reserved,
@@ -196,5 +196,17 @@ final class RandomTerms {
                 chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
                 chance(3) ? random.nextInt(3) : 0,
                 !chance(6));
+        return chance(6) ? quota.withOverride(randomOverride()) : quota;
+    }
+
+    /** In a time that a random history passes through. */
+    private Quota.Override randomOverride() {
+        long from = 1000L * random.nextInt(40);
+        long reserved = 1000L * random.nextInt(6);
+        return new Quota.Override(
+                OptionalLong.of(reserved),
+                chance(2) ? OptionalLong.of(reserved + 1000L * random.nextInt(4)) : OptionalLong.empty(),
+                chance(3) ? OptionalLong.empty() : OptionalLong.of(from),
+                from + 1000L * (1 + random.nextInt(40)));
     }
 }

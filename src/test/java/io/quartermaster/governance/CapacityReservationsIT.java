@@ -9,6 +9,8 @@ import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
+import static org.hamcrest.Matchers.hasItems;
+import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.SystemDatabase;
@@ -188,6 +190,48 @@ class CapacityReservationsIT {
                 .get(CALENDAR)
                 .then()
                 .body("items.policy", hasItem("cal-devops"));
+    }
+
+    @Test
+    void anOverrideStandsUntilItsEndForWhoRunsAndForTheBooks() {
+        made(policy("over-rnd", "/rnd", "4", "10"));
+        List<String> rnd = submit("rnd-member", "over-rnd-1xgpu", 10);
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 10);
+        Instant end = Instant.now().plusSeconds(8);
+        Map<String, Object> devops = new HashMap<>(policy("over-devops", "/devops", "2", "2"));
+        devops.put(
+                "quotas",
+                List.of(Map.of(
+                        "pool",
+                        POOL,
+                        "reserved",
+                        "2",
+                        "limit",
+                        "2",
+                        "override",
+                        Map.of("reserved", "5", "limit", "5", "until", end.toString()))));
+        made(devops);
+        List<String> more = submit("devops-member", "over-devops-1xgpu", 5);
+
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(more) == 5 && holding(rnd) == 5);
+        admin().get(TENANT + "/policies/over-devops").then().body("quotas[0].override.reserved", equalTo("5"));
+        assertThat(levels("over-devops")).containsExactly(5_000L);
+
+        Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(levels("over-devops"))
+                .containsExactly(5_000L, 2_000L));
+        assertThat(Instant.now()).isAfterOrEqualTo(end);
+        admin().get(TENANT + "/policies/over-devops").then().body("quotas[0].override", nullValue());
+
+        devops.put(
+                "quotas",
+                List.of(Map.of(
+                        "pool", POOL, "reserved", "2", "override", Map.of("limit", "1", "until", end.toString()))));
+        admin().header("If-Match", "\"0\"")
+                .body(devops)
+                .put(TENANT + "/policies/over-devops")
+                .then()
+                .statusCode(400)
+                .body("errors.field", hasItems("quotas[0].override.limit", "quotas[0].override.until"));
     }
 
     @Test

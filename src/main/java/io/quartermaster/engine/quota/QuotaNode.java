@@ -181,13 +181,16 @@ public final class QuotaNode {
         return least;
     }
 
-    /** Whether so much is beyond the limit in any case, but not beyond that of a later time. */
-    public boolean waitsForTurn(long gpuMilli) {
-        boolean later = false;
-        for (Quota.Turn turn : terms.turns()) {
-            later |= turn.limitGpuMilli().orElse(Long.MAX_VALUE) >= gpuMilli;
+    /** From when on so much is not beyond the limit, where it is in any case now; empty where it is not, or no such time is known. */
+    public OptionalLong fitsFromMillis(long gpuMilli) {
+        if (mostGpuMilli() < gpuMilli) {
+            for (Quota.Turn turn : terms.turns()) {
+                if (turn.limitGpuMilli().orElse(Long.MAX_VALUE) >= gpuMilli) {
+                    return OptionalLong.of(turn.atMillis());
+                }
+            }
         }
-        return later && mostGpuMilli() < gpuMilli;
+        return OptionalLong.empty();
     }
 
     public OptionalLong limitGpuMilli() {

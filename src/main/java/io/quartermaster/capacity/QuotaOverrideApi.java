@@ -1,0 +1,136 @@
+package io.quartermaster.capacity;
+
+import io.quartermaster.engine.Quota;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.ProblemException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** What stands for a time in the place of a quota's amounts, as the API speaks of it, for allotments and policies alike. */
+public final class QuotaOverrideApi {
+
+    /** How far ahead one may end. */
+    public static final Duration MOST_AHEAD = Duration.ofDays(731);
+
+    private QuotaOverrideApi() {}
+
+    @Schema(
+            name = "QuotaOverrideRequest",
+            description = "What stands until its end; afterwards the quota is as before.")
+    public record Request(
+            @Schema(description = "in the place of what is reserved; absent: that stands") @Nullable
+            GpuAmount reserved,
+
+            @Schema(description = "in the place of the limit; absent: that stands") @Nullable
+            GpuAmount limit,
+
+            @Schema(description = "its first moment; absent or past: now", examples = "2026-12-01T08:00:00Z") @Nullable
+            String from,
+
+            @Schema(description = "the first moment after it", examples = "2026-12-01T18:00:00Z", required = true)
+            @Nullable
+            String until) {
+
+        /** The override; notes what is wrong, and is then empty. */
+        Optional<Quota.Override> check(
+                ProblemException.Invalid problems,
+                String prefix,
+                GpuAmount statedReserved,
+                @Nullable GpuAmount statedLimit) {
+            Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+            var found = new ProblemException.Invalid();
+            found.check(
+                    reserved != null || limit != null,
+                    prefix,
+                    "states nothing",
+                    "an override with reserved, limit or both");
+            GpuAmount least = reserved == null ? statedReserved : reserved;
+            GpuAmount most = limit == null ? statedLimit : limit;
+            found.check(
+                    most == null || most.compareTo(least) >= 0,
+                    prefix + (limit == null ? ".reserved" : ".limit"),
+                    "leaves the limit below what is reserved",
+                    "a limit of at least " + least);
+            if (until == null) {
+                found.add(prefix + ".until", "is needed", ProblemException.Invalid.TIME_ACCEPTED);
+            }
+            Optional<Instant> start =
+                    found.instant(prefix + ".from", from).map(time -> time.truncatedTo(ChronoUnit.MILLIS));
+            Instant end = found.instant(prefix + ".until", until)
+                    .orElse(now.plus(MOST_AHEAD))
+                    .truncatedTo(ChronoUnit.MILLIS);
+            found.check(end.isAfter(now), prefix + ".until", "has passed", "a time after " + now);
+            found.check(
+                    start.isEmpty() || end.isAfter(start.get()),
+                    prefix + ".until",
+                    "is not after from",
+                    "a time after " + start.orElse(now));
+            found.check(
+                    !end.isAfter(now.plus(MOST_AHEAD)),
+                    prefix + ".until",
+                    "is too far ahead",
+                    "at most " + MOST_AHEAD.toDays() + " days from now");
+            if (!found.isEmpty()) {
+                problems.addAll(found);
+                return Optional.empty();
+            }
+            return Optional.of(new Quota.Override(
+                    milli(reserved),
+                    milli(limit),
+                    start.map(time -> OptionalLong.of(time.toEpochMilli())).orElse(OptionalLong.empty()),
+                    end.toEpochMilli()));
+        }
+
+        private static OptionalLong milli(@Nullable GpuAmount amount) {
+            return amount == null ? OptionalLong.empty() : OptionalLong.of(amount.milli());
+        }
+    }
+
+    @Schema(name = "QuotaOverride", description = "What stands until its end; afterwards the quota is as before.")
+    public record View(
+            @Nullable GpuAmount reserved,
+            @Nullable GpuAmount limit,
+            @Nullable Instant from,
+            Instant until) {
+
+        private static View of(Quota.Override override) {
+            return new View(
+                    amount(override.reservedGpuMilli()),
+                    amount(override.limitGpuMilli()),
+                    override.fromMillis().isPresent()
+                            ? Instant.ofEpochMilli(override.fromMillis().getAsLong())
+                            : null,
+                    Instant.ofEpochMilli(override.untilMillis()));
+        }
+
+        private static @Nullable GpuAmount amount(OptionalLong milli) {
+            return milli.isPresent() ? new GpuAmount(milli.getAsLong()) : null;
+        }
+    }
+
+    /** The terms' override, if they have one. */
+    public static @Nullable View of(QuotaTerms terms) {
+        return terms.override().map(View::of).orElse(null);
+    }
+
+    /** One as it is stored; one that is over is as if it were not there. */
+    public static Optional<Quota.Override> stored(
+            @Nullable Long reservedMilli,
+            @Nullable Long limitMilli,
+            @Nullable Instant from,
+            @Nullable Instant until,
+            Instant now) {
+        return until == null || !until.isAfter(now)
+                ? Optional.empty()
+                : Optional.of(new Quota.Override(
+                        reservedMilli == null ? OptionalLong.empty() : OptionalLong.of(reservedMilli),
+                        limitMilli == null ? OptionalLong.empty() : OptionalLong.of(limitMilli),
+                        from == null ? OptionalLong.empty() : OptionalLong.of(from.toEpochMilli()),
+                        until.toEpochMilli()));
+    }
+}
