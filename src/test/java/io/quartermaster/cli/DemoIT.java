@@ -28,12 +28,17 @@ import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * The main job as people meet it: the packaged program with everything it starts, the demonstration played against it through the public
  * API, and the same with the service and the agent killed in the middle.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock("a whole installation")
 class DemoIT {
 
     private static final Duration PATIENCE = Duration.ofMinutes(8);

@@ -24,8 +24,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The packaged program as people start it: real processes, with a Keycloak that is given from outside and not needed here. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock("a whole installation")
 class ServiceProcessIT {
 
     private static final Duration PATIENCE = Duration.ofMinutes(3);
