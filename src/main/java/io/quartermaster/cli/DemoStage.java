@@ -61,9 +61,9 @@ final class DemoStage {
             return hasRun;
         }
 
-        /** Whether it was told to stop, has stopped, and waits again or has begun anew. */
+        /** Whether it was told to stop, has stopped, and waits again or has begun anew; or came to its end within its grace. */
         boolean gaveWay() {
-            return preemptions() > 0 && (state().equals("waiting") || attempts() > 1);
+            return preemptions() > 0 && (state().equals("waiting") || state().equals("succeeded") || attempts() > 1);
         }
 
         /** Whether an attempt of it ended with its node's silence. */

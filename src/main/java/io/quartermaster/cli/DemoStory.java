@@ -87,7 +87,7 @@ final class DemoStory {
         stage.until("everything has succeeded", () -> all.stream()
                 .allMatch(job -> job.state().equals("succeeded")));
         for (Actor victim : jobs.stream()
-                .filter(job -> job.preemptions() > 0 && !job.wasLost())
+                .filter(job -> job.preemptions() > 0 && job.attempts() > 1 && !job.wasLost())
                 .toList()) {
             String log = victim.log(victim.attempts());
             stage.say(victim.name() + ": " + log.lines().findFirst().orElse(""));
