@@ -1,6 +1,7 @@
 package io.quartermaster.capacity;
 
 import io.quartermaster.platform.GpuAmount;
+import java.time.Instant;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -35,10 +36,17 @@ final class AllotmentApi {
             Integer rank,
 
             @Schema(description = "what stands for a time in the place of reserved and limit; absent: nothing")
-            QuotaOverrideApi.@Nullable Request override) {
+            QuotaOverrideApi.@Nullable Request override,
+
+            @Schema(
+                    description =
+                            "by then what is held beyond the limit is to be gone: from then on it is stopped; a time that has passed: at once; absent: it goes on",
+                    examples = "2026-12-01T18:00:00Z")
+            @Nullable
+            String drainBy) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank, override);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy);
         }
     }
 
@@ -54,6 +62,9 @@ final class AllotmentApi {
 
             @Schema(description = "what stands for a time in the place of reserved and limit")
             QuotaOverrideApi.@Nullable View override,
+
+            @Schema(description = "from then on what is held beyond the limit is stopped") @Nullable
+            Instant drainBy,
 
             long version,
 
@@ -72,6 +83,7 @@ final class AllotmentApi {
                     fields.lendable(),
                     terms.rank(),
                     QuotaOverrideApi.of(terms),
+                    QuotaOverrideApi.instant(terms.drainByMillis()),
                     allotment.version(),
                     warnings);
         }

@@ -64,6 +64,10 @@ class AllotmentRow {
     @Nullable
     Instant overrideUntil;
 
+    @Column(name = "drain_by")
+    @Nullable
+    Instant drainBy;
+
     /** Counted by hand, under the lock of the tenant's quotas: the answer's ETag is needed before the flush. */
     @Column(name = "version")
     long version;
@@ -84,7 +88,8 @@ class AllotmentRow {
                 lendableMilli == null ? OptionalLong.empty() : OptionalLong.of(lendableMilli),
                 rank,
                 QuotaOverrideApi.stored(
-                        overrideReservedMilli, overrideLimitMilli, overrideFrom, overrideUntil, Instant.now()));
+                        overrideReservedMilli, overrideLimitMilli, overrideFrom, overrideUntil, Instant.now()),
+                QuotaOverrideApi.millis(drainBy));
     }
 
     void set(QuotaTerms terms) {
@@ -94,6 +99,7 @@ class AllotmentRow {
         lendableMilli =
                 terms.lendableGpuMilli().isPresent() ? terms.lendableGpuMilli().getAsLong() : null;
         rank = terms.rank();
+        drainBy = QuotaOverrideApi.instant(terms.drainByMillis());
         overrideReservedMilli = terms.override()
                 .map(Quota.Override::reservedGpuMilli)
                 .filter(OptionalLong::isPresent)

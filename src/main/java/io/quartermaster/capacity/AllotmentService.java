@@ -96,6 +96,7 @@ public class AllotmentService {
         }
         var problems = new ProblemException.Invalid();
         QuotaTerms terms = body.fields().check(problems, "");
+        body.fields().requireLimitToDrain(problems, "");
         problems.throwIfAny();
         Caller caller = callers.current();
         return database.on(connection -> pools.find(connection, pool, Lock.NONE))

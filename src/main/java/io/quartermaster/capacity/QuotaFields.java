@@ -13,7 +13,8 @@ public record QuotaFields(
         @Nullable Integer weight,
         @Nullable GpuAmount lendable,
         @Nullable Integer rank,
-        QuotaOverrideApi.@Nullable Request override) {
+        QuotaOverrideApi.@Nullable Request override,
+        @Nullable String drainBy) {
 
     /** Terms that stand until they are changed. */
     public QuotaFields(
@@ -22,7 +23,7 @@ public record QuotaFields(
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
             @Nullable Integer rank) {
-        this(reserved, limit, weight, lendable, rank, null);
+        this(reserved, limit, weight, lendable, rank, null, null);
     }
 
     /** Without the override, which is asked for in another form than it is told. */
@@ -67,10 +68,19 @@ public record QuotaFields(
                 weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
                 lendable == null ? OptionalLong.empty() : OptionalLong.of(lendable.milli()),
                 rank == null ? 0 : rank);
-        return override == null
+        QuotaTerms turning = override == null
                 ? terms
                 : override.check(problems, prefix + "override", asked, limit)
                         .map(terms::withOverride)
                         .orElse(terms);
+        return problems.instant(prefix + "drainBy", drainBy)
+                .map(time -> turning.drainedBy(time.toEpochMilli()))
+                .orElse(turning);
+    }
+
+    /** Where more than what is reserved may run, only a limit says what is to be gone by a date. */
+    public void requireLimitToDrain(ProblemException.Invalid problems, String prefix) {
+        problems.check(
+                drainBy == null || limit != null, prefix + "limit", "is needed with drainBy", "a number of GPUs");
     }
 }

@@ -102,15 +102,23 @@ public final class QuotaOverrideApi {
             return new View(
                     amount(override.reservedGpuMilli()),
                     amount(override.limitGpuMilli()),
-                    override.fromMillis().isPresent()
-                            ? Instant.ofEpochMilli(override.fromMillis().getAsLong())
-                            : null,
+                    instant(override.fromMillis()),
                     Instant.ofEpochMilli(override.untilMillis()));
         }
 
         private static @Nullable GpuAmount amount(OptionalLong milli) {
             return milli.isPresent() ? new GpuAmount(milli.getAsLong()) : null;
         }
+    }
+
+    /** A time as it is told. */
+    public static @Nullable Instant instant(OptionalLong millis) {
+        return millis.isPresent() ? Instant.ofEpochMilli(millis.getAsLong()) : null;
+    }
+
+    /** A time as it is stored. */
+    public static OptionalLong millis(@Nullable Instant time) {
+        return time == null ? OptionalLong.empty() : OptionalLong.of(time.toEpochMilli());
     }
 
     /** The terms' override, if they have one. */
@@ -130,7 +138,7 @@ public final class QuotaOverrideApi {
                 : Optional.of(new Quota.Override(
                         reservedMilli == null ? OptionalLong.empty() : OptionalLong.of(reservedMilli),
                         limitMilli == null ? OptionalLong.empty() : OptionalLong.of(limitMilli),
-                        from == null ? OptionalLong.empty() : OptionalLong.of(from.toEpochMilli()),
+                        millis(from),
                         until.toEpochMilli()));
     }
 }

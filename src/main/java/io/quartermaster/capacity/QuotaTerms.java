@@ -17,6 +17,7 @@ import java.util.OptionalLong;
  * @param lendableGpuMilli how much of the reserved amount others may use while it is idle; absent = all of it, 0 = dedicated
  * @param rank lower goes first among siblings
  * @param override what stands for a time instead of what is reserved and of the limit
+ * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
  */
 public record QuotaTerms(
         long reservedGpuMilli,
@@ -24,7 +25,8 @@ public record QuotaTerms(
         OptionalInt weight,
         OptionalLong lendableGpuMilli,
         int rank,
-        Optional<Quota.Override> override) {
+        Optional<Quota.Override> override,
+        OptionalLong drainByMillis) {
 
     public static final int MAX_WEIGHT = 1_000_000;
     /** Ranks reach this far to both sides of 0. */
@@ -60,7 +62,7 @@ public record QuotaTerms(
             OptionalInt weight,
             OptionalLong lendableGpuMilli,
             int rank) {
-        this(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.empty());
+        this(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.empty(), OptionalLong.empty());
     }
 
     private long reservedIn(Quota.Override stated) {
@@ -73,7 +75,14 @@ public record QuotaTerms(
 
     /** The same, with something else in its place for a time. */
     public QuotaTerms withOverride(Quota.Override other) {
-        return new QuotaTerms(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.of(other));
+        return new QuotaTerms(
+                reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.of(other), drainByMillis);
+    }
+
+    /** The same, with what is held beyond the limit to be gone by then. */
+    public QuotaTerms drainedBy(long millis) {
+        return new QuotaTerms(
+                reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, override, OptionalLong.of(millis));
     }
 
     /** As they are at a moment; no more is lent than is reserved then. */
@@ -104,7 +113,8 @@ public record QuotaTerms(
     }
 
     public QuotaTerms withLimit(long gpuMilli) {
-        return new QuotaTerms(reservedGpuMilli, OptionalLong.of(gpuMilli), weight, lendableGpuMilli, rank, override);
+        return new QuotaTerms(
+                reservedGpuMilli, OptionalLong.of(gpuMilli), weight, lendableGpuMilli, rank, override, drainByMillis);
     }
 
     /** With more reserved; the limit rises with it, and so does what is lent. */
@@ -115,7 +125,8 @@ public record QuotaTerms(
                 weight,
                 raised(lendableGpuMilli, gpuMilli),
                 rank,
-                override);
+                override,
+                drainByMillis);
     }
 
     private static OptionalLong raised(OptionalLong amount, long gpuMilli) {
@@ -128,6 +139,7 @@ public record QuotaTerms(
                 weight.isPresent() ? OptionalLong.of(weight.getAsInt() * MILLI) : OptionalLong.empty();
         Quota quota =
                 new Quota(path, scope, reservedGpuMilli, limitGpuMilli, weightMilli, lendableGpuMilli, rank, overQuota);
-        return override.map(quota::withOverride).orElse(quota);
+        Quota turning = override.map(quota::withOverride).orElse(quota);
+        return drainByMillis.isPresent() ? turning.drainedBy(drainByMillis.getAsLong()) : turning;
     }
 }

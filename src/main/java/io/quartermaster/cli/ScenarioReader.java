@@ -42,6 +42,7 @@ final class ScenarioReader {
     private final Map<NodeId, io.quartermaster.engine.Node> nodes = new LinkedHashMap<>();
     private final Map<Scope, Map<QuotaPath, Quota>> quotas = new TreeMap<>();
     private final Map<Scope, Map<QuotaPath, Quota.Override>> overrides = new TreeMap<>();
+    private final Map<Scope, Map<QuotaPath, Long>> drains = new TreeMap<>();
     private long quotasRead;
 
     private ScenarioReader() {}
@@ -219,8 +220,11 @@ final class ScenarioReader {
             ofScope.put(path, quota);
             Map<QuotaPath, Quota.Override> overrides = this.overrides.computeIfAbsent(scope, key -> new TreeMap<>());
             section.section("override").ifPresent(override -> overrides.put(path, override(override)));
+            Map<QuotaPath, Long> drains = this.drains.computeIfAbsent(scope, key -> new TreeMap<>());
+            section.duration("drain-by").ifPresent(millis -> drains.put(path, millis));
             Quota.Override override = overrides.get(path);
-            return override == null ? quota : quota.withOverride(override);
+            Quota whole = override == null ? quota : quota.withOverride(override);
+            return drains.containsKey(path) ? whole.drainedBy(drains.get(path)) : whole;
         }
     }
 

@@ -53,14 +53,14 @@ final class SimulationJson {
             }
             case Decision.Preempt preempt -> {
                 object.put("cause", preempt.cause());
-                object.put("successor", preempt.successor().value());
+                preempt.successor().ifPresent(successor -> object.put("successor", successor.value()));
                 object.put("deadline", seconds(preempt.deadlineMillis()));
                 object.put("receipt", receipt(preempt.receipt()));
             }
             case Decision.Shrink shrink -> {
                 object.put("workers", shrink.workers());
                 object.put("cause", shrink.cause());
-                object.put("successor", shrink.successor().value());
+                shrink.successor().ifPresent(successor -> object.put("successor", successor.value()));
                 object.put("deadline", seconds(shrink.deadlineMillis()));
                 object.put("receipt", receipt(shrink.receipt()));
             }

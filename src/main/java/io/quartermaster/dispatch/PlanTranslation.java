@@ -96,10 +96,8 @@ final class PlanTranslation {
     /** Whom a decision makes room for, if for anyone. */
     static Optional<UUID> successor(Decision decision) {
         return switch (decision) {
-            case Decision.Preempt preempt ->
-                Optional.of(UUID.fromString(preempt.successor().value()));
-            case Decision.Shrink shrink ->
-                Optional.of(UUID.fromString(shrink.successor().value()));
+            case Decision.Preempt preempt -> preempt.successor().map(id -> UUID.fromString(id.value()));
+            case Decision.Shrink shrink -> shrink.successor().map(id -> UUID.fromString(id.value()));
             case Decision.Start start -> Optional.empty();
             case Decision.Grow grow -> Optional.empty();
             case Decision.Nominate nominate -> Optional.empty();
@@ -211,8 +209,7 @@ final class PlanTranslation {
 
     private void preempt(WorkloadRecord victim, Decision.Preempt preempt, Map<UUID, WorkloadRecord> records) {
         LiveAttempt attempt = attempt(victim);
-        WorkloadRecord successor =
-                record(records, UUID.fromString(preempt.successor().value()));
+        Optional<WorkloadRecord> successor = successor(preempt).map(id -> record(records, id));
         rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, preempt.cause(), successor));
         stop(victim, attempt, reason(victim, attempt), preempt.cause(), preempt.receipt(), successor, records);
         for (SurplusWorker worker : attempt.surplus().workers()) {
@@ -224,8 +221,7 @@ final class PlanTranslation {
 
     private void shrink(WorkloadRecord victim, Decision.Shrink shrink, Map<UUID, WorkloadRecord> records) {
         LiveAttempt core = attempt(victim);
-        WorkloadRecord successor =
-                record(records, UUID.fromString(shrink.successor().value()));
+        Optional<WorkloadRecord> successor = successor(shrink).map(id -> record(records, id));
         JsonObject told = told(victim, core, shrink.cause(), successor);
         rows.feed(victim.tenant(), victim.id(), told.put("state", victim.state().word()));
         Set<Integer> leaving = new TreeSet<>(shrink.workers());
@@ -256,11 +252,16 @@ final class PlanTranslation {
         return pauses ? StopReason.PAUSED : StopReason.PREEMPTED;
     }
 
-    private static JsonObject told(WorkloadRecord victim, LiveAttempt attempt, Cause cause, WorkloadRecord successor) {
+    private static JsonObject told(
+            WorkloadRecord victim, LiveAttempt attempt, Cause cause, Optional<WorkloadRecord> successor) {
         JsonObject told = new JsonObject().put("attempt", attempt.number()).put("cause", word(cause));
-        return successor.tenant().equals(victim.tenant())
-                ? told.put("for", successor.id().toString())
-                : told;
+        named(successor, victim.tenant()).ifPresent(id -> told.put("for", id.toString()));
+        return told;
+    }
+
+    /** For whom a victim stops, where its tenant may see that. */
+    private static Optional<UUID> named(Optional<WorkloadRecord> successor, TenantId tenant) {
+        return successor.filter(one -> one.tenant().equals(tenant)).map(WorkloadRecord::id);
     }
 
     /** Tells the attempt to stop, and notes for whom. */
@@ -270,7 +271,7 @@ final class PlanTranslation {
             StopReason reason,
             Cause cause,
             Receipt receipt,
-            WorkloadRecord successor,
+            Optional<WorkloadRecord> successor,
             Map<UUID, WorkloadRecord> records) {
         stop(victim, attempt, reason);
         JsonObject row = new JsonObject()
@@ -280,9 +281,7 @@ final class PlanTranslation {
                 .put("attempt_id", attempt.id().toString())
                 .put("cause", word(cause))
                 .put("receipt", receipt(receipt, victim.tenant(), records));
-        if (successor.tenant().equals(victim.tenant())) {
-            row.put("for_workload", successor.id().toString());
-        }
+        named(successor, victim.tenant()).ifPresent(id -> row.put("for_workload", id.toString()));
         rows.preemption(row);
     }
 

@@ -309,7 +309,8 @@ record QuotaFacts(
                             row.getLong("override_limit_milli"),
                             instant(row.getOffsetDateTime("override_from")),
                             instant(row.getOffsetDateTime("override_until")),
-                            Instant.ofEpochMilli(stampMillis)));
+                            Instant.ofEpochMilli(stampMillis)),
+                    QuotaOverrideApi.millis(instant(row.getOffsetDateTime("drain_by"))));
         }
 
         private static @Nullable Instant instant(@Nullable OffsetDateTime time) {

@@ -24,10 +24,10 @@ final class Calendar {
 
     /** Takes note of a quota as it was stated. */
     void note(Quota quota) {
-        if (quota.turns().isEmpty()) {
-            forget(quota.path(), quota.scope());
-        } else {
+        if (quota.changesByItself()) {
             turning.computeIfAbsent(quota.scope(), scope -> new TreeMap<>()).put(quota.path(), quota);
+        } else {
+            forget(quota.path(), quota.scope());
         }
     }
 
@@ -129,7 +129,10 @@ final class Calendar {
             next.turn(each.path(), each.untilMillis());
         }
         for (SortedMap<QuotaPath, Quota> ofScope : turning.values()) {
-            ofScope.forEach((path, quota) -> quota.turns().forEach(turn -> next.turn(path, turn.atMillis())));
+            ofScope.forEach((path, quota) -> {
+                quota.turns().forEach(turn -> next.turn(path, turn.atMillis()));
+                quota.drainByMillis().ifPresent(next::sooner);
+            });
         }
         return next.moment;
     }

@@ -8,6 +8,8 @@ public enum Cause {
     PREEMPT,
     /** It moves to a place that is kept for it, to close a gap. */
     CONSOLIDATE,
+    /** By now its group or tenant may hold no more than its limit. */
+    DRAIN,
     /** Not by the scheduler: cancelled, timed out, or its node is being emptied. */
     ASKED
 }

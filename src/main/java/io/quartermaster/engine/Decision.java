@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import java.util.Optional;
 import java.util.SortedSet;
 
 /**
@@ -19,8 +20,11 @@ public sealed interface Decision {
     /**
      * Tell a workload to stop. It keeps its devices until it is reported gone, then waits again at the head of its
      * priority.
+     *
+     * @param successor for whom; absent where it has to stop although nobody claims what it holds
      */
-    record Preempt(WorkloadId workload, Cause cause, WorkloadId successor, long deadlineMillis, Receipt receipt)
+    record Preempt(
+            WorkloadId workload, Cause cause, Optional<WorkloadId> successor, long deadlineMillis, Receipt receipt)
             implements Decision {}
 
     /** Tell some workers of an elastic workload to stop; the rest runs on. */
@@ -28,7 +32,7 @@ public sealed interface Decision {
             WorkloadId workload,
             SortedSet<Integer> workers,
             Cause cause,
-            WorkloadId successor,
+            Optional<WorkloadId> successor,
             long deadlineMillis,
             Receipt receipt)
             implements Decision {}

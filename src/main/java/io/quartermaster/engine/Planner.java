@@ -6,12 +6,14 @@ import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.preemption.Claimant;
+import io.quartermaster.engine.preemption.Excess;
 import io.quartermaster.engine.preemption.Room;
 import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.PastUse;
+import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
@@ -65,6 +67,7 @@ final class Planner {
     List<Decision> decide() {
         fixShares();
         settleNominations();
+        drain();
         claims.make();
         Order order = proposals.begin(memory.orders(), claims.any());
         while (!order.isVain()) {
@@ -82,8 +85,7 @@ final class Planner {
             long up = 0;
             long onLostNodes = 0;
             for (Space space : books.cluster().spaces()) {
-                if (tree.scope().equals(Scope.ALL_POOLS)
-                        || tree.scope().equals(Scope.of(space.pool().id()))) {
+                if (tree.counts(space.pool().id())) {
                     up += space.capacityGpuMilli();
                     onLostNodes += space.heldOnLostGpuMilli();
                 }
@@ -114,6 +116,19 @@ final class Planner {
                     && space.get().fits(tenure, Horizon.IGNORING_PROMISES)
                     && Admission.ofPromised(askOf(workload, place), When.NOW).isEmpty()) {
                 start(workload, place, Decision.Rule.NOMINATED);
+            }
+        }
+    }
+
+    /** Stops what is held beyond limits that hold for what runs, too. */
+    private void drain() {
+        for (QuotaTree tree : books.cluster().trees()) {
+            for (QuotaNode node : tree.drained()) {
+                if (node.drainByMillis().getAsLong() <= nowMillis) {
+                    new Excess(books.cluster(), settings, nowMillis)
+                            .of(node)
+                            .forEach(eviction -> evict(eviction, Optional.empty()));
+                }
             }
         }
     }
@@ -219,7 +234,7 @@ final class Planner {
                 new Claimant(head.id(), head.path(), head.user(), head.priority(), wish.space(), wish.ask(), request),
                 claims.any() ? Optional.empty() : wish.kind());
         room.ifPresent(made -> {
-            made.evictions().forEach(eviction -> evict(eviction, head.id()));
+            made.evictions().forEach(eviction -> evict(eviction, Optional.of(head.id())));
             update(head, head.withNomination(Optional.of(made.place())));
             decisions.add(new Decision.Nominate(head.id(), made.place()));
             claims.settle(line);
@@ -228,11 +243,11 @@ final class Planner {
         return room.isPresent();
     }
 
-    private void evict(Room.Eviction eviction, WorkloadId successor) {
+    private void evict(Room.Eviction eviction, Optional<WorkloadId> successor) {
         Workload victim = facts.workload(eviction.holder().id());
         WorkloadState.Holding holding = (WorkloadState.Holding) victim.state();
         long deadline = nowMillis + settings.graceMillis();
-        if (told.add(victim.id())) {
+        if (successor.isPresent() && told.add(victim.id())) {
             stops.add(victim.id());
         }
         if (eviction.whole()) {

@@ -16,6 +16,7 @@ import java.util.TreeSet;
  * @param rank lower goes first among siblings
  * @param overQuota whether anything may run beyond what is reserved
  * @param sequence lower existed first, which decides where nothing else does; then the path decides
+ * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
  * @param turns from when on something else is reserved and is the limit, in order of time
  */
 public record Quota(
@@ -28,6 +29,7 @@ public record Quota(
         int rank,
         boolean overQuota,
         long sequence,
+        OptionalLong drainByMillis,
         List<Turn> turns) {
 
     /** What is reserved, and the limit, from a moment on. */
@@ -92,6 +94,7 @@ public record Quota(
                 rank,
                 overQuota,
                 sequence,
+                OptionalLong.empty(),
                 List.of());
     }
 
@@ -132,6 +135,7 @@ public record Quota(
                 rank,
                 overQuota,
                 sequence,
+                drainByMillis,
                 turns);
     }
 
@@ -149,6 +153,7 @@ public record Quota(
                 rank,
                 overQuota,
                 sequence,
+                drainByMillis,
                 turns);
     }
 
@@ -182,6 +187,27 @@ public record Quota(
         return reserving(path, scope, first).withTurns(turns);
     }
 
+    /** The same, with what is held beyond the limit to be gone by then. */
+    public Quota drainedBy(long millis) {
+        return new Quota(
+                path,
+                scope,
+                reservedGpuMilli,
+                limitGpuMilli,
+                weightMilli,
+                lendableGpuMilli,
+                rank,
+                overQuota,
+                sequence,
+                OptionalLong.of(millis),
+                turns);
+    }
+
+    /** Whether anything about it changes by itself. */
+    boolean changesByItself() {
+        return !turns.isEmpty() || drainByMillis.isPresent();
+    }
+
     /** What it is from a moment on, until its next turn. */
     public Quota at(long millis) {
         Quota then = this;
@@ -202,6 +228,7 @@ public record Quota(
                 rank,
                 overQuota,
                 sequence,
+                drainByMillis,
                 turns);
     }
 
@@ -216,6 +243,7 @@ public record Quota(
                 rank,
                 overQuota,
                 sequence,
+                drainByMillis,
                 known);
     }
 

@@ -5,7 +5,8 @@ import java.util.List;
 /**
  * Why a workload had to give way, in numbers; enough to check the decision without the engine.
  *
- * @param before the branches just below the lowest common ancestor of claimant and victim, before the plan's evictions
+ * @param before the branches just below the lowest common ancestor of claimant and victim, before the plan's evictions; where nobody
+ *     claims anything, the branch that holds too much
  * @param after the same branches once all of the claimant's victims have left and it runs
  * @param considered every workload that was looked at as a victim, in that order
  */
@@ -26,7 +27,9 @@ public record Receipt(Right right, List<Share> before, List<Share> after, List<C
         /** It is of strictly higher priority in the same group. */
         PRIORITY,
         /** The victim has another place. */
-        MOVED
+        MOVED,
+        /** What a branch holds beyond its limit was to be gone by now; nobody claims it. */
+        DRAINED
     }
 
     /** One branch's numbers. */

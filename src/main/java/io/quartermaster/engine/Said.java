@@ -155,7 +155,8 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                         node.path() + " holds " + Amounts.gpus(hit.usedGpuMilli()) + " of its limit of "
                                 + Amounts.gpus(hit.boundGpuMilli()) + " in " + where(node) + "; "
                                 + Amounts.decimal(requested)
-                                + " more would pass it.",
+                                + " more would pass it."
+                                + drain(node, hit.usedGpuMilli()),
                         node.path() + " gives back " + Amounts.gpus(over) + ", or its limit is raised by that.");
             case USER_CAP, WORKLOAD_CAP -> cap(hit, hit.ceiling().orElseThrow());
             case OVER_QUOTA_OFF ->
@@ -176,6 +177,19 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                         Amounts.gpus(over) + " more come free, or more is reserved for it.");
             case CAPACITY -> noCapacity();
         };
+    }
+
+    /** What becomes of what is held beyond the limit, where it is to go. */
+    private static String drain(QuotaNode node, long usedGpuMilli) {
+        if (node.drainByMillis().isEmpty() || usedGpuMilli <= node.keptGpuMilli()) {
+            return "";
+        }
+        long stays = node.nonPreemptible().now();
+        return " What is beyond it is stopped at "
+                + Instant.ofEpochMilli(node.drainByMillis().getAsLong())
+                + (stays > node.keptGpuMilli()
+                        ? ", except " + Amounts.gpus(stays) + " held by work that cannot be preempted."
+                        : ".");
     }
 
     /** The bound is what lasts for as long as the work may run: the end of a capacity reservation may come before. */

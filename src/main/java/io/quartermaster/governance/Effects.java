@@ -5,6 +5,7 @@ import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -54,7 +55,7 @@ public record Effects(
     public record Reserved(String pool, String group, GpuAmount of, GpuAmount before, GpuAmount after) {}
 
     /** Something that is held now; a list of them is in the order of their start. */
-    record Held(PoolId pool, UUID policy, long gpuMilli) {}
+    record Held(PoolId pool, UUID policy, long gpuMilli, boolean preemptible) {}
 
     static Effects between(TenantRules before, TenantRules after, List<Held> held, long waitingTouched) {
         return new Effects(
@@ -63,7 +64,7 @@ public record Effects(
                 reserved(before, after),
                 Math.max(0, overQuota(after, held) - overQuota(before, held)),
                 waitingTouched,
-                warnings(before, after));
+                warnings(before, after, held));
     }
 
     Effects warning(String warning) {
@@ -129,7 +130,7 @@ public record Effects(
     }
 
     /** About the policies that the change makes or changes. */
-    private static List<String> warnings(TenantRules before, TenantRules after) {
+    private static List<String> warnings(TenantRules before, TenantRules after, List<Held> held) {
         Difference<Policy> policies = Difference.ofPolicies(before, after);
         QuotaTree tree = after.tree();
         List<String> warnings = new ArrayList<>();
@@ -139,6 +140,7 @@ public record Effects(
             }
             QuotaPath path = QuotaTree.path(after.tenant(), policy.group());
             for (PolicyQuota quota : policy.quotas()) {
+                drain(after, policy, quota, held).ifPresent(warnings::add);
                 tree.parentOf(path, quota.scope())
                         .filter(parent -> exceeds(quota, parent))
                         .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
@@ -147,6 +149,31 @@ public record Effects(
             }
         });
         return warnings;
+    }
+
+    /** What is to be gone by a date of what a group and those below it hold now. */
+    private static Optional<String> drain(TenantRules rules, Policy policy, PolicyQuota quota, List<Held> held) {
+        long bound = policy.overQuota()
+                ? quota.terms().limitGpuMilli().orElse(Long.MAX_VALUE)
+                : quota.terms().reservedGpuMilli();
+        long all = 0;
+        long stays = 0;
+        for (Held one : held) {
+            boolean below = rules.policy(one.policy())
+                    .filter(other -> policy.group().contains(other.group()))
+                    .isPresent();
+            boolean counts =
+                    quota.scope().equals(Scope.ALL_POOLS) || quota.scope().equals(Scope.of(one.pool()));
+            all += below && counts ? one.gpuMilli() : 0;
+            stays += below && counts && !one.preemptible() ? one.gpuMilli() : 0;
+        }
+        if (quota.terms().drainByMillis().isEmpty() || all <= bound) {
+            return Optional.empty();
+        }
+        return Optional.of("policy " + policy.name() + " holds " + new GpuAmount(all) + " GPUs in "
+                + rules.nameOf(quota.scope()) + ", and what is beyond " + new GpuAmount(bound) + " at "
+                + Instant.ofEpochMilli(quota.terms().drainByMillis().getAsLong()) + " is stopped"
+                + (stays > bound ? ", except " + new GpuAmount(stays) + " held by work that cannot be preempted" : ""));
     }
 
     private static boolean exceeds(PolicyQuota quota, Quota parent) {

@@ -43,10 +43,17 @@ final class PolicyApi {
             Integer rank,
 
             @Schema(description = "what stands for a time in the place of reserved and limit; absent: nothing")
-            QuotaOverrideApi.@Nullable Request override) {
+            QuotaOverrideApi.@Nullable Request override,
+
+            @Schema(
+                    description =
+                            "by then what is held beyond the limit is to be gone: from then on it is stopped; a time that has passed: at once; absent: it goes on",
+                    examples = "2026-12-01T18:00:00Z")
+            @Nullable
+            String drainBy) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank, override);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy);
         }
     }
 
@@ -97,7 +104,10 @@ final class PolicyApi {
             int rank,
 
             @Schema(description = "what stands for a time in the place of reserved and limit")
-            QuotaOverrideApi.@Nullable View override) {
+            QuotaOverrideApi.@Nullable View override,
+
+            @Schema(description = "from then on what is held beyond the limit is stopped") @Nullable
+            Instant drainBy) {
 
         static QuotaView of(TenantRules rules, PolicyQuota quota) {
             QuotaFields fields = QuotaFields.of(quota.terms());
@@ -108,7 +118,8 @@ final class PolicyApi {
                     fields.weight(),
                     fields.lendable(),
                     quota.terms().rank(),
-                    QuotaOverrideApi.of(quota.terms()));
+                    QuotaOverrideApi.of(quota.terms()),
+                    QuotaOverrideApi.instant(quota.terms().drainByMillis()));
         }
     }
 

@@ -56,6 +56,10 @@ class PolicyQuotaRow {
     @Nullable
     Instant overrideUntil;
 
+    @Column(name = "drain_by")
+    @Nullable
+    Instant drainBy;
+
     PolicyQuotaRow() {}
 
     PolicyQuotaRow(PolicyQuota quota) {
@@ -70,6 +74,7 @@ class PolicyQuotaRow {
         lendableMilli =
                 terms.lendableGpuMilli().isPresent() ? terms.lendableGpuMilli().getAsLong() : null;
         rank = terms.rank();
+        drainBy = QuotaOverrideApi.instant(terms.drainByMillis());
         overrideReservedMilli = terms.override()
                 .map(Quota.Override::reservedGpuMilli)
                 .filter(OptionalLong::isPresent)
@@ -101,10 +106,7 @@ class PolicyQuotaRow {
                         lendableMilli == null ? OptionalLong.empty() : OptionalLong.of(lendableMilli),
                         rank,
                         QuotaOverrideApi.stored(
-                                overrideReservedMilli,
-                                overrideLimitMilli,
-                                overrideFrom,
-                                overrideUntil,
-                                Instant.now())));
+                                overrideReservedMilli, overrideLimitMilli, overrideFrom, overrideUntil, Instant.now()),
+                        QuotaOverrideApi.millis(drainBy)));
     }
 }

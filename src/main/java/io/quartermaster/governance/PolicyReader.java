@@ -41,12 +41,13 @@ public final class PolicyReader {
                 "a policy keeps its name",
                 name);
         GroupPath group = group(request.group());
+        boolean mayGoBeyond = request.overQuota() == null || request.overQuota();
         return new Policy(
                 old.map(Policy::id).orElseGet(Ids::next),
                 name,
                 group,
-                quotas(request.quotas() == null ? List.of() : request.quotas()),
-                request.overQuota() == null || request.overQuota(),
+                quotas(request.quotas() == null ? List.of() : request.quotas(), mayGoBeyond),
+                mayGoBeyond,
                 request.onPreemption() == null ? OnPreemption.REQUEUE : request.onPreemption(),
                 grace(request.grace()),
                 request.userLimit() == null
@@ -75,7 +76,7 @@ public final class PolicyReader {
         return new GroupPath(path);
     }
 
-    private List<PolicyQuota> quotas(List<PolicyApi.@Nullable QuotaRequest> requests) {
+    private List<PolicyQuota> quotas(List<PolicyApi.@Nullable QuotaRequest> requests, boolean mayGoBeyond) {
         problems.check(requests.size() <= MAX_QUOTAS, "quotas", "too many", "at most " + MAX_QUOTAS);
         List<PolicyQuota> quotas = new ArrayList<>();
         Set<Scope> seen = new HashSet<>();
@@ -88,6 +89,9 @@ public final class PolicyReader {
             }
             Optional<Scope> scope = scope(prefix + "pool", request.pool());
             QuotaTerms terms = request.fields().check(problems, prefix);
+            if (mayGoBeyond) {
+                request.fields().requireLimitToDrain(problems, prefix);
+            }
             if (scope.isPresent()) {
                 if (seen.add(scope.get())) {
                     quotas.add(new PolicyQuota(scope.get(), terms));

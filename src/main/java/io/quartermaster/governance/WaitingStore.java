@@ -91,7 +91,7 @@ class WaitingStore {
     /** What the tenant's work holds, in the order of its start. */
     Uni<List<Effects.Held>> held(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
-                        select a.pool_id, w.policy_id, a.gpu_milli
+                        select a.pool_id, w.policy_id, a.gpu_milli, w.preemptible
                         from attempt a join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
                         where a.tenant_id = :tenant and a.state <> 'ended' order by a.bound_at, a.id
                         """, Object[].class)
@@ -99,7 +99,10 @@ class WaitingStore {
                 .getResultList()
                 .map(rows -> rows.stream()
                         .map(row -> new Effects.Held(
-                                new PoolId(String.valueOf(row[0])), (UUID) row[1], ((Number) row[2]).longValue()))
+                                new PoolId(String.valueOf(row[0])),
+                                (UUID) row[1],
+                                ((Number) row[2]).longValue(),
+                                Boolean.TRUE.equals(row[3])))
                         .toList());
     }
 }

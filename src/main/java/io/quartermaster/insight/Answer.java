@@ -146,6 +146,7 @@ record Answer(
             case RECLAIM -> StopCause.RECLAIM;
             case PREEMPT -> StopCause.PREEMPT;
             case CONSOLIDATE -> StopCause.CONSOLIDATE;
+            case DRAIN -> StopCause.DRAIN;
             case ASKED -> throw new IllegalStateException("a plan asks nobody to stop for another's sake");
         };
     }

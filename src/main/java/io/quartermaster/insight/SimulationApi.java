@@ -198,7 +198,8 @@ final class SimulationApi {
     enum StopCause {
         RECLAIM,
         PREEMPT,
-        CONSOLIDATE
+        CONSOLIDATE,
+        DRAIN
     }
 
     @Schema(name = "SimulatedDifference")

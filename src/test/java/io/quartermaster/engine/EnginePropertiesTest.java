@@ -66,6 +66,43 @@ class EnginePropertiesTest {
     }
 
     @Test
+    void whatIsBeyondALimitIsGoneByItsDateExceptWhatCannotBePreempted() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+            }
+            cell.settle(200);
+            for (Quota quota : cell.quotas.values()) {
+                if (quota.drainByMillis().orElse(Long.MAX_VALUE) <= cell.nowMillis
+                        && quota.at(cell.nowMillis).limitGpuMilli().isPresent()) {
+                    long limit = quota.at(cell.nowMillis).limitGpuMilli().getAsLong()
+                            + RandomCalendar.raises(cell.calendar, quota, cell.nowMillis);
+                    List<Workload> holding = cell.workloads.values().stream()
+                            .filter(workload -> counts(quota, workload))
+                            .toList();
+                    assertThat(holding.stream()
+                                                    .mapToLong(workload -> ((WorkloadState.Holding) workload.state())
+                                                            .allocation()
+                                                            .gpuMilli())
+                                                    .sum()
+                                            <= limit
+                                    || holding.stream().noneMatch(Workload::preemptible))
+                            .as("%s: %s", quota, holding)
+                            .isTrue();
+                }
+            }
+        });
+    }
+
+    private static boolean counts(Quota quota, Workload workload) {
+        return quota.path().covers(workload.path())
+                && workload.state() instanceof WorkloadState.Holding holding
+                && (quota.scope().equals(Scope.ALL_POOLS)
+                        || quota.scope().equals(Scope.of(holding.allocation().pool())));
+    }
+
+    @Test
     void noCapIsPassed() {
         forRandomCells(seed -> {
             RandomCell cell = new RandomCell(seed);

@@ -196,7 +196,8 @@ final class RandomTerms {
                 chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
                 chance(3) ? random.nextInt(3) : 0,
                 !chance(6));
-        return chance(6) ? quota.withOverride(randomOverride()) : quota;
+        Quota turning = chance(6) ? quota.withOverride(randomOverride()) : quota;
+        return chance(6) ? turning.drainedBy(1000L * random.nextInt(60)) : turning;
     }
 
     /** In a time that a random history passes through. */

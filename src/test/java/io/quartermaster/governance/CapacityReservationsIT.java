@@ -10,6 +10,7 @@ import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
 import static org.hamcrest.Matchers.hasItems;
+import static org.hamcrest.Matchers.notNullValue;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
@@ -232,6 +233,38 @@ class CapacityReservationsIT {
                 .then()
                 .statusCode(400)
                 .body("errors.field", hasItems("quotas[0].override.limit", "quotas[0].override.until"));
+    }
+
+    @Test
+    void whatIsBeyondALimitIsStoppedAtTheDateOfTheCut() {
+        made(policy("drain-rnd", "/rnd", "4", "10"));
+        List<String> rnd = submit("rnd-member", "drain-rnd-1xgpu", 5);
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 5);
+        Instant date = Instant.now().plusSeconds(4);
+        Map<String, Object> cut = new HashMap<>(policy("drain-rnd", "/rnd", "2", "2"));
+        cut.put("quotas", List.of(Map.of("pool", POOL, "reserved", "2", "limit", "2", "drainBy", date.toString())));
+        admin().header("If-Match", "\"0\"")
+                .body(cut)
+                .put(TENANT + "/policies/drain-rnd")
+                .then()
+                .statusCode(200)
+                .body("quotas[0].drainBy", notNullValue())
+                .body("effects.warnings[0]", containsString("holds 5 GPUs"));
+
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 2);
+        assertThat(Instant.now()).isAfterOrEqualTo(date);
+        admin().get(TENANT + "/workloads/" + rnd.getLast())
+                .then()
+                .body("preemptions[0].cause", equalTo("drain"))
+                .body("reasons[0].code", equalTo("LIMIT"));
+
+        cut.put("quotas", List.of(Map.of("pool", POOL, "reserved", "2", "drainBy", date.toString())));
+        admin().header("If-Match", "\"1\"")
+                .body(cut)
+                .put(TENANT + "/policies/drain-rnd")
+                .then()
+                .statusCode(400)
+                .body("errors.field", hasItem("quotas[0].limit"));
     }
 
     @Test

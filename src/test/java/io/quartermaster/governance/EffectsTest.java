@@ -9,6 +9,8 @@ import static io.quartermaster.governance.RulesFixture.queue;
 import static io.quartermaster.governance.RulesFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -67,13 +69,14 @@ class EffectsTest {
     void poolsAreFilledOneByOne() {
         TenantRules rules = acme().with(rnd);
 
-        assertThat(Effects.overQuota(rules, List.of(holding(3), new Effects.Held(CLOUD, rnd.id(), 1000), holding(3))))
+        assertThat(Effects.overQuota(
+                        rules, List.of(holding(3), new Effects.Held(CLOUD, rnd.id(), 1000, true), holding(3))))
                 .isEqualTo(1);
     }
 
     @Test
     void workWithoutGpusIsNeverOverQuota() {
-        assertThat(Effects.overQuota(acme(), List.of(new Effects.Held(H100, rnd.id(), 0))))
+        assertThat(Effects.overQuota(acme(), List.of(new Effects.Held(H100, rnd.id(), 0, true))))
                 .isZero();
     }
 
@@ -90,7 +93,24 @@ class EffectsTest {
                 .isEmpty();
     }
 
+    @Test
+    void whatADrainWillStopAndWhatItCannotIsWarnedOf() {
+        PolicyQuota drained = new PolicyQuota(
+                Scope.of(H100), QuotaTerms.reserving(1000).withLimit(2000).drainedBy(3_600_000));
+        TenantRules before = acme().with(three).with(rnd).with(queue(rnd, three));
+        TenantRules after =
+                before.with(rnd.with(List.of(drained), rnd.overQuota(), rnd.userLimitGpuMilli(), rnd.maxRunning()));
+        Effects.Held fixed = new Effects.Held(H100, rnd.id(), 3000, false);
+
+        assertThat(Effects.between(before, after, List.of(holding(3), fixed), 0).warnings())
+                .containsExactly(
+                        "policy rnd holds 6 GPUs in h100, and what is beyond 2 at 1970-01-01T01:00:00Z is stopped,"
+                                + " except 3 held by work that cannot be preempted");
+        assertThat(Effects.between(before, after, List.of(holding(2)), 0).warnings())
+                .isEmpty();
+    }
+
     private Effects.Held holding(long gpus) {
-        return new Effects.Held(H100, rnd.id(), gpus * 1000);
+        return new Effects.Held(H100, rnd.id(), gpus * 1000, true);
     }
 }

@@ -66,6 +66,7 @@ public final class Cluster {
             }
         }
         quotas.forEach((scope, ofScope) -> cluster.trees.put(scope, QuotaTree.of(scope, ofScope, paths)));
+        cluster.trees.values().forEach(tree -> tree.oneOfTwo(overAll && quotas.size() > 1));
         return cluster;
     }
 

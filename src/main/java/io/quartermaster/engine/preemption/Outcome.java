@@ -92,7 +92,7 @@ final class Outcome {
     }
 
     /** The units by workload, in order of choice; all that one loses together. */
-    private static List<Unit> merged(List<Unit> units) {
+    static List<Unit> merged(List<Unit> units) {
         Map<WorkloadId, Unit> byWorkload = new LinkedHashMap<>();
         for (Unit unit : units) {
             byWorkload.merge(unit.holder().id(), unit, Unit::with);
@@ -208,6 +208,7 @@ final class Outcome {
             case RESERVED, FAIR_SHARE -> Cause.RECLAIM;
             case PRIORITY -> Cause.PREEMPT;
             case MOVED -> Cause.CONSOLIDATE;
+            case DRAINED -> Cause.DRAIN;
         };
     }
 
@@ -234,7 +235,7 @@ final class Outcome {
         return shares;
     }
 
-    private static Receipt.Share share(QuotaNode node) {
+    static Receipt.Share share(QuotaNode node) {
         return new Receipt.Share(
                 node.tree().scope(), node.path(), node.used().next(), node.reservedGpuMilli(), node.fairGpuMilli());
     }

@@ -1,7 +1,9 @@
 package io.quartermaster.engine.preemption;
 
+import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
@@ -11,6 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -45,16 +50,39 @@ final class VictimQueue {
 
     /** @param candidate who may be chosen, as far as that does not depend on what is used at the time */
     VictimQueue(Cluster cluster, SortedMap<QuotaPath, SortedSet<Unit>> units, Predicate<Unit> candidate) {
-        units.forEach((path, ofGroup) -> {
-            Group group = new Group(ofGroup, candidate);
-            if (group.first != null) {
-                QuotaNode leaf = cluster.leaves(
-                                group.first.holder().allocation().pool(), path)
-                        .getFirst();
-                groups.put(leaf, group);
-                root = leaf.tree().root();
+        units.forEach((path, ofGroup) -> put(new Group(ofGroup, candidate), first -> cluster.leaves(
+                        first.holder().allocation().pool(), path)
+                .getFirst()));
+    }
+
+    private VictimQueue() {}
+
+    /** Those who run under a node and can be stopped, in every pool that counts there. */
+    static VictimQueue under(QuotaNode node, Cluster cluster, Predicate<Unit> candidate) {
+        SortedMap<QuotaPath, SortedSet<Unit>> units = new TreeMap<>();
+        for (Space space : cluster.spaces()) {
+            PoolId pool = space.pool().id();
+            if (node.tree().counts(pool)) {
+                cluster.running(pool).forEach((path, ofGroup) -> {
+                    if (node.covers(node.tree().leaf(path))) {
+                        units.computeIfAbsent(path, key -> new TreeSet<>(Unit.FIRST_TO_GO))
+                                .addAll(ofGroup);
+                    }
+                });
             }
-        });
+        }
+        VictimQueue queue = new VictimQueue();
+        units.forEach((path, ofGroup) ->
+                queue.put(new Group(ofGroup, candidate), first -> node.tree().leaf(path)));
+        return queue;
+    }
+
+    private void put(Group group, Function<Unit, QuotaNode> leafOf) {
+        if (group.first != null) {
+            QuotaNode leaf = leafOf.apply(group.first);
+            groups.put(leaf, group);
+            root = leaf.tree().root();
+        }
     }
 
     /** Whether anybody could be chosen now. What is allowed of one of a group is allowed of all its candidates. */

@@ -47,6 +47,7 @@ public final class QuotaNode {
             boolean overQuota,
             boolean named,
             long sequence,
+            OptionalLong drainByMillis,
             List<Quota.Turn> turns) {}
 
     /** A node's own work is a child beside the groups under it, and comes first. */
@@ -159,6 +160,19 @@ public final class QuotaNode {
 
     List<Quota.Turn> turns() {
         return terms.turns();
+    }
+
+    /** From when on what is held beyond {@link #keptGpuMilli} is stopped. */
+    public OptionalLong drainByMillis() {
+        return terms.drainByMillis();
+    }
+
+    /**
+     * What it may go on holding once what is beyond has to go: the limit, or what is reserved where nothing may run beyond that. Where
+     * another tree may say that work is within its reservation, that is no bound.
+     */
+    public long keptGpuMilli() {
+        return overQuota() || tree.isOneOfTwo() ? mostGpuMilli() : Math.min(mostGpuMilli(), reservedGpuMilli());
     }
 
     /** What is reserved at a moment, as far as it is known; before the first turn, what is now. */

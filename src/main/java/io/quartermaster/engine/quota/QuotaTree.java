@@ -1,9 +1,11 @@
 package io.quartermaster.engine.quota;
 
+import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -26,9 +28,11 @@ public final class QuotaTree {
     private final QuotaNode root;
     private final SortedMap<QuotaPath, QuotaNode> leaves = new TreeMap<>();
     private final boolean open;
+    private List<QuotaNode> drained = List.of();
     private boolean lendsAll = true;
     private long capacityGpuMilli;
     private boolean pastCounts;
+    private boolean oneOfTwo;
     private long nowMillis;
 
     private QuotaTree(Scope scope, boolean open) {
@@ -73,6 +77,7 @@ public final class QuotaTree {
                 quota.overQuota(),
                 true,
                 quota.sequence(),
+                quota.drainByMillis(),
                 quota.turns());
     }
 
@@ -91,6 +96,7 @@ public final class QuotaTree {
                 true,
                 named,
                 Long.MAX_VALUE,
+                OptionalLong.empty(),
                 turns);
     }
 
@@ -105,6 +111,12 @@ public final class QuotaTree {
         });
         nodes.forEach((path, node) -> leaves.put(path, node.children().isEmpty() ? node : ownLeaf(node)));
         leaves.values().forEach(QuotaNode::holdBack);
+        drained = nodes.values().stream()
+                .filter(node -> node.drainByMillis().isPresent())
+                .sorted(Comparator.comparingInt(
+                                (QuotaNode node) -> -node.path().segments().size())
+                        .thenComparing(QuotaNode::path))
+                .toList();
         setWeights(root);
     }
 
@@ -158,6 +170,20 @@ public final class QuotaTree {
         return scope;
     }
 
+    /** Whether work may count in another tree beside this one. */
+    boolean isOneOfTwo() {
+        return oneOfTwo;
+    }
+
+    public void oneOfTwo(boolean beside) {
+        oneOfTwo = beside;
+    }
+
+    /** Whether what is held in a pool counts here. */
+    public boolean counts(PoolId pool) {
+        return scope.equals(Scope.ALL_POOLS) || scope.equals(Scope.of(pool));
+    }
+
     public QuotaNode root() {
         return root;
     }
@@ -198,6 +224,11 @@ public final class QuotaTree {
         }
         node.past(sum);
         return sum;
+    }
+
+    /** The nodes of which what is beyond their limit is to be gone at some time, groups before those above them. */
+    public List<QuotaNode> drained() {
+        return drained;
     }
 
     /** Whether no node of the tree keeps anything idle for itself. */

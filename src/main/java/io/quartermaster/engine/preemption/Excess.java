@@ -1,0 +1,90 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.Receipt;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.Unit;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Who stops where a branch holds more than it may go on holding: in the order of victims within the branch until the rest may stay, then
+ * minimised. How long somebody has run protects nobody from a date; whose workers are leaving loses more of them only in the same moment.
+ */
+public final class Excess {
+    private final Cluster cluster;
+    private final long deadlineMillis;
+
+    public Excess(Cluster cluster, Settings settings, long nowMillis) {
+        this.cluster = cluster;
+        this.deadlineMillis = nowMillis + settings.graceMillis();
+    }
+
+    /** Those who must stop, in the order of choice; too few where the rest cannot be stopped. Leaves the books as they are. */
+    public List<Room.Eviction> of(QuotaNode node) {
+        if (node.used().next() <= node.keptGpuMilli()) {
+            return List.of();
+        }
+        VictimQueue queue = VictimQueue.under(node, cluster, unit -> mayBeTold(unit.holder()));
+        Receipt.Share before = Outcome.share(node);
+        List<Unit> chosen = new ArrayList<>();
+        Optional<Unit> next = Optional.empty();
+        while (node.used().next() > node.keptGpuMilli() && (next = queue.poll(unit -> true)).isPresent()) {
+            cluster.remove(next.get().tenure(), When.NEXT);
+            chosen.add(next.get());
+        }
+        List<Unit> spared = spare(node, chosen);
+        Receipt receipt = new Receipt(
+                Receipt.Right.DRAINED, List.of(before), List.of(Outcome.share(node)), considered(chosen, spared));
+        chosen.reversed().forEach(unit -> cluster.add(unit.tenure(), When.NEXT));
+        List<Room.Eviction> evictions = new ArrayList<>();
+        for (Unit unit : Outcome.merged(chosen)) {
+            evictions.add(new Room.Eviction(
+                    unit.holder(), unit.tenure(), unit.core(), Cause.DRAIN, Optional.empty(), receipt));
+        }
+        return evictions;
+    }
+
+    private boolean mayBeTold(Holder holder) {
+        return holder.leavingByMillis().orElse(deadlineMillis) == deadlineMillis;
+    }
+
+    /** Puts back, in the reverse order of choice, whoever turns out not to be needed. */
+    private List<Unit> spare(QuotaNode node, List<Unit> chosen) {
+        Set<WorkloadId> whole = new HashSet<>();
+        chosen.stream()
+                .filter(Unit::core)
+                .forEach(unit -> whole.add(unit.holder().id()));
+        List<Unit> spared = new ArrayList<>();
+        for (int i = chosen.size() - 1; i >= 0; i--) {
+            Unit unit = chosen.get(i);
+            boolean withoutItsCore =
+                    !unit.core() && whole.contains(unit.holder().id());
+            if (!withoutItsCore && node.used().next() + unit.tenure().gpuMilli() <= node.keptGpuMilli()) {
+                cluster.add(unit.tenure(), When.NEXT);
+                spared.add(chosen.remove(i));
+                whole.remove(unit.holder().id());
+            }
+        }
+        return spared;
+    }
+
+    private static List<Receipt.Considered> considered(List<Unit> chosen, List<Unit> spared) {
+        Map<WorkloadId, Receipt.Outcome> outcomes = new LinkedHashMap<>();
+        chosen.forEach(unit -> outcomes.put(unit.holder().id(), Receipt.Outcome.STOPPED));
+        spared.forEach(unit -> outcomes.putIfAbsent(unit.holder().id(), Receipt.Outcome.SPARED));
+        List<Receipt.Considered> considered = new ArrayList<>();
+        outcomes.forEach((id, outcome) -> considered.add(new Receipt.Considered(id, outcome)));
+        return considered;
+    }
+}
