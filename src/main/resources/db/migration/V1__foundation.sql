@@ -305,6 +305,7 @@ create table queue (
     profile_id       uuid not null,
     over_quota       boolean not null default true,
     max_waiting      int not null default 10000 check (max_waiting between 0 and 1000000),
+    state            text not null default 'open' check (state in ('open', 'held', 'draining')),
     created_at       timestamptz not null default clock_timestamp(),
     version          bigint not null default 0,
     retired_at       timestamptz,

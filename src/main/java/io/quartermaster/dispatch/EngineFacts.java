@@ -82,7 +82,7 @@ final class EngineFacts {
                 : Optional.empty();
     }
 
-    /** As the tables have it, no step taken. What is not to be tried before another time is held until then. */
+    /** As the tables have it, no step taken. What is not to be tried before another time is held until then, and so is what its queue holds. */
     Workload asStored(WorkloadRecord record, long nowMillis) {
         WorkloadState state = record.attempt()
                 .map(attempt -> (WorkloadState) holding(attempt))
@@ -90,7 +90,8 @@ final class EngineFacts {
                         record.atHead(),
                         pin(record).map(work -> new NodeId(work.node().toString()))));
         boolean held = record.state() instanceof io.quartermaster.workloads.WorkloadState.Held;
-        return workload(record, state, held || record.isDelayed(nowMillis) || record.isLeaving());
+        return workload(
+                record, state, held || record.isHeldInQueue() || record.isDelayed(nowMillis) || record.isLeaving());
     }
 
     /** The name of the pool that it would use first, or that its paused processes are in. */

@@ -270,7 +270,7 @@ final class Leader {
         } else {
             retries.remove(record.id());
         }
-        if (delayed || record.isLeaving()) {
+        if (delayed || record.isLeaving() || record.isHeldInQueue()) {
             reasons.withdraw(EngineFacts.id(record.id()));
         }
         if (record.over()) {

@@ -19,6 +19,9 @@ final class PendingReasons {
     /** Not the engine's, which is not asked about what is to be tried again later. */
     static final String RETRY = "RETRY";
 
+    /** Nor about what its queue holds. */
+    static final String QUEUE_HELD = "QUEUE_HELD";
+
     private final int perPlan;
     private final Map<WorkloadId, Wait> pending = new LinkedHashMap<>();
 
@@ -45,6 +48,15 @@ final class PendingReasons {
                                 .put(
                                         "remedy",
                                         "Nothing: it is tried again by itself, at once after a hold and a release. The message of its last attempt says how that was lost."));
+    }
+
+    static JsonArray heldInQueue(PoolId pool, String queue) {
+        return new JsonArray()
+                .add(new JsonObject()
+                        .put("pool", pool.value())
+                        .put("code", QUEUE_HELD)
+                        .put("sentence", "Its queue " + queue + " is held: nothing that waits in it is started.")
+                        .put("remedy", "An admin opens the queue again."));
     }
 
     static JsonArray leaving(PoolId pool) {

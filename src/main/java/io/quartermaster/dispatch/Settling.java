@@ -69,6 +69,13 @@ final class Settling {
             after.nomination().ifPresent(place -> rows.denomination(after.tenant(), after.id()));
         } else {
             changes.add(new Change.WorkloadSet(facts.asStored(after, fence.stampMillis())));
+            if (after.isHeldInQueue() && !after.isDelayed(fence.stampMillis()) && !after.isLeaving()) {
+                rows.reason(
+                        after.id(),
+                        PendingReasons.QUEUE_HELD,
+                        PendingReasons.heldInQueue(
+                                facts.firstPool(after), after.terms().queueName()));
+            }
         }
         settled.put(after.id(), after);
     }

@@ -23,7 +23,7 @@ import java.util.function.Function;
 /**
  * What of the tenants' reservations is asked for and not honoured: waiting work with which its tenant would still be within what it
  * reserved in a pool, and for which there is no room there because what others run cannot be stopped. Work that only waits for its
- * victims to leave is being honoured; work that its own group's rules keep from starting asks for nothing.
+ * victims to leave is being honoured; work that its own group's rules keep from starting asks for nothing, nor does what its queue holds.
  *
  * <p>Of several the first in line count, as far as they fit into the reservation together; each counts in one pool, the first of its
  * order that owes it room. It is told what is so as it changes, always in full; {@link #changed} answers what the books do not know yet.
@@ -88,7 +88,7 @@ final class UnmetReservations {
     void workload(WorkloadRecord record) {
         Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.heldGpuMilli()));
         // What is paused waits for its own node because its policy says so: others may have room.
-        boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting;
+        boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting && !record.isHeldInQueue();
         place(record, waits, held);
     }
 

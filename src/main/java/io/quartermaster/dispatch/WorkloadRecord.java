@@ -65,6 +65,7 @@ record WorkloadRecord(
     /**
      * What policy, profile and queue say.
      *
+     * @param queueHeld whether nothing that waits in the queue is started
      * @param overQuota false where the queue allows none; what the policy allows is in its quota
      * @param minWorkers with how many it starts; the others are surplus, which comes and goes
      */
@@ -74,6 +75,7 @@ record WorkloadRecord(
             OnPreemption onPreemption,
             long graceMillis,
             UUID queue,
+            boolean queueHeld,
             boolean overQuota,
             UUID profile,
             String profileName,
@@ -230,6 +232,15 @@ record WorkloadRecord(
     /** Whether it waits for nothing but the moment at which it is tried again. */
     boolean isDelayed(long nowMillis) {
         return state instanceof WorkloadState.Waiting && setbacks.delays(nowMillis);
+    }
+
+    /**
+     * Whether its queue keeps it from being started. Whoever was stopped against its will and has its next place already runs on there:
+     * it was running when the queue was held, or has the place of one that was.
+     */
+    boolean isHeldInQueue() {
+        boolean waits = state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Paused;
+        return terms.queueHeld() && waits && !(atHead && nomination.isPresent());
     }
 
     /** Whether its paused processes are to end, and it must not start before they have. */

@@ -185,6 +185,6 @@ public final class PolicyReader {
                 field,
                 "its queue would be named " + name + ", and there is one of that name",
                 "another name for the policy or the profile");
-        return new Queue(Ids.next(), name, policy.id(), profile.id(), true, Queue.DEFAULT_MAX_WAITING, 0);
+        return Queue.of(name, policy, profile, Queue.Terms.DEFAULT);
     }
 }

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 /** Queues and their access rules as the API speaks of them. */
 final class QueueApi {
 
+    private static final String STATE =
+            "held: submissions are taken, what waits is not started; draining: no submissions are taken, what waits goes on; what runs goes on in each";
+
     private QueueApi() {}
 
     @Schema(name = "QueueRequest")
@@ -25,10 +28,17 @@ final class QueueApi {
             Boolean overQuota,
 
             @Schema(description = "how many workloads may wait in it; absent: 10000") @Nullable
-            Integer maxWaiting) {}
+            Integer maxWaiting,
+
+            @Schema(description = STATE + "; absent: open") @Nullable
+            QueueState state) {}
 
     @Schema(name = "QueuePatch", description = "What is absent stays as it is.")
-    record Patch(@Nullable Boolean overQuota, @Nullable Integer maxWaiting) {}
+    record Patch(
+            @Nullable Boolean overQuota,
+            @Nullable Integer maxWaiting,
+
+            @Schema(description = STATE) @Nullable QueueState state) {}
 
     @Schema(name = "Queue")
     record View(
@@ -39,6 +49,7 @@ final class QueueApi {
             String profile,
             boolean overQuota,
             int maxWaiting,
+            QueueState state,
             long version,
 
             @Schema(description = "in answers to writes") @Nullable
@@ -52,8 +63,9 @@ final class QueueApi {
                     policy.name(),
                     policy.group().value(),
                     rules.profileOf(queue).name(),
-                    queue.overQuota(),
-                    queue.maxWaiting(),
+                    queue.terms().overQuota(),
+                    queue.terms().maxWaiting(),
+                    queue.terms().state(),
                     queue.version(),
                     effects);
         }

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.platform.Words;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -38,6 +39,9 @@ class QueueRow {
     @Column(name = "max_waiting")
     int maxWaiting;
 
+    @Column(name = "state")
+    String state;
+
     @Column(name = "version")
     long version;
 
@@ -59,12 +63,14 @@ class QueueRow {
         name = queue.name();
         policyId = queue.policy();
         profileId = queue.profile();
-        overQuota = queue.overQuota();
-        maxWaiting = queue.maxWaiting();
+        overQuota = queue.terms().overQuota();
+        maxWaiting = queue.terms().maxWaiting();
+        state = Words.of(queue.terms().state());
         version = queue.version();
     }
 
     Queue toQueue() {
-        return new Queue(id, name, policyId, profileId, overQuota, maxWaiting, version);
+        Queue.Terms terms = new Queue.Terms(overQuota, maxWaiting, Words.stored(QueueState.class, state));
+        return new Queue(id, name, policyId, profileId, terms, version);
     }
 }

@@ -105,7 +105,8 @@ class QueueService {
         Optional<Profile> profile = Optional.ofNullable(request.profile()).flatMap(rules::profile);
         problems.check(policy.isPresent(), "policy", "there is no such policy", "the name of a policy")
                 .check(profile.isPresent(), "profile", "there is no such profile", "the name of a profile");
-        int maxWaiting = maxWaiting(problems, request.maxWaiting(), Queue.DEFAULT_MAX_WAITING);
+        Queue.Terms terms =
+                terms(problems, request.overQuota(), request.maxWaiting(), request.state(), Queue.Terms.DEFAULT);
         if (policy.isEmpty() || profile.isEmpty()) {
             throw problems.toException();
         }
@@ -128,8 +129,7 @@ class QueueService {
                 .ifPresent(objection -> problems.add(
                         "profile", "could never run: " + objection, "a profile that fits the policy's limits"));
         problems.throwIfAny();
-        boolean overQuota = request.overQuota() == null || request.overQuota();
-        return new Queue(Ids.next(), name, policy.get().id(), profile.get().id(), overQuota, maxWaiting, 0);
+        return Queue.of(name, policy.get(), profile.get(), terms);
     }
 
     Uni<Response> update(TenantId tenant, String name, QueueApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
@@ -138,11 +138,8 @@ class QueueService {
             Queue old = known(work, name, Permission.QUEUES_WRITE);
             params.requireVersion(old.version());
             var problems = new ProblemException.Invalid();
-            int maxWaiting = maxWaiting(problems, patch.maxWaiting(), old.maxWaiting());
+            Queue asked = old.with(terms(problems, patch.overQuota(), patch.maxWaiting(), patch.state(), old.terms()));
             problems.throwIfAny();
-            boolean overQuota = patch.overQuota() == null ? old.overQuota() : patch.overQuota();
-            Queue asked =
-                    new Queue(old.id(), name, old.policy(), old.profile(), overQuota, maxWaiting, old.version() + 1);
             TenantRules after = work.before().with(asked);
             return writes.apply(
                             work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
@@ -274,21 +271,27 @@ class QueueService {
         }
     }
 
-    private static int maxWaiting(ProblemException.Invalid problems, @Nullable Integer given, int otherwise) {
-        int value = given == null ? otherwise : given;
+    /** @param otherwise what holds where nothing is said */
+    private static Queue.Terms terms(
+            ProblemException.Invalid problems,
+            @Nullable Boolean overQuota,
+            @Nullable Integer maxWaiting,
+            @Nullable QueueState state,
+            Queue.Terms otherwise) {
+        int most = maxWaiting == null ? otherwise.maxWaiting() : maxWaiting;
         problems.check(
-                value >= 0 && value <= Queue.MAX_MAX_WAITING,
+                most >= 0 && most <= Queue.MAX_MAX_WAITING,
                 "maxWaiting",
                 "out of range",
                 "0 to " + Queue.MAX_MAX_WAITING);
-        return value;
+        return new Queue.Terms(
+                overQuota == null ? otherwise.overQuota() : overQuota, most, state == null ? otherwise.state() : state);
     }
 
     private static boolean isSame(Queue old, Queue asked) {
         return old.policy().equals(asked.policy())
                 && old.profile().equals(asked.profile())
-                && old.overQuota() == asked.overQuota()
-                && old.maxWaiting() == asked.maxWaiting();
+                && old.terms().equals(asked.terms());
     }
 
     private static AuditLog.Change change(

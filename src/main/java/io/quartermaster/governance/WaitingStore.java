@@ -66,6 +66,13 @@ class WaitingStore {
                         "moveTo",
                         "there is no queue " + move.queue() + " that stays",
                         "the name of a queue that is not retired"));
+        if (target.terms().state() == QueueState.DRAINING) {
+            throw new ProblemException(Problem.of(
+                    409,
+                    "queue-drained",
+                    "queue " + target.name() + " is draining: it takes no more work",
+                    List.of(new Problem.Field("moveTo", "is draining", "the name of a queue that takes work"))));
+        }
         return update(
                 session,
                 after.tenant(),

@@ -18,6 +18,7 @@ import io.quartermaster.governance.PolicyQuota;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.governance.ProfileApi;
 import io.quartermaster.governance.ProfileReader;
+import io.quartermaster.governance.QueueState;
 import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
 import io.quartermaster.insight.SimulationApi.PolicyChange;
@@ -237,6 +238,13 @@ final class Hypothesis {
                 || caller.may(Permission.WORKLOADS_MANAGE, queue.group());
         if (!may) {
             throw ProblemException.forbidden("no access rule lets you submit to queue " + queue.name());
+        }
+        if (queue.state() == QueueState.DRAINING) {
+            throw new ProblemException(Problem.of(
+                    409,
+                    "queue-drained",
+                    "queue " + queue.name() + " is draining: it takes no more work",
+                    List.of(new Problem.Field(at + "queue", "is draining", "the name of a queue that takes work"))));
         }
         return queue;
     }

@@ -3,6 +3,7 @@ package io.quartermaster.insight;
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.governance.Profile;
+import io.quartermaster.governance.QueueState;
 
 /**
  * What work of a queue would be.
@@ -12,6 +13,7 @@ import io.quartermaster.governance.Profile;
 record QueueShape(
         String name,
         GroupPath group,
+        QueueState state,
         boolean overQuota,
         long graceMillis,
         boolean requeues,

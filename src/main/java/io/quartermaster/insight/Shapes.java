@@ -12,6 +12,7 @@ import io.quartermaster.engine.WorkloadState;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Policy;
 import io.quartermaster.governance.Profile;
+import io.quartermaster.governance.QueueState;
 import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
 import io.quartermaster.platform.TenantId;
@@ -32,6 +33,7 @@ final class Shapes {
         return new QueueShape(
                 "hypothetical",
                 policy.group(),
+                QueueState.OPEN,
                 true,
                 policy.graceMillis(),
                 policy.onPreemption() != OnPreemption.END,
@@ -62,7 +64,7 @@ final class Shapes {
                 submittedMillis,
                 sequence,
                 shorter(asked.maxRuntime(), profile.maxRuntimeMillis()),
-                false,
+                queue.state() == QueueState.HELD,
                 WorkloadState.waiting(),
                 Optional.empty());
     }

@@ -9,8 +9,10 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
+import io.quartermaster.governance.QueueState;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.ArrayList;
@@ -29,7 +31,7 @@ import java.util.UUID;
 class TenantReads {
 
     private static final String QUEUES = """
-            select cast(json_build_object('name', q.name, 'group', p.group_path, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
+            select cast(json_build_object('name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
                        'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli, 'workers', f.workers,
                        'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
                        'required', f.required_level, 'preferred', f.preferred_level, 'maxRuntimeMillis', f.max_runtime_ms,
@@ -98,6 +100,7 @@ class TenantReads {
             return new QueueShape(
                     node.get("name").asText(),
                     new GroupPath(node.get("group").asText()),
+                    Words.stored(QueueState.class, node.get("state").asText()),
                     node.get("overQuota").asBoolean(),
                     node.get("graceMillis").asLong(),
                     OnPreemption.valueOf(node.get("onPreemption").asText().toUpperCase(Locale.ROOT))

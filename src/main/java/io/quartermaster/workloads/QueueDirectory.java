@@ -32,7 +32,7 @@ class QueueDirectory {
 
     private static final String READ = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'policy', q.policy_id, 'profile', q.profile_id,
-                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'maxWaiting', q.max_waiting, 'active', t.state = 'active',
+                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
                                    from access_rule r where r.tenant_id = q.tenant_id and r.queue_id = q.id)) as text)
               from queue q
@@ -113,6 +113,7 @@ class QueueDirectory {
                     new GroupPath(node.get("group").asText()),
                     node.get("gpuMilli").asLong(),
                     node.get("maxWaiting").asInt(),
+                    node.get("draining").asBoolean(),
                     node.get("active").asBoolean(),
                     new AccessRules(rules));
         } catch (JsonProcessingException e) {

@@ -10,6 +10,7 @@ import java.util.UUID;
  * @param version of the queue, which the insert compares again
  * @param gpuMilli GPUs of one worker of the profile
  * @param maxWaiting most that may wait in it
+ * @param draining whether it takes no more work
  */
 record QueueTerms(
         UUID id,
@@ -20,5 +21,6 @@ record QueueTerms(
         GroupPath group,
         long gpuMilli,
         int maxWaiting,
+        boolean draining,
         boolean tenantActive,
         AccessRules rules) {}

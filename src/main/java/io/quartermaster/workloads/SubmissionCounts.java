@@ -21,7 +21,7 @@ class SubmissionCounts {
 
     enum Outcome {
         ACCEPTED,
-        /** No such queue, or no access to it, or the tenant is not active. */
+        /** No such queue, or no access to it, or it takes no more work, or the tenant is not active. */
         CLOSED,
         QUEUE_FULL,
         RATE_EXCEEDED,
@@ -67,7 +67,7 @@ class SubmissionCounts {
             return Outcome.FAILED;
         }
         return switch (refusal.problem().code()) {
-            case "not-found", "forbidden", "tenant-suspended" -> Outcome.CLOSED;
+            case "not-found", "forbidden", "tenant-suspended", "queue-drained" -> Outcome.CLOSED;
             case "queue-full" -> Outcome.QUEUE_FULL;
             case "rate-exceeded" -> Outcome.RATE_EXCEEDED;
             default -> Outcome.REFUSED;

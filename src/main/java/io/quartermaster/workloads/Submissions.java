@@ -186,6 +186,7 @@ class Submissions {
         List<Problem.Field> unknown = new ArrayList<>();
         List<Problem.Field> unfit = new ArrayList<>();
         Set<String> closed = new TreeSet<>();
+        List<Problem.Field> drained = new ArrayList<>();
         for (int i = 0; i < request.items().size(); i++) {
             Submission item = request.items().get(i);
             QueueTerms queue = terms.get(item.knownQueue());
@@ -196,6 +197,11 @@ class Submissions {
                 throw Admission.tenantSuspended();
             } else if (!queue.rules().maySubmit(request.caller())) {
                 closed.add(queue.name());
+            } else if (queue.draining()) {
+                drained.add(new Problem.Field(
+                        request.at().apply(i) + "queue",
+                        "queue " + queue.name() + " is draining: it takes no more work",
+                        "the name of a queue that takes work"));
             } else if (!item.known().fits(queue.gpuMilli())) {
                 unfit.add(new Problem.Field(
                         request.at().apply(i) + "type",
@@ -209,6 +215,10 @@ class Submissions {
         }
         if (!closed.isEmpty()) {
             throw ProblemException.forbidden("no access rule lets you submit to queue " + String.join(", ", closed));
+        }
+        if (!drained.isEmpty()) {
+            throw new ProblemException(
+                    Problem.of(409, "queue-drained", drained.getFirst().message(), drained));
         }
         if (!unfit.isEmpty()) {
             throw new ProblemException(

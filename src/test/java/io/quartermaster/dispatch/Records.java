@@ -60,12 +60,25 @@ final class Records {
             long gpuMilli,
             OnPreemption onPreemption,
             Optional<LiveAttempt> attempt) {
-        Terms terms = new Terms(
+        return workload(
+                tenant, number, state, wish, terms(gpuMilli, onPreemption, false), attempt, false, Optional.empty());
+    }
+
+    /** One whose queue is held. */
+    static WorkloadRecord inHeldQueue(
+            String state, Optional<LiveAttempt> attempt, boolean atHead, Optional<String> nomination) {
+        Terms terms = terms(1_000, OnPreemption.REQUEUE, true);
+        return workload(new TenantId("acme"), 4, state, Wish.RUN, terms, attempt, atHead, nomination);
+    }
+
+    private static Terms terms(long gpuMilli, OnPreemption onPreemption, boolean queueHeld) {
+        return new Terms(
                 new UUID(3, 1),
                 "/rnd",
                 onPreemption,
                 1_000,
                 new UUID(3, 2),
+                queueHeld,
                 true,
                 new UUID(3, 3),
                 "1gpu",
@@ -78,6 +91,17 @@ final class Records {
                 Map.of(),
                 Profile.Topology.ANY,
                 List.of(POOL));
+    }
+
+    private static WorkloadRecord workload(
+            TenantId tenant,
+            long number,
+            String state,
+            Wish wish,
+            Terms terms,
+            Optional<LiveAttempt> attempt,
+            boolean atHead,
+            Optional<String> nomination) {
         return new WorkloadRecord(
                 tenant,
                 new UUID(4, number),
@@ -92,10 +116,10 @@ final class Records {
                 wish,
                 WorkloadState.of(state),
                 attempt.isPresent() ? 1 : 0,
-                false,
+                atHead,
                 Setbacks.NONE,
                 attempt,
                 Optional.empty(),
-                Optional.empty());
+                nomination);
     }
 }

@@ -62,6 +62,37 @@ class WaitsIT extends LedByHand {
         assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT", "waiting SUSPENDED");
     }
 
+    @Test
+    void whatWaitsInAHeldQueueIsNotStartedAndSaysSoUntilTheQueueIsOpenAgain() {
+        CellRows rows = new CellRows(database, "races-hold");
+        OneGroup group = OneGroup.of(rows, 2, 1);
+        UUID runs = group.submit();
+        cell.settle();
+        state(rows, group.queue(), "held");
+        UUID first = group.submit();
+        UUID second = group.submit();
+        cell.settle();
+        assertThat(List.of(rows.state(runs), rows.state(first), rows.state(second)))
+                .containsExactly("starting", "waiting", "waiting");
+        assertThat(rows.reason(first)).isEqualTo("QUEUE_HELD");
+        assertThat(toldWhy(rows, first)).containsExactly("waiting QUEUE_HELD");
+
+        // An engine that is built anew knows it from the tables.
+        cell.rebuild();
+        cell.settle();
+        assertThat(rows.state(first)).isEqualTo("waiting");
+
+        state(rows, group.queue(), "open");
+        cell.settle();
+        assertThat(List.of(rows.state(first), rows.state(second))).containsExactly("starting", "waiting");
+        assertThat(rows.reason(second)).isEqualTo("LIMIT");
+    }
+
+    private static void state(CellRows rows, UUID queue, String state) {
+        rows.run("update queue set state = $2, version = version + 1 where id = $1", queue, state);
+        rows.inbox("queue", queue.toString());
+    }
+
     private static List<String> toldWhy(CellRows rows, UUID workload) {
         return rows
                 .run(

@@ -129,6 +129,67 @@ class QueuesIT extends SharedPool {
                 .body("errors.field", contains("subject"));
     }
 
+    @Test
+    void aDrainingQueueTakesNothingMoreAndABatchWithWorkForItIsRefusedWhole() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu", "3xgpu"));
+        Map<String, Object> forIt = submission("rnd-1xgpu", "late");
+        admin().body(forIt).post(TENANT + "/workloads").then().statusCode(201);
+
+        admin().header("If-Match", "\"0\"")
+                .queryParam("dryRun", true)
+                .body(Map.of("state", "draining"))
+                .patch(TENANT + "/queues/rnd-1xgpu")
+                .then()
+                .statusCode(200)
+                .body("state", equalTo("draining"));
+        admin().get(TENANT + "/queues/rnd-1xgpu").then().body("state", equalTo("open"));
+        admin().header("If-Match", "\"0\"")
+                .body(Map.of("state", "draining"))
+                .patch(TENANT + "/queues/rnd-1xgpu")
+                .then()
+                .statusCode(200);
+
+        admin().body(forIt)
+                .post(TENANT + "/workloads")
+                .then()
+                .statusCode(409)
+                .body("code", equalTo("queue-drained"))
+                .body("errors.field", contains("queue"));
+        admin().body(Map.of("items", List.of(submission("rnd-3xgpu", "not-alone"), forIt)))
+                .post(TENANT + "/workloads/batches")
+                .then()
+                .statusCode(409)
+                .body("errors.field", contains("items[1].queue"));
+        admin().queryParam("queue", "rnd-3xgpu")
+                .get(TENANT + "/workloads")
+                .then()
+                .body("items", hasSize(0));
+        admin().body(Map.of("workloads", List.of(Map.of("queue", "rnd-1xgpu", "maxRuntime", "PT1H"))))
+                .post(TENANT + "/simulations")
+                .then()
+                .statusCode(409)
+                .body("errors.field", contains("workloads[0].queue"));
+        waiting("rnd-3xgpu", "to-be-moved");
+        admin().queryParam("onWaiting", "move")
+                .queryParam("moveTo", "rnd-1xgpu")
+                .delete(TENANT + "/queues/rnd-3xgpu")
+                .then()
+                .statusCode(409)
+                .body("code", equalTo("queue-drained"));
+
+        admin().header("If-Match", "\"1\"")
+                .body(Map.of("state", "open"))
+                .patch(TENANT + "/queues/rnd-1xgpu")
+                .then()
+                .statusCode(200)
+                .body("overQuota", equalTo(true));
+        admin().body(forIt).post(TENANT + "/workloads").then().statusCode(201);
+    }
+
+    private static Map<String, Object> submission(String queue, String name) {
+        return Map.of("queue", queue, "name", name, "type", "training", "hold", true, "command", List.of("true"));
+    }
+
     private static void admit(String kind, String subject) {
         admin().body(Map.of("subjectKind", kind, "subject", subject))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")

@@ -83,13 +83,6 @@ final class RulesFixture {
     }
 
     static Queue queue(Policy policy, Profile profile) {
-        return new Queue(
-                Ids.next(),
-                Queue.nameOf(policy.name(), profile.name()),
-                policy.id(),
-                profile.id(),
-                true,
-                Queue.DEFAULT_MAX_WAITING,
-                0);
+        return Queue.of(Queue.nameOf(policy.name(), profile.name()), policy, profile, Queue.Terms.DEFAULT);
     }
 }

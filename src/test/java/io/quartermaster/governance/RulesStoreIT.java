@@ -48,7 +48,7 @@ class RulesStoreIT {
         TenantId other = new TenantId("other-" + Ids.next().toString().substring(26));
         Profile profile = profile("3xgpu");
         Policy policy = policy("rnd", "/rnd", 5000);
-        Queue queue = new Queue(Ids.next(), "rnd-3xgpu", policy.id(), profile.id(), true, 100, 0);
+        Queue queue = Queue.of("rnd-3xgpu", policy, profile, new Queue.Terms(true, 100, QueueState.HELD));
         AtomicReference<TenantRules> written = new AtomicReference<>();
 
         asserter.execute(() -> tenant(mine).chain(() -> tenant(other)));
@@ -76,7 +76,7 @@ class RulesStoreIT {
         TenantId mine = new TenantId("rules-" + Ids.next().toString().substring(26));
         Profile profile = profile("3xgpu");
         Policy policy = policy("rnd", "/rnd", 5000);
-        Queue queue = new Queue(Ids.next(), "rnd-3xgpu", policy.id(), profile.id(), true, 100, 0);
+        Queue queue = Queue.of("rnd-3xgpu", policy, profile, new Queue.Terms(true, 100, QueueState.HELD));
         Policy again = policy("rnd", "/rnd", 7000);
 
         asserter.execute(() -> tenant(mine));
