@@ -306,6 +306,7 @@ create table queue (
     over_quota       boolean not null default true,
     max_waiting      int not null default 10000 check (max_waiting between 0 and 1000000),
     state            text not null default 'open' check (state in ('open', 'held', 'draining')),
+    start_order      text not null default 'skip-ahead' check (start_order in ('skip-ahead', 'strict-fifo')),
     created_at       timestamptz not null default clock_timestamp(),
     version          bigint not null default 0,
     retired_at       timestamptz,

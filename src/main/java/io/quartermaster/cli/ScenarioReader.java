@@ -9,6 +9,8 @@ import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Profile;
 import io.quartermaster.engine.ProfileId;
+import io.quartermaster.engine.QueueId;
+import io.quartermaster.engine.QueueOrder;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
@@ -89,6 +91,10 @@ final class ScenarioReader {
             section.sections("quotas").forEach(quota -> setup.add(new Change.QuotaSet(firstQuota(quota))));
             section.sections("capacity-reservations").forEach(this::capacityReservation);
             WorkloadReader workloads = new WorkloadReader(pools, nodes);
+            section.entries("queues").forEach((id, node) -> {
+                setup.add(queue(new QueueId(id), node));
+                workloads.queue(new QueueId(id));
+            });
             section.entries("profiles").forEach((id, node) -> profile(id, node, workloads));
             Settings settings = section.section("settings").map(this::settings).orElse(Settings.DEFAULT);
             List<Scenario.Job> jobs = workloads.jobs(section.sections("workloads"), 0);
@@ -270,6 +276,13 @@ final class ScenarioReader {
         }
     }
 
+    private static Change.QueueSet queue(QueueId id, Node node) {
+        try (YamlSection section = new YamlSection(node)) {
+            return new Change.QueueSet(
+                    id, section.choice("order", QueueOrder.class).orElse(QueueOrder.SKIP_AHEAD));
+        }
+    }
+
     private Settings settings(YamlSection given) {
         try (YamlSection section = given) {
             Settings standard = Settings.DEFAULT;
@@ -307,6 +320,9 @@ final class ScenarioReader {
                 section.texts("node-down").forEach(id -> acts.add(new Scenario.Act.NodeDown(node(section, id))));
                 section.texts("node-up").forEach(id -> acts.add(new Scenario.Act.NodeUp(node(section, id))));
                 section.sections("set-quota").forEach(quota -> acts.add(new Scenario.Act.SetQuota(quota(quota))));
+                section.entries("set-queue")
+                        .forEach((id, node) ->
+                                acts.add(new Scenario.Act.SetQueue(queue(workloads.queue(section, id), node))));
                 workloads.jobs(section.sections("submit"), at).forEach(job -> acts.add(new Scenario.Act.Submit(job)));
                 events.add(new Scenario.Event(at, acts));
             }

@@ -6,6 +6,7 @@ import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.ProfileId;
+import io.quartermaster.engine.QueueId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
@@ -17,6 +18,7 @@ import io.quartermaster.engine.simulation.Scenario;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +35,8 @@ final class WorkloadReader {
     private final Map<NodeId, io.quartermaster.engine.Node> nodes;
     private final Map<PoolId, Seating> seatings = new HashMap<>();
     private final Map<ProfileId, WorkloadForm> profiles = new HashMap<>();
+    private final Set<QueueId> queues = new HashSet<>();
+    private final Map<QueueId, QuotaPath> pathOfQueue = new HashMap<>();
     private final Set<WorkloadId> known = new LinkedHashSet<>();
     private long sequence;
 
@@ -51,6 +55,11 @@ final class WorkloadReader {
             throw section.error("there is no workload '" + name + "'");
         }
         return new WorkloadId(name);
+    }
+
+    /** A queue's path is that of the first workload in it. */
+    void queue(QueueId id) {
+        queues.add(id);
     }
 
     void profile(ProfileId id, YamlSection section) {
@@ -145,6 +154,7 @@ final class WorkloadReader {
         return new Template(
                 path,
                 profile,
+                section.text("queue").map(name -> queue(section, name, path)),
                 form.shape(),
                 form.pools().isEmpty() ? List.copyOf(pools.keySet()) : form.pools(),
                 section.integer("priority").orElse(Workload.DEFAULT_PRIORITY),
@@ -152,6 +162,24 @@ final class WorkloadReader {
                 section.flag("dedicated-only").orElse(false),
                 section.duration("max-runtime"),
                 section.flag("held").orElse(false));
+    }
+
+    /** A queue that is stated. */
+    QueueId queue(YamlSection section, String name) {
+        QueueId id = new QueueId(name);
+        if (!queues.contains(id)) {
+            throw section.error("there is no queue '" + name + "'");
+        }
+        return id;
+    }
+
+    private QueueId queue(YamlSection section, String name, QuotaPath path) {
+        QueueId id = queue(section, name);
+        QuotaPath known = pathOfQueue.computeIfAbsent(id, first -> path);
+        if (!known.equals(path)) {
+            throw section.error("queue '" + name + "' is of path '" + known + "'");
+        }
+        return id;
     }
 
     private static boolean isRunning(YamlSection section, String state) {
@@ -166,6 +194,7 @@ final class WorkloadReader {
     private record Template(
             QuotaPath path,
             Optional<ProfileId> profile,
+            Optional<QueueId> queue,
             Shape shape,
             List<PoolId> pools,
             int priority,
@@ -180,6 +209,7 @@ final class WorkloadReader {
                     path,
                     Optional.empty(),
                     profile,
+                    queue,
                     shape,
                     pools,
                     priority,

@@ -38,7 +38,7 @@ final class CellReader {
     private static final String WORKLOADS = """
             select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since is not null as at_head, w.quick_losses, w.retry_at,
-                   p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' as queue_held, q.over_quota,
+                   p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
                    f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,

@@ -75,6 +75,7 @@ public final class CellSnapshot {
             paths.putAll(fact.paths());
             new ToldQuotas().tell(fact, facts);
         });
+        facts.addAll(stored.strictQueues());
         facts.addAll(stored.pastUse());
         EngineFacts words = new EngineFacts(known(poolNames, "pool"), known(paths, "policy"));
         Map<Playout.Yielding, Playout.Yielding> alike = new HashMap<>();

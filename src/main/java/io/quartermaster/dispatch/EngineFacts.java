@@ -14,6 +14,7 @@ import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.ProfileId;
+import io.quartermaster.engine.QueueId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
@@ -45,7 +46,7 @@ final class EngineFacts {
     private final Map<Terms, OfTerms> ofTerms = new HashMap<>();
 
     /** What all workloads of the same terms have in common, kept once. */
-    private record OfTerms(Shape shape, List<PoolId> pools, ProfileId profile) {}
+    private record OfTerms(Shape shape, List<PoolId> pools, ProfileId profile, QueueId queue) {}
 
     /** @param paths of policies */
     EngineFacts(Function<UUID, PoolId> pools, Function<UUID, QuotaPath> paths) {
@@ -62,6 +63,7 @@ final class EngineFacts {
                 paths.apply(terms.policy()),
                 Optional.of(record.submitter().subject()),
                 Optional.of(same.profile()),
+                Optional.of(same.queue()),
                 shape(record, same.shape()),
                 pin(record).map(work -> List.of(pools.apply(work.pool()))).orElse(same.pools()),
                 record.priority(),
@@ -217,7 +219,8 @@ final class EngineFacts {
                 read -> new OfTerms(
                         shape(read),
                         read.pools().stream().map(pools).toList(),
-                        new ProfileId(read.profile().toString())));
+                        new ProfileId(read.profile().toString()),
+                        queue(read.queue())));
     }
 
     private static Shape shape(Terms terms) {
@@ -252,6 +255,10 @@ final class EngineFacts {
         return gpuMilli > 0 && gpuMilli < WHOLE_GPU_MILLI
                 ? new GpuRequest.Fraction(1, Math.toIntExact(gpuMilli))
                 : GpuRequest.whole(Math.toIntExact(gpuMilli / WHOLE_GPU_MILLI));
+    }
+
+    static QueueId queue(UUID id) {
+        return new QueueId(id.toString());
     }
 
     static WorkloadId id(UUID id) {

@@ -142,6 +142,7 @@ final class Leader {
         leader.allPools = stored.allPools();
         leader.unstated = stored.quotas();
         leader.unstated.forEach(quota -> leader.quota(quota, fence.stampMillis(), changes));
+        changes.addAll(stored.strictQueues());
         leader.pastUse.begin(stored.pastUse());
         changes.addAll(stored.pastUse());
         leader.levels.load(transaction);
@@ -167,6 +168,7 @@ final class Leader {
         Map<UUID, WorkloadRecord> known = new TreeMap<>();
 
         capacity(transaction, fence, batch, changes);
+        changes.addAll(CellFacts.queues(transaction, batch.uuids(Inbox.Kind.QUEUE)));
         Map<UUID, Long> lost = lostNodes(transaction, fence, changes);
         List<QuotaFacts> quotaFacts = changedQuotas(transaction, fence, batch);
         quotaFacts.forEach(quota -> quota(quota, fence.stampMillis(), changes));

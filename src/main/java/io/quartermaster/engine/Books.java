@@ -3,6 +3,7 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
@@ -32,6 +33,8 @@ final class Books {
     private final boolean backfills;
     private final boolean turns;
     private final boolean agesMatter;
+    private final Facts facts;
+    private final Wishes wishes;
     private final Told told;
     private final Cluster cluster;
     private final boolean allIsLent;
@@ -40,6 +43,7 @@ final class Books {
     private final Set<Line> notPlain = new LinkedHashSet<>();
     private final Map<QuotaPath, Group> groups = new HashMap<>();
     private final Map<String, List<Line>> ofTenant = new HashMap<>();
+    private final Map<QueueId, StrictQueue> strictQueues = new HashMap<>();
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
     private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
     private long linesOpened;
@@ -55,6 +59,8 @@ final class Books {
         this.turns = !facts.calendar().isEmpty();
         this.agesMatter = agesMatter;
         this.told = told;
+        this.facts = facts;
+        this.wishes = new Wishes(facts, this);
         cluster = Cluster.of(
                 facts.pools().values(), facts.nodes().values(), facts.quotasAt(nowMillis), facts.caps(), facts.paths());
         cluster.trees().forEach(tree -> tree.nowMillis(nowMillis));
@@ -156,6 +162,8 @@ final class Books {
             case WorkloadState.Waiting waiting -> {
                 if (!workload.held() && workload.nomination().isEmpty()) {
                     join(key(workload), workload);
+                } else if (!workload.held()) {
+                    facts.strictQueue(workload).ifPresent(queue -> queueUp(queue(queue), workload));
                 }
             }
             case WorkloadState.Holding holding -> hold(workload, holding);
@@ -189,6 +197,8 @@ final class Books {
             case WorkloadState.Waiting waiting -> {
                 if (!workload.held() && workload.nomination().isEmpty()) {
                     quit(key(workload), workload);
+                } else if (!workload.held()) {
+                    facts.strictQueue(workload).ifPresent(queue -> leaveQueue(queue(queue), workload));
                 }
             }
             case WorkloadState.Holding holding -> letGo(workload, holding);
@@ -230,21 +240,70 @@ final class Books {
         return Line.Key.waiting(
                 workload,
                 userMatters ? workload.user() : Optional.empty(),
+                facts.strictQueue(workload),
                 backfills || turns && !workload.preemptible() ? workload.maxRuntimeMillis() : OptionalLong.empty());
     }
 
     private void join(Line.Key key, Workload workload) {
-        Line line = lines.get(key);
-        if (line == null) {
-            line = new Line(key, group(key.path()), linesOpened++);
-            lines.put(key, line);
-            line.group().tenant().add(line);
-            if (!line.isPlain()) {
-                notPlain.add(line);
-            }
-        }
+        Line known = lines.get(key);
+        Line line = known == null ? open(key) : known;
         line.add(workload);
         touches.add(line);
+        if (known == null && key.strict().isPresent() && canEverRun(line)) {
+            line.queueUp(queue(key.strict().get()));
+        }
+        line.queue().ifPresent(queue -> queueUp(queue, workload));
+    }
+
+    private Line open(Line.Key key) {
+        Line line = new Line(key, group(key.path()), linesOpened++);
+        lines.put(key, line);
+        line.group().tenant().add(line);
+        if (!line.isPlain()) {
+            notPlain.add(line);
+        }
+        return line;
+    }
+
+    private StrictQueue queue(QueueId id) {
+        return strictQueues.computeIfAbsent(id, key -> new StrictQueue());
+    }
+
+    /** Whether what a line asks is anywhere within what there is, and within what its path may have at all. */
+    private boolean canEverRun(Line line) {
+        for (Wish wish : wishes.of(line)) {
+            if (wishes.couldEver(line, wish) && !Admission.isBeyondAllBounds(wish.ask())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void queueUp(StrictQueue queue, Workload workload) {
+        Optional<Workload> first = queue.first();
+        queue.add(workload);
+        turn(first, queue.first());
+    }
+
+    private void leaveQueue(StrictQueue queue, Workload workload) {
+        Optional<Workload> first = queue.first();
+        queue.remove(workload);
+        turn(first, queue.first());
+    }
+
+    /** It is another's turn in a queue: both may try something else than before. */
+    private void turn(Optional<Workload> from, Optional<Workload> to) {
+        if (!from.equals(to)) {
+            from.ifPresent(this::touchLine);
+            to.ifPresent(this::touchLine);
+        }
+    }
+
+    private void touchLine(Workload workload) {
+        Line line = workload.nomination().isPresent() ? null : lines.get(key(workload));
+        if (line != null) {
+            touches.add(line);
+        }
     }
 
     private void quit(Line.Key key, Workload workload) {
@@ -257,6 +316,7 @@ final class Books {
     private void quit(Line line, Workload workload) {
         line.remove(workload);
         touches.add(line);
+        line.queue().ifPresent(queue -> leaveQueue(queue, workload));
         if (line.isEmpty()) {
             lines.remove(line.key());
             line.group().tenant().remove(line);

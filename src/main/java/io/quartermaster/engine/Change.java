@@ -23,6 +23,11 @@ public sealed interface Change {
 
     record CapacityReservationRemoved(CapacityReservationId id) implements Change {}
 
+    /** In which order a queue starts its work; one of which nothing is stated skips ahead. */
+    record QueueSet(QueueId queue, QueueOrder order) implements Change {}
+
+    record QueueRemoved(QueueId queue) implements Change {}
+
     record ProfileSet(Profile profile) implements Change {}
 
     record ProfileRemoved(ProfileId profile) implements Change {}

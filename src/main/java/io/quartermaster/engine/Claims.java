@@ -78,7 +78,7 @@ final class Claims {
         List<Line> due = new ArrayList<>();
         for (Line line : settings.patienceMillis().isPresent() ? books.lines() : List.<Line>of()) {
             OptionalLong from = dueMillis(settings, line);
-            boolean may = facts.standing(line.key().path()) == Change.Standing.GOOD;
+            boolean may = line.isTurn() && facts.standing(line.key().path()) == Change.Standing.GOOD;
             if (may && from.isPresent() && from.getAsLong() <= nowMillis) {
                 due.add(line);
             }

@@ -60,6 +60,8 @@ public final class Engine {
                 case Change.CapacityReservationRemoved removed -> calendarTurns(removed);
                 case Change.ProfileSet set -> takeOver(set);
                 case Change.ProfileRemoved removed -> takeOver(removed);
+                case Change.QueueSet set -> takeOver(set);
+                case Change.QueueRemoved removed -> takeOver(removed);
                 case Change.StandingSet set -> takeOver(set);
                 case Change.PastUseSet set -> past.ifPresent(kept -> kept.set(set));
                 case Change.CapsSet set -> takeOver(set);
@@ -288,9 +290,18 @@ public final class Engine {
         Books open = books;
         Optional<Line> line =
                 open == null || workload.nomination().isPresent() ? Optional.empty() : open.line(workload);
-        boolean spokenFor = line.isPresent() && !line.get().isFresh(workload);
-        List<Reason> reasons = spokenFor ? reasons(line.get()) : told.get(id);
+        List<Reason> reasons = line.isPresent() ? reasons(line.get(), workload) : told.get(id);
         return reasons == null ? Optional.empty() : Optional.of(new Wait(id, reasons));
+    }
+
+    private @Nullable List<Reason> reasons(Line line, Workload member) {
+        if (!line.isFresh(member)) {
+            return reasons(line);
+        }
+        List<Reason> before = told.get(member.id());
+        Memory kept = memory;
+        boolean apart = before != null && line.firstInQueue() == member;
+        return apart && asPlanned && kept != null ? kept.explanations().currentOfFirst(line) : before;
     }
 
     /** The line's reasons are of the kinds told last, with the numbers of the last plan while nothing has changed. */

@@ -44,14 +44,34 @@ final class Explainer {
         }
     }
 
-    /** The reasons of all in a line, per pool in its order. */
+    /** Whether it waits for others of its queue. */
+    private enum Turn {
+        ITS_OWN,
+        OF_THOSE_BEFORE_IT
+    }
+
+    /** Where it is the head's turn in a queue of strict order, what holds for the others. */
+    private static Turn turn(Line line) {
+        return line.queue().isPresent() ? Turn.OF_THOSE_BEFORE_IT : Turn.ITS_OWN;
+    }
+
+    /** The reasons of all in a line, per pool in its order; but not of one whose turn it is in a queue of strict order. */
     List<Reason> reasons(Line line) {
+        return reasons(line, turn(line));
+    }
+
+    /** The reasons of a line's head whose turn it is in a queue of strict order. */
+    List<Reason> reasonsOfFirst(Line line) {
+        return reasons(line, Turn.ITS_OWN);
+    }
+
+    private List<Reason> reasons(Line line, Turn turn) {
         List<Wish> wishes = this.wishes.of(line);
         List<Reason> reasons = new ArrayList<>();
         int next = 0;
         for (PoolId pool : line.key().pools()) {
             boolean known = next < wishes.size() && wishes.get(next).pool().equals(pool);
-            reasons.add(known ? reason(line, wishes.get(next++)) : unknown(pool));
+            reasons.add(known ? reason(line, wishes.get(next++), turn) : unknown(pool));
         }
         return reasons;
     }
@@ -63,7 +83,7 @@ final class Explainer {
             return false;
         }
         for (int i = 0; i < others.size(); i++) {
-            Finding finding = find(line, wishes.get(i));
+            Finding finding = find(line, wishes.get(i), turn(line));
             Reason other = others.get(i);
             if (finding.code() != other.code() || !finding.path().equals(other.path())) {
                 return false;
@@ -83,17 +103,17 @@ final class Explainer {
                 "The pool is set up, or the profile names another one than " + pool + ".");
     }
 
-    private Finding find(Line line, Wish wish) {
+    private Finding find(Line line, Wish wish, Turn turn) {
         QuotaPath path = line.key().path();
         boolean open = wish.space().pool().open();
         return switch (facts.standing(path)) {
             case SUSPENDED -> Finding.of(Reason.Code.SUSPENDED, facts.suspended(path));
             case BUDGET_USED_UP -> open ? Finding.of(Reason.Code.BUDGET, path) : Finding.of(Reason.Code.CLOSED);
-            case GOOD -> open ? find(line, wish, wish.ask()) : Finding.of(Reason.Code.CLOSED);
+            case GOOD -> open ? find(line, wish, wish.ask(), turn) : Finding.of(Reason.Code.CLOSED);
         };
     }
 
-    private Finding find(Line line, Wish wish, Ask ask) {
+    private Finding find(Line line, Wish wish, Ask ask, Turn turn) {
         Optional<QuotaNode> closed = ask.path().stream()
                 .filter(node -> node.fitsFromMillis(ask.gpuMilli()).isPresent())
                 .findFirst();
@@ -108,6 +128,9 @@ final class Explainer {
         Optional<Admission.Hit> hit = Admission.atOnce(ask);
         if (hit.isPresent() && hit.get().bound() != Admission.Bound.CAPACITY) {
             return Finding.of(hit.get());
+        }
+        if (turn == Turn.OF_THOSE_BEFORE_IT) {
+            return Finding.of(Reason.Code.BEHIND);
         }
         boolean wouldFit = Admission.ignoringPromises(ask).isEmpty() && fitsIgnoringPromises(line, wish);
         if (wouldFit) {
@@ -133,9 +156,9 @@ final class Explainer {
                         .isPresent();
     }
 
-    private Reason reason(Line line, Wish wish) {
+    private Reason reason(Line line, Wish wish, Turn turn) {
         Space space = wish.space();
-        Finding finding = find(line, wish);
+        Finding finding = find(line, wish, turn);
         Said said = new Said(
                 wish.pool(),
                 wish.ask().gpuMilli(),
@@ -150,7 +173,10 @@ final class Explainer {
                         .orElseGet(said::closed);
             case BUDGET -> said.budget(finding.path().orElseThrow());
             case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
-            case BEHIND -> said.behind(free(line, space, Horizon.IGNORING_PROMISES));
+            case BEHIND ->
+                turn == Turn.OF_THOSE_BEFORE_IT
+                        ? said.notItsTurn()
+                        : said.behind(free(line, space, Horizon.IGNORING_PROMISES));
             case NO_CAPACITY -> said.noCapacity();
             case FRAGMENTED -> said.fragmented(line.workersOfHead());
             case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS ->

@@ -46,11 +46,7 @@ final class Explanations {
         seen = touches.end();
         for (Workload workload : books.nominated()) {
             if (workload.state() instanceof WorkloadState.Waiting) {
-                List<Reason> reasons = List.of(explainer.nominated(workload));
-                if (told.isNews(workload.id(), reasons)) {
-                    news.add(new News(reasons, List.of(workload)));
-                }
-                told.put(workload.id(), reasons);
+                tell(workload, List.of(explainer.nominated(workload)), told, news);
             }
         }
         news.sort(Comparator.comparing(of -> of.workloads().getFirst().id()));
@@ -58,16 +54,28 @@ final class Explanations {
     }
 
     private void explain(Line line, Told told, List<News> news) {
-        boolean isNothingNew =
-                line.isEmpty() || line.surplus() || (!line.hasFresh() && explainer.sameKinds(line, line.reasons()));
-        if (isNothingNew) {
+        if (line.isEmpty() || line.surplus()) {
             return;
         }
-        List<Reason> reasons = explainer.reasons(line);
-        List<Workload> toTell = line.explain(reasons, told);
-        if (!toTell.isEmpty()) {
-            news.add(new News(reasons, toTell));
+        line.setFirstApart(told);
+        if (line.hasFresh() || !explainer.sameKinds(line, line.reasons())) {
+            List<Reason> reasons = explainer.reasons(line);
+            List<Workload> toTell = line.explain(reasons, told);
+            if (!toTell.isEmpty()) {
+                news.add(new News(reasons, toTell));
+            }
         }
+        Workload first = line.firstInQueue();
+        if (first != null) {
+            tell(first, explainer.reasonsOfFirst(line), told, news);
+        }
+    }
+
+    private static void tell(Workload workload, List<Reason> reasons, Told told, List<News> news) {
+        if (told.isNews(workload.id(), reasons)) {
+            news.add(new News(reasons, List.of(workload)));
+        }
+        told.put(workload.id(), reasons);
     }
 
     private boolean asksForOneOf(Line line, BitSet kinds) {
@@ -98,6 +106,11 @@ final class Explanations {
         boolean changed = states.get(number) != state;
         states.set(number, state);
         return changed;
+    }
+
+    /** The reasons of a line's head whose turn it is in its queue, likewise. */
+    List<Reason> currentOfFirst(Line line) {
+        return explainer.reasonsOfFirst(line);
     }
 
     /** The line's reasons with the numbers of this moment; only while nothing changed since the last plan. */

@@ -19,6 +19,7 @@ final class Facts {
     private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas = new TreeMap<>();
     private final Calendar calendar = new Calendar();
     private final SortedMap<ProfileId, Profile> profiles = new TreeMap<>();
+    private final SortedSet<QueueId> strictQueues = new TreeSet<>();
     private final SortedMap<QuotaPath, Change.Standing> standings = new TreeMap<>();
     private final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
     private final Map<WorkloadId, Workload> workloads = new LinkedHashMap<>();
@@ -38,6 +39,11 @@ final class Facts {
 
     Calendar calendar() {
         return calendar;
+    }
+
+    /** The queue of a workload, where it starts its work in strict order. */
+    Optional<QueueId> strictQueue(Workload workload) {
+        return strictQueues.isEmpty() ? Optional.empty() : workload.queue().filter(strictQueues::contains);
     }
 
     SortedMap<QuotaPath, Caps> caps() {
@@ -118,6 +124,11 @@ final class Facts {
             case Change.ProfileSet set ->
                 !set.profile().equals(profiles.put(set.profile().id(), set.profile()));
             case Change.ProfileRemoved removed -> profiles.remove(removed.profile()) != null;
+            case Change.QueueSet set ->
+                set.order() == QueueOrder.STRICT_FIFO
+                        ? strictQueues.add(set.queue())
+                        : strictQueues.remove(set.queue());
+            case Change.QueueRemoved removed -> strictQueues.remove(removed.queue());
             case Change.StandingSet set -> setStanding(set.path(), set.standing());
             case Change.CapsSet set -> !set.caps().equals(caps.put(set.caps().path(), set.caps()));
             case Change.CapsRemoved removed -> caps.remove(removed.path()) != null;
@@ -163,6 +174,7 @@ final class Facts {
         other.quotas.forEach((scope, ofScope) -> quotas.put(scope, new TreeMap<>(ofScope)));
         calendar.takeOver(other.calendar);
         profiles.putAll(other.profiles);
+        strictQueues.addAll(other.strictQueues);
         standings.putAll(other.standings);
         caps.putAll(other.caps);
         workloads.putAll(other.workloads);
@@ -176,6 +188,7 @@ final class Facts {
         quotas.values().forEach(ofScope -> ofScope.values().forEach(quota -> changes.add(new Change.QuotaSet(quota))));
         calendar.all().forEach(each -> changes.add(new Change.CapacityReservationSet(each)));
         profiles.values().forEach(profile -> changes.add(new Change.ProfileSet(profile)));
+        strictQueues.forEach(queue -> changes.add(new Change.QueueSet(queue, QueueOrder.STRICT_FIFO)));
         standings.forEach((path, standing) -> changes.add(new Change.StandingSet(path, standing)));
         caps.values().forEach(stated -> changes.add(new Change.CapsSet(stated)));
         workloadsInOrder().forEach(workload -> changes.add(new Change.WorkloadSet(workload)));

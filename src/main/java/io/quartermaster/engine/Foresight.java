@@ -32,7 +32,9 @@ final class Foresight {
         for (Reason reason : reasons) {
             perPool.add(inPool(workload, line, reason));
         }
-        return new Outlook(workload.id(), position(workload), perPool);
+        Optional<WorkloadId> first =
+                line.queue().flatMap(StrictQueue::first).map(Workload::id).filter(id -> !id.equals(workload.id()));
+        return new Outlook(workload.id(), position(workload), first, perPool);
     }
 
     private int position(Workload workload) {
@@ -52,9 +54,8 @@ final class Foresight {
 
     private Outlook.InPool inPool(Workload workload, Line line, Reason reason) {
         Optional<Space> space = wishes.space(reason.pool());
-        boolean room = reason.code() == Reason.Code.NO_CAPACITY
-                || reason.code() == Reason.Code.FRAGMENTED
-                || reason.code() == Reason.Code.BEHIND;
+        boolean itsTurn = line.queue().isEmpty() || line.firstInQueue() == workload;
+        boolean room = itsTurn && isRoom(reason);
         Optional<Admission.Hit> cap = cap(line, reason);
         return new Outlook.InPool(
                 reason.pool(),
@@ -63,6 +64,12 @@ final class Foresight {
                 heldByOthers(workload, reason.pool()),
                 cap.map(hit -> Optional.of(relief(reason, hit))).orElseGet(() -> relief(line, reason, space)),
                 room && space.isPresent() ? startsAt(line, space.get()) : OptionalLong.empty());
+    }
+
+    private static boolean isRoom(Reason reason) {
+        return reason.code() == Reason.Code.NO_CAPACITY
+                || reason.code() == Reason.Code.FRAGMENTED
+                || reason.code() == Reason.Code.BEHIND;
     }
 
     /** Of its tenant: those under the path whose bound is in the way, or all in the pool. */

@@ -22,6 +22,7 @@ final class Line implements Touches.Touch {
             QuotaPath path,
             Optional<String> user,
             Optional<ProfileId> profile,
+            Optional<QueueId> strict,
             Shape shape,
             List<PoolId> pools,
             int priority,
@@ -33,13 +34,16 @@ final class Line implements Touches.Touch {
 
         /**
          * @param user present where it matters who asks
+         * @param strict its queue, where that starts its work in strict order
          * @param maxRuntimeMillis present where it matters how long it runs
          */
-        static Key waiting(Workload workload, Optional<String> user, OptionalLong maxRuntimeMillis) {
+        static Key waiting(
+                Workload workload, Optional<String> user, Optional<QueueId> strict, OptionalLong maxRuntimeMillis) {
             return new Key(
                     workload.path(),
                     user,
                     workload.profile(),
+                    strict,
                     workload.shape(),
                     workload.pools(),
                     workload.priority(),
@@ -55,6 +59,7 @@ final class Line implements Touches.Touch {
                     workload.path(),
                     workload.user(),
                     workload.profile(),
+                    Optional.empty(),
                     workload.shape(),
                     List.of(pool),
                     workload.priority(),
@@ -83,6 +88,7 @@ final class Line implements Touches.Touch {
     private final long number;
     private final Members members = new Members();
     private final Members fresh = new Members();
+    private @Nullable StrictQueue queue;
     private @Nullable List<Wish> wishes;
     private @Nullable Request request;
     private List<Reason> reasons = List.of();
@@ -132,6 +138,22 @@ final class Line implements Touches.Touch {
 
     boolean isEmpty() {
         return members.isEmpty();
+    }
+
+    /** Its members wait for their turn in a queue of strict order. */
+    void queueUp(StrictQueue strict) {
+        queue = strict;
+    }
+
+    /** The queue in which its members wait for their turn; empty where its head may start whoever else waits. */
+    Optional<StrictQueue> queue() {
+        return Optional.ofNullable(queue);
+    }
+
+    /** Whether its head may start as far as the order of its queue goes. */
+    boolean isTurn() {
+        StrictQueue strict = queue;
+        return strict == null || strict.isFirst(head());
     }
 
     void add(Workload workload) {
@@ -241,14 +263,18 @@ final class Line implements Touches.Touch {
      * @return those to whom this is news, in order
      */
     List<Workload> explain(List<Reason> newReasons, Told told) {
+        Workload apart = firstInQueue();
         boolean changed = !Wait.kinds(reasons).equals(Wait.kinds(newReasons));
         boolean allUntold = reasons.isEmpty() && told.isEmpty();
         List<Workload> toTell;
-        if (changed && fresh.isEmpty() && (allUntold || !reasons.isEmpty())) {
+        if (apart == null && changed && fresh.isEmpty() && (allUntold || !reasons.isEmpty())) {
             toTell = members.copy();
         } else {
             toTell = new ArrayList<>();
             for (Workload member : changed ? members : fresh) {
+                if (member == apart) {
+                    continue;
+                }
                 boolean news = isFresh(member) ? told.isNews(member.id(), newReasons) : changed;
                 if (news) {
                     toTell.add(member);
@@ -258,6 +284,24 @@ final class Line implements Touches.Touch {
         }
         reasons = newReasons;
         fresh.clear();
+        if (apart != null) {
+            fresh.add(apart);
+        }
         return toTell;
+    }
+
+    /** Whose turn it is in its queue is told its own reasons from now on; so far it was told those of the others. */
+    void setFirstApart(Told told) {
+        Workload first = firstInQueue();
+        if (first != null && !isFresh(first)) {
+            told.put(first.id(), reasons);
+            fresh.add(first);
+        }
+    }
+
+    /** The head, where its members wait for their turn in a queue of strict order and it is the head's. */
+    @Nullable
+    Workload firstInQueue() {
+        return queue != null && isTurn() ? head() : null;
     }
 }

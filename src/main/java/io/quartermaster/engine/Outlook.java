@@ -9,9 +9,10 @@ import java.util.OptionalLong;
  * on demand.
  *
  * @param position how many workloads of its own group would be tried before it
+ * @param behind whose turn it is in its queue, where that starts its work in strict order and it is not its own
  * @param perPool in its order of pools
  */
-public record Outlook(WorkloadId workload, int position, List<InPool> perPool) {
+public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> behind, List<InPool> perPool) {
 
     public Outlook {
         perPool = List.copyOf(perPool);

@@ -138,6 +138,9 @@ final class Proposals {
 
     /** What a line of one pool would try, with what is known. */
     private @Nullable Offer told(Line line, @Nullable Offer before) {
+        if (!line.isTurn()) {
+            return null;
+        }
         List<Wish> only = wishes.of(line);
         if (only.isEmpty() || !only.getFirst().space().pool().open() || has(withoutAnyRoom, line, only.getFirst())) {
             return null;
@@ -164,7 +167,7 @@ final class Proposals {
 
     /** What the line's head would try next, whatever is known; empty when there is nothing left to try. */
     private @Nullable Offer untold(Line line, @Nullable Offer before) {
-        if (facts.standing(line.key().path()) != Change.Standing.GOOD) {
+        if (!line.isTurn() || facts.standing(line.key().path()) != Change.Standing.GOOD) {
             return null;
         }
         List<Offer> lastResorts = new ArrayList<>();

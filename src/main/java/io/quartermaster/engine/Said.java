@@ -100,6 +100,13 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                 "The work before it starts and leaves room.");
     }
 
+    Reason notItsTurn() {
+        return ofPool(
+                Reason.Code.BEHIND,
+                "Its queue starts its work strictly in order, and work before it has not started.",
+                "The work before it starts.");
+    }
+
     Reason noCapacity() {
         return ofPool(
                 Reason.Code.NO_CAPACITY,

@@ -9,6 +9,7 @@ import java.util.OptionalLong;
  *
  * @param path the policy it was submitted under
  * @param user whose it is, for caps per user: an id that is nobody else's ever, not a name
+ * @param queue in which it was submitted, for queues of strict order
  * @param pools in order of preference
  * @param priority higher goes first within its path
  * @param dedicatedOnly runs only while its whole path stays within what is reserved
@@ -24,6 +25,7 @@ public record Workload(
         QuotaPath path,
         Optional<String> user,
         Optional<ProfileId> profile,
+        Optional<QueueId> queue,
         Shape shape,
         List<PoolId> pools,
         int priority,
@@ -54,6 +56,7 @@ public record Workload(
                 path,
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
                 shape,
                 pools,
                 DEFAULT_PRIORITY,
@@ -78,6 +81,7 @@ public record Workload(
                 path,
                 user,
                 profile,
+                queue,
                 shape,
                 pools,
                 priority,
@@ -97,6 +101,7 @@ public record Workload(
                 path,
                 user,
                 profile,
+                queue,
                 shape,
                 pools,
                 priority,

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.QueueOrder;
 import io.quartermaster.platform.Ids;
 import java.util.UUID;
 
@@ -20,10 +21,11 @@ public record Queue(UUID id, String name, UUID policy, UUID profile, Terms terms
      * @param overQuota whether its work may run beyond what is reserved for the group
      * @param maxWaiting how many workloads may wait in it
      */
-    public record Terms(boolean overQuota, int maxWaiting, QueueState state) {
+    public record Terms(boolean overQuota, int maxWaiting, QueueState state, QueueOrder order) {
 
         /** Of a queue of which nothing else is said. */
-        public static final Terms DEFAULT = new Terms(true, DEFAULT_MAX_WAITING, QueueState.OPEN);
+        public static final Terms DEFAULT =
+                new Terms(true, DEFAULT_MAX_WAITING, QueueState.OPEN, QueueOrder.SKIP_AHEAD);
     }
 
     /** A new one. */

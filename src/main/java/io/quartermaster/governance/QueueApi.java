@@ -1,6 +1,7 @@
 package io.quartermaster.governance;
 
 import io.quartermaster.access.AccessRule;
+import io.quartermaster.engine.QueueOrder;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -10,6 +11,9 @@ final class QueueApi {
 
     private static final String STATE =
             "held: submissions are taken, what waits is not started; draining: no submissions are taken, what waits goes on; what runs goes on in each";
+
+    private static final String ORDER =
+            "skip-ahead: what cannot start yet lets what waits behind it pass; strict-fifo: nobody starts before the first of the queue has started";
 
     private QueueApi() {}
 
@@ -31,14 +35,19 @@ final class QueueApi {
             Integer maxWaiting,
 
             @Schema(description = STATE + "; absent: open") @Nullable
-            QueueState state) {}
+            QueueState state,
+
+            @Schema(description = ORDER + "; absent: skip-ahead") @Nullable
+            QueueOrder order) {}
 
     @Schema(name = "QueuePatch", description = "What is absent stays as it is.")
     record Patch(
             @Nullable Boolean overQuota,
             @Nullable Integer maxWaiting,
 
-            @Schema(description = STATE) @Nullable QueueState state) {}
+            @Schema(description = STATE) @Nullable QueueState state,
+
+            @Schema(description = ORDER) @Nullable QueueOrder order) {}
 
     @Schema(name = "Queue")
     record View(
@@ -50,6 +59,7 @@ final class QueueApi {
             boolean overQuota,
             int maxWaiting,
             QueueState state,
+            QueueOrder order,
             long version,
 
             @Schema(description = "in answers to writes") @Nullable
@@ -66,6 +76,7 @@ final class QueueApi {
                     queue.terms().overQuota(),
                     queue.terms().maxWaiting(),
                     queue.terms().state(),
+                    queue.terms().order(),
                     queue.version(),
                     effects);
         }

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.QueueOrder;
 import io.quartermaster.platform.Words;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
@@ -42,6 +43,9 @@ class QueueRow {
     @Column(name = "state")
     String state;
 
+    @Column(name = "start_order")
+    String order;
+
     @Column(name = "version")
     long version;
 
@@ -66,11 +70,13 @@ class QueueRow {
         overQuota = queue.terms().overQuota();
         maxWaiting = queue.terms().maxWaiting();
         state = Words.of(queue.terms().state());
+        order = Words.of(queue.terms().order());
         version = queue.version();
     }
 
     Queue toQueue() {
-        Queue.Terms terms = new Queue.Terms(overQuota, maxWaiting, Words.stored(QueueState.class, state));
+        Queue.Terms terms = new Queue.Terms(
+                overQuota, maxWaiting, Words.stored(QueueState.class, state), Words.stored(QueueOrder.class, order));
         return new Queue(id, name, policyId, profileId, terms, version);
     }
 }

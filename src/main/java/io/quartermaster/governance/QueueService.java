@@ -105,8 +105,9 @@ class QueueService {
         Optional<Profile> profile = Optional.ofNullable(request.profile()).flatMap(rules::profile);
         problems.check(policy.isPresent(), "policy", "there is no such policy", "the name of a policy")
                 .check(profile.isPresent(), "profile", "there is no such profile", "the name of a profile");
-        Queue.Terms terms =
-                terms(problems, request.overQuota(), request.maxWaiting(), request.state(), Queue.Terms.DEFAULT);
+        QueueApi.Patch said =
+                new QueueApi.Patch(request.overQuota(), request.maxWaiting(), request.state(), request.order());
+        Queue.Terms terms = terms(problems, said, Queue.Terms.DEFAULT);
         if (policy.isEmpty() || profile.isEmpty()) {
             throw problems.toException();
         }
@@ -138,7 +139,7 @@ class QueueService {
             Queue old = known(work, name, Permission.QUEUES_WRITE);
             params.requireVersion(old.version());
             var problems = new ProblemException.Invalid();
-            Queue asked = old.with(terms(problems, patch.overQuota(), patch.maxWaiting(), patch.state(), old.terms()));
+            Queue asked = old.with(terms(problems, patch, old.terms()));
             problems.throwIfAny();
             TenantRules after = work.before().with(asked);
             return writes.apply(
@@ -272,20 +273,18 @@ class QueueService {
     }
 
     /** @param otherwise what holds where nothing is said */
-    private static Queue.Terms terms(
-            ProblemException.Invalid problems,
-            @Nullable Boolean overQuota,
-            @Nullable Integer maxWaiting,
-            @Nullable QueueState state,
-            Queue.Terms otherwise) {
-        int most = maxWaiting == null ? otherwise.maxWaiting() : maxWaiting;
+    private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch said, Queue.Terms otherwise) {
+        int most = said.maxWaiting() == null ? otherwise.maxWaiting() : said.maxWaiting();
         problems.check(
                 most >= 0 && most <= Queue.MAX_MAX_WAITING,
                 "maxWaiting",
                 "out of range",
                 "0 to " + Queue.MAX_MAX_WAITING);
         return new Queue.Terms(
-                overQuota == null ? otherwise.overQuota() : overQuota, most, state == null ? otherwise.state() : state);
+                said.overQuota() == null ? otherwise.overQuota() : said.overQuota(),
+                most,
+                said.state() == null ? otherwise.state() : said.state(),
+                said.order() == null ? otherwise.order() : said.order());
     }
 
     private static boolean isSame(Queue old, Queue asked) {

@@ -2,15 +2,19 @@ package io.quartermaster.insight;
 
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.engine.QueueId;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.governance.QueueState;
+import java.util.Optional;
 
 /**
  * What work of a queue would be.
  *
+ * @param id empty where there is no such queue
  * @param profile its pools are named by their names
  */
 record QueueShape(
+        Optional<QueueId> id,
         String name,
         GroupPath group,
         QueueState state,

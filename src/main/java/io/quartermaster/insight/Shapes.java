@@ -31,6 +31,7 @@ final class Shapes {
     /** A profile under a policy, as if there were a queue for it. */
     static QueueShape underPolicy(Policy policy, Profile profile) {
         return new QueueShape(
+                Optional.empty(),
                 "hypothetical",
                 policy.group(),
                 QueueState.OPEN,
@@ -56,6 +57,7 @@ final class Shapes {
                 QuotaTree.path(tenant, queue.group()),
                 caller.realm() instanceof Realm.Tenant ? Optional.of(caller.subject()) : Optional.empty(),
                 Optional.of(new ProfileId(profile.id().toString())),
+                queue.id(),
                 shape(profile),
                 profile.pools(),
                 asked.priority() == null ? type.defaultPriority() : asked.priority(),

@@ -7,6 +7,7 @@ import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QueueId;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.governance.QueueState;
@@ -31,7 +32,7 @@ import java.util.UUID;
 class TenantReads {
 
     private static final String QUEUES = """
-            select cast(json_build_object('name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
+            select cast(json_build_object('id', q.id, 'name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
                        'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli, 'workers', f.workers,
                        'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
                        'required', f.required_level, 'preferred', f.preferred_level, 'maxRuntimeMillis', f.max_runtime_ms,
@@ -98,6 +99,7 @@ class TenantReads {
         try {
             JsonNode node = json.readTree(row);
             return new QueueShape(
+                    Optional.of(new QueueId(node.get("id").asText())),
                     node.get("name").asText(),
                     new GroupPath(node.get("group").asText()),
                     Words.stored(QueueState.class, node.get("state").asText()),

@@ -3,6 +3,7 @@ package io.quartermaster.platform;
 import io.quarkus.smallrye.openapi.OpenApiFilter;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -18,7 +19,7 @@ import org.eclipse.microprofile.openapi.models.media.Schema;
 import org.eclipse.microprofile.openapi.models.responses.APIResponse;
 import org.eclipse.microprofile.openapi.models.responses.APIResponses;
 import org.eclipse.microprofile.openapi.models.security.SecurityScheme;
-import org.jboss.jandex.AnnotationInstance;
+import org.jboss.jandex.AnnotationValue;
 import org.jboss.jandex.ClassInfo;
 import org.jboss.jandex.DotName;
 import org.jboss.jandex.IndexView;
@@ -79,19 +80,26 @@ public final class ContractConventions implements OASFilter {
     private final Map<String, Set<String>> fieldsThatAreAlwaysThere = new TreeMap<>();
 
     public ContractConventions(IndexView index) {
+        Map<String, Set<String>> fieldsByClassName = new TreeMap<>();
         for (ClassInfo type : index.getKnownClasses()) {
             String name = type.name().toString();
             if (type.isRecord() && name.startsWith(OURS) && !name.startsWith(AGENTS)) {
-                fieldsThatAreAlwaysThere.put(schemaName(type), alwaysThere(type));
+                Optional<String> given = givenName(type);
+                if (given.isPresent()) {
+                    fieldsThatAreAlwaysThere.put(given.get(), alwaysThere(type));
+                } else {
+                    fieldsByClassName.put(type.simpleName(), alwaysThere(type));
+                }
             }
         }
+        // A class of the service may be called as a schema is that another class was given the name of.
+        fieldsByClassName.forEach(fieldsThatAreAlwaysThere::putIfAbsent);
     }
 
-    private static String schemaName(ClassInfo type) {
-        AnnotationInstance given = type.declaredAnnotation(SCHEMA_ANNOTATION);
-        return given != null && given.value("name") != null
-                ? given.value("name").asString()
-                : type.simpleName();
+    private static Optional<String> givenName(ClassInfo type) {
+        return Optional.ofNullable(type.declaredAnnotation(SCHEMA_ANNOTATION))
+                .map(given -> given.value("name"))
+                .map(AnnotationValue::asString);
     }
 
     /** What may be absent is {@code @Nullable}, which the generator of the contract does not read. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Puts into words why a workload is where it is. */
@@ -92,8 +93,8 @@ final class Explanations {
     /** Those whom an outlook names. */
     static List<UUID> holders(Outlooks.Prospect prospect) {
         return prospect.outlook().stream()
-                .flatMap(outlook -> outlook.perPool().stream())
-                .flatMap(pool -> pool.holders().stream())
+                .flatMap(outlook -> Stream.concat(
+                        outlook.behind().stream(), outlook.perPool().stream().flatMap(pool -> pool.holders().stream())))
                 .map(holder -> UUID.fromString(holder.value()))
                 .distinct()
                 .toList();
@@ -104,6 +105,10 @@ final class Explanations {
         return new WorkloadApi.Outlook(
                 prospect.asOf(),
                 prospect.startsAt().orElse(null),
+                prospect.outlook()
+                        .flatMap(Outlook::behind)
+                        .map(first -> known.get(UUID.fromString(first.value())))
+                        .orElse(null),
                 prospect.outlook().map(Outlook::perPool).orElse(List.of()).stream()
                         .map(pool -> inPool(pool, known))
                         .toList());

@@ -232,7 +232,10 @@ public final class WorkloadApi {
             Outlook outlook) {
 
         Explanation with(Outlook known) {
-            return new Explanation(id, state, sentence, reasons, reasonsAt, position, nomination, rule, known);
+            String whole = known.behind() == null
+                    ? sentence
+                    : sentence + " It is the turn of " + known.behind().name() + ".";
+            return new Explanation(id, state, whole, reasons, reasonsAt, position, nomination, rule, known);
         }
     }
 
@@ -251,6 +254,12 @@ public final class WorkloadApi {
                             "when it starts, if what runs ends when its maximum run time is over and nothing new comes; absent where too few say how long they run")
             @Nullable
             Instant startsAt,
+
+            @Schema(
+                    description =
+                            "whose turn it is in its queue, where that starts its work in strict order; absent where it is its own")
+            @Nullable
+            Holder behind,
 
             @Schema(description = "per pool in the order of its profile")
             List<PoolOutlook> pools) {}

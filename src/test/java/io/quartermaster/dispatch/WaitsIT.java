@@ -88,6 +88,34 @@ class WaitsIT extends LedByHand {
         assertThat(rows.reason(second)).isEqualTo("LIMIT");
     }
 
+    @Test
+    void nobodyOfAStrictQueuePassesTheFirst() {
+        CellRows rows = new CellRows(database, "races-strict");
+        UUID pool = rows.poolOf(2);
+        UUID policy = rows.policy("/all", pool, 1, 2);
+        UUID profile = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, profile);
+        order(rows, queue, "strict-fifo");
+        UUID runs = rows.submit(queue, policy, profile, false);
+        UUID first = rows.submit(queue, policy, profile, false);
+        UUID second = rows.submit(queue, policy, profile, true);
+        cell.settle();
+        assertThat(rows.state(runs)).isEqualTo("starting");
+        assertThat(List.of(rows.reason(first), rows.reason(second))).containsExactly("NOT_PREEMPTIBLE", "BEHIND");
+        cell.rebuild();
+        cell.settle();
+        assertThat(rows.state(second)).isEqualTo("waiting");
+
+        order(rows, queue, "skip-ahead");
+        cell.settle();
+        assertThat(List.of(rows.state(first), rows.state(second))).containsExactly("waiting", "starting");
+    }
+
+    private static void order(CellRows rows, UUID queue, String order) {
+        rows.run("update queue set start_order = $2, version = version + 1 where id = $1", queue, order);
+        rows.inbox("queue", queue.toString());
+    }
+
     private static void state(CellRows rows, UUID queue, String state) {
         rows.run("update queue set state = $2, version = version + 1 where id = $1", queue, state);
         rows.inbox("queue", queue.toString());

@@ -43,6 +43,7 @@ class CapsTest {
                 path,
                 Optional.of(user),
                 plain.profile(),
+                plain.queue(),
                 plain.shape(),
                 plain.pools(),
                 priority,

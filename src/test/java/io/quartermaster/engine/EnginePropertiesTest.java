@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
@@ -127,6 +129,50 @@ class EnginePropertiesTest {
                 }
             }
         });
+    }
+
+    @Test
+    void nobodyPassesTheFirstOfAStrictQueue() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                SortedMap<WorkloadId, Workload> before = new TreeMap<>(cell.workloads);
+                for (Decision decision : cell.plan().decisions()) {
+                    Workload workload = Objects.requireNonNull(before.get(decision.workload()));
+                    boolean passes = workload.state() instanceof WorkloadState.Waiting
+                            && workload.nomination().isEmpty()
+                            && workload.queue()
+                                    .filter(cell.strictQueues::contains)
+                                    .isPresent();
+                    if (passes) {
+                        assertThat(waitingBefore(cell, before, workload))
+                                .as(decision + " before")
+                                .isEmpty();
+                    }
+                }
+            }
+        });
+    }
+
+    /** Those of its queue that could run, still wait with no place kept, and come before it. */
+    private static List<WorkloadId> waitingBefore(
+            RandomCell cell, SortedMap<WorkloadId, Workload> before, Workload workload) {
+        return before.values().stream()
+                .filter(other -> other.queue().equals(workload.queue()))
+                .filter(other -> other.state() instanceof WorkloadState.Waiting)
+                .filter(other -> other.priority() > workload.priority()
+                        || other.priority() == workload.priority() && Line.FIRST_SUBMITTED.compare(other, workload) < 0)
+                .map(other -> cell.workload(other.id()))
+                .filter(other -> other.state() instanceof WorkloadState.Waiting
+                        && other.nomination().isEmpty())
+                .filter(other -> cell.engine.explain(other.id()).stream()
+                        .flatMap(wait -> wait.perPool().stream())
+                        .anyMatch(reason -> reason.code() == Reason.Code.NO_CAPACITY
+                                || reason.code() == Reason.Code.FRAGMENTED
+                                || reason.code() == Reason.Code.BEHIND))
+                .map(Workload::id)
+                .toList();
     }
 
     @Test

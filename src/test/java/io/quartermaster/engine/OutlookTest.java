@@ -46,6 +46,7 @@ class OutlookTest {
                 path,
                 Optional.empty(),
                 plain.profile(),
+                plain.queue(),
                 plain.shape(),
                 plain.pools(),
                 plain.priority(),
@@ -132,5 +133,45 @@ class OutlookTest {
         WorkloadId last = submit("c", ACME, 1, OptionalLong.empty());
         engine.plan(0);
         assertThat(engine.outlook(last, 0).orElseThrow().position()).isEqualTo(1);
+    }
+
+    @Test
+    void whatIsNotItsTurnInAStrictQueueIsToldWhoseItIs() {
+        givenNodes(1, 4);
+        engine.apply(List.of(new Change.QueueSet(new QueueId("q"), QueueOrder.STRICT_FIFO)));
+        submit("a", ACME, 2, OptionalLong.of(60_000));
+        WorkloadId first = inQueue("first", 4);
+        WorkloadId second = inQueue("second", 1);
+        engine.plan(0);
+        assertThat(engine.outlook(first, 0).orElseThrow().behind()).isEmpty();
+        assertThat(outlook(first, 0).startsAtMillis()).hasValue(60_000);
+        assertThat(engine.outlook(second, 0).orElseThrow().behind()).contains(first);
+        assertThat(outlook(second, 0).code()).isEqualTo(Reason.Code.BEHIND);
+        assertThat(outlook(second, 0).startsAtMillis())
+                .as("nothing is known of when the first has started")
+                .isEmpty();
+    }
+
+    private WorkloadId inQueue(String id, int gpus) {
+        Workload plain = Workload.waiting(
+                new WorkloadId(id), ACME, Shape.ofWholeGpus(gpus), List.of(POOL), sequence, sequence++);
+        engine.apply(List.of(new Change.WorkloadSet(new Workload(
+                plain.id(),
+                ACME,
+                plain.user(),
+                plain.profile(),
+                Optional.of(new QueueId("q")),
+                plain.shape(),
+                plain.pools(),
+                plain.priority(),
+                true,
+                false,
+                plain.submittedMillis(),
+                plain.sequence(),
+                plain.maxRuntimeMillis(),
+                false,
+                plain.state(),
+                plain.nomination()))));
+        return plain.id();
     }
 }

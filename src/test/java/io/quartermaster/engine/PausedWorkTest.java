@@ -51,6 +51,7 @@ class PausedWorkTest {
                 ACME,
                 plain.user(),
                 plain.profile(),
+                plain.queue(),
                 plain.shape(),
                 plain.pools(),
                 priority,

@@ -24,6 +24,7 @@ final class RandomCell {
     final SortedMap<String, Quota> quotas;
     final SortedMap<QuotaPath, Caps> caps;
     final List<CapacityReservation> calendar = new ArrayList<>();
+    final SortedSet<QueueId> strictQueues = new TreeSet<>();
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     final List<Decision> decisions = new ArrayList<>();
     Engine engine;
@@ -51,6 +52,11 @@ final class RandomCell {
         engine = new Engine(settings);
         if (!wholeUnits && chance(3)) {
             calendar.addAll(RandomCalendar.of(random, quotas.values()));
+        }
+        for (QuotaPath path : paths) {
+            if (!wholeUnits && chance(4)) {
+                strictQueues.add(queue(path));
+            }
         }
         engine.apply(facts());
     }
@@ -108,6 +114,7 @@ final class RandomCell {
                 plain.path(),
                 Optional.of("u" + random.nextInt(2)),
                 plain.profile(),
+                chance(2) ? Optional.of(queue(plain.path())) : Optional.empty(),
                 plain.shape(),
                 plain.pools(),
                 10 + 40 * random.nextInt(3),
@@ -119,6 +126,10 @@ final class RandomCell {
                 false,
                 plain.state(),
                 plain.nomination()));
+    }
+
+    private static QueueId queue(QuotaPath path) {
+        return new QueueId("q " + path);
     }
 
     private Shape randomShape() {
@@ -311,6 +322,7 @@ final class RandomCell {
         quotas.values().forEach(quota -> facts.add(new Change.QuotaSet(quota)));
         calendar.forEach(window -> facts.add(new Change.CapacityReservationSet(window)));
         caps.values().forEach(stated -> facts.add(new Change.CapsSet(stated)));
+        strictQueues.forEach(queue -> facts.add(new Change.QueueSet(queue, QueueOrder.STRICT_FIFO)));
         facts.addAll(engine.pastUse());
         workloads.values().forEach(workload -> facts.add(new Change.WorkloadSet(workload)));
         return facts;

@@ -1,6 +1,7 @@
 package io.quartermaster.governance;
 
 import static io.quartermaster.tenancy.TestTenants.clientToken;
+import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -108,7 +109,15 @@ class QueuesIT extends SharedPool {
                 .then()
                 .statusCode(200)
                 .body("overQuota", equalTo(false))
-                .body("maxWaiting", equalTo(7));
+                .body("maxWaiting", equalTo(7))
+                .body("order", equalTo("skip-ahead"));
+        admin().header("If-Match", "\"1\"")
+                .body(Map.of("order", "strict-fifo"))
+                .patch(TENANT + "/queues/rnd-1xgpu")
+                .then()
+                .statusCode(200)
+                .body("overQuota", equalTo(false))
+                .body("order", equalTo("strict-fifo"));
         String rule = admin().body(Map.of("subjectKind", "user", "subject", "devops-member"))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")
                 .then()
@@ -133,7 +142,7 @@ class QueuesIT extends SharedPool {
     void aDrainingQueueTakesNothingMoreAndABatchWithWorkForItIsRefusedWhole() {
         made(policy("rnd", "/rnd", "5", "9", "1xgpu", "3xgpu"));
         Map<String, Object> forIt = submission("rnd-1xgpu", "late");
-        admin().body(forIt).post(TENANT + "/workloads").then().statusCode(201);
+        member().body(forIt).post(TENANT + "/workloads").then().statusCode(201);
 
         admin().header("If-Match", "\"0\"")
                 .queryParam("dryRun", true)
@@ -149,13 +158,13 @@ class QueuesIT extends SharedPool {
                 .then()
                 .statusCode(200);
 
-        admin().body(forIt)
+        member().body(forIt)
                 .post(TENANT + "/workloads")
                 .then()
                 .statusCode(409)
                 .body("code", equalTo("queue-drained"))
                 .body("errors.field", contains("queue"));
-        admin().body(Map.of("items", List.of(submission("rnd-3xgpu", "not-alone"), forIt)))
+        member().body(Map.of("items", List.of(submission("rnd-3xgpu", "not-alone"), forIt)))
                 .post(TENANT + "/workloads/batches")
                 .then()
                 .statusCode(409)
@@ -183,7 +192,11 @@ class QueuesIT extends SharedPool {
                 .then()
                 .statusCode(200)
                 .body("overQuota", equalTo(true));
-        admin().body(forIt).post(TENANT + "/workloads").then().statusCode(201);
+        member().body(forIt).post(TENANT + "/workloads").then().statusCode(201);
+    }
+
+    private static RequestSpecification member() {
+        return request(memberToken(A, "rnd-member"));
     }
 
     private static Map<String, Object> submission(String queue, String name) {

@@ -8,6 +8,7 @@ import io.quarkus.test.vertx.UniAsserter;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QueueOrder;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.SystemDatabase;
@@ -48,7 +49,8 @@ class RulesStoreIT {
         TenantId other = new TenantId("other-" + Ids.next().toString().substring(26));
         Profile profile = profile("3xgpu");
         Policy policy = policy("rnd", "/rnd", 5000);
-        Queue queue = Queue.of("rnd-3xgpu", policy, profile, new Queue.Terms(true, 100, QueueState.HELD));
+        Queue queue = Queue.of(
+                "rnd-3xgpu", policy, profile, new Queue.Terms(true, 100, QueueState.HELD, QueueOrder.STRICT_FIFO));
         AtomicReference<TenantRules> written = new AtomicReference<>();
 
         asserter.execute(() -> tenant(mine).chain(() -> tenant(other)));
@@ -76,7 +78,8 @@ class RulesStoreIT {
         TenantId mine = new TenantId("rules-" + Ids.next().toString().substring(26));
         Profile profile = profile("3xgpu");
         Policy policy = policy("rnd", "/rnd", 5000);
-        Queue queue = Queue.of("rnd-3xgpu", policy, profile, new Queue.Terms(true, 100, QueueState.HELD));
+        Queue queue = Queue.of(
+                "rnd-3xgpu", policy, profile, new Queue.Terms(true, 100, QueueState.HELD, QueueOrder.STRICT_FIFO));
         Policy again = policy("rnd", "/rnd", 7000);
 
         asserter.execute(() -> tenant(mine));

@@ -80,6 +80,42 @@ public final class Admission {
         return hit.isPresent() ? hit : overLimit(ask, when);
     }
 
+    /**
+     * Whether the bounds of its own path leave no room for it even if nobody else used anything, now and at all turns of the
+     * calendar that are known.
+     */
+    public static boolean isBeyondAllBounds(Ask ask) {
+        boolean reserved = false;
+        boolean open = false;
+        for (QuotaNode leaf : ask.leaves()) {
+            open |= leaf.tree().isOpen();
+            boolean here = true;
+            for (QuotaNode node : leaf.belowRoot()) {
+                here &= ask.gpuMilli() <= node.mostReservedGpuMilli();
+            }
+            reserved |= here;
+        }
+        if (!ask.leaves().getFirst().named() || !ask.preemptible() && !reserved && !open) {
+            return true;
+        }
+        for (QuotaNode node : ask.path()) {
+            boolean bounded =
+                    !node.overQuota() || (ask.dedicatedOnly() && !node.tree().isOpen());
+            boolean beyondReserved = bounded && ask.gpuMilli() > node.mostReservedGpuMilli() && !reserved;
+            boolean beyondLimit = ask.gpuMilli() > node.mostGpuMilli()
+                    && node.fitsFromMillis(ask.gpuMilli()).isEmpty();
+            if (beyondReserved || beyondLimit) {
+                return true;
+            }
+        }
+        for (Ceiling ceiling : ask.ceilings()) {
+            if (ceiling.countOf(ask.gpuMilli(), ask.whole()) > ceiling.most()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private static Optional<Hit> check(Ask ask, When when) {
         Optional<Hit> hit = onItsPath(ask, when);
         return hit.isPresent() ? hit : overWhatIsLent(ask, when);

@@ -184,6 +184,15 @@ public final class QuotaNode {
         return reserved;
     }
 
+    /** The most that is reserved now or at a turn to come, as far as it is known. */
+    long mostReservedGpuMilli() {
+        long most = terms.reservedGpuMilli();
+        for (Quota.Turn turn : terms.turns()) {
+            most = Math.max(most, turn.reservedGpuMilli());
+        }
+        return most;
+    }
+
     /** The least that is reserved from now on for so long; for as long as it is known, where it is not said how long. */
     public long lastingGpuMilli(OptionalLong runtimeMillis) {
         long least = terms.reservedGpuMilli();

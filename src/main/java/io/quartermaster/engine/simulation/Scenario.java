@@ -57,5 +57,7 @@ public record Scenario(
         record NodeUp(NodeId node) implements Act {}
 
         record SetQuota(Quota quota) implements Act {}
+
+        record SetQueue(Change.QueueSet queue) implements Act {}
     }
 }

@@ -45,6 +45,7 @@ class PlayoutTest {
                 path,
                 plain.user(),
                 plain.profile(),
+                plain.queue(),
                 plain.shape(),
                 plain.pools(),
                 plain.priority(),
