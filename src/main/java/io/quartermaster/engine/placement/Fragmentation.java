@@ -15,8 +15,9 @@ import java.util.function.Function;
 
 /**
  * What a placement would leave that the expected work cannot use: fragmentation gradient descent (Weng et al., "Beware
- * of Fragmentation", USENIX ATC 2023), with two terms beside it that decide where the gradient hardly does: less left on
- * the node is better, and what is left of processors and of GPUs should be the same part of each.
+ * of Fragmentation", USENIX ATC 2023), which asks whether one more piece of each kind would fit, with three terms beside it. GPUs for
+ * which a node has too few processors left count as left over too, long before the last piece no longer fits. A model that some of the
+ * expected work cannot do without costs the others the more, the more of it is wanted. And less left on the node is better.
  */
 final class Fragmentation {
     private static final long PARTS = 1_000_000;
@@ -24,18 +25,25 @@ final class Fragmentation {
     private static final long LEFT_CPU = 50;
 
     private static final long LEFT_GPU = 50;
-    private static final long UNBALANCED = 200;
+    /** Of a GPU that is wanted by so much as there is by work that can use no other. */
+    private static final long SCARCE = 500;
 
     private final List<Kind> kinds = new ArrayList<>();
     private final long largestCpuMilli;
     private final long largestGpuMilli;
+    private final long cpuMilliPerGpu;
+    private final Map<NodeSpace, Long> scarcity;
     private final Map<Wanted, Map<NodeSpace, Optional<Choice>>> known = new LinkedHashMap<>();
 
     /** All that a choice depends on beside the node. */
     private record Wanted(Shape shape, String tenant) {}
 
     /** A kind of work with its part of all. */
-    private record Kind(int devices, int gpuMilliEach, Mix.Kind work, long part) {}
+    private record Kind(int devices, int gpuMilliEach, Mix.Kind work, long part) {
+        long gpuMilli() {
+            return (long) devices * gpuMilliEach;
+        }
+    }
 
     /** The best devices of a node for one worker, and what they cost. */
     record Choice(List<Allocation.Share> shares, long cost) {}
@@ -56,6 +64,65 @@ final class Fragmentation {
         }
         largestCpuMilli = cpuMilli;
         largestGpuMilli = gpuMilli;
+        cpuMilliPerGpu = cpuMilliPerGpu(nodes);
+        scarcity = scarcity(nodes);
+    }
+
+    /**
+     * Processors that a GPU needs beside it for the expected work: what the work on GPUs asks for, and where all work together asks for more
+     * than there are, what all of it asks for, since work without GPUs then takes what the GPUs need.
+     */
+    private long cpuMilliPerGpu(Collection<NodeSpace> nodes) {
+        long gpuMilli = 0;
+        long besideGpus = 0;
+        long all = 0;
+        for (Kind kind : kinds) {
+            gpuMilli += kind.part * kind.gpuMilli();
+            besideGpus += kind.devices > 0 ? kind.part * kind.work.cpuMilli() : 0;
+            all += kind.part * kind.work.cpuMilli();
+        }
+        long gpus = gpuMilli / DeviceSpace.WHOLE;
+        if (gpus == 0) {
+            return 0;
+        }
+        long devicesThere = 0;
+        long cpuMilliThere = 0;
+        for (NodeSpace node : nodes) {
+            if (node.node().cpuMilli().isPresent()) {
+                devicesThere += node.devices().size();
+                cpuMilliThere += node.node().cpuMilli().getAsLong();
+            }
+        }
+        return (all / gpus * devicesThere > cpuMilliThere ? all : besideGpus) / gpus;
+    }
+
+    /** How much of each node's GPUs is wanted by work that can use only some models; {@link #PARTS} is as much as there is. */
+    private Map<NodeSpace, Long> scarcity(Collection<NodeSpace> nodes) {
+        long allDevices = 0;
+        for (NodeSpace node : nodes) {
+            allDevices += node.devices().size();
+        }
+        long allWanted = 0;
+        for (Kind kind : kinds) {
+            allWanted += kind.part * kind.gpuMilli();
+        }
+        Map<NodeSpace, Long> scarcity = new HashMap<>();
+        for (Kind kind : kinds) {
+            long suitable = 0;
+            for (NodeSpace node : nodes) {
+                suitable += node.hasModel(kind.work.models()) ? node.devices().size() : 0;
+            }
+            if (kind.devices > 0 && suitable > 0 && !kind.work.models().isEmpty()) {
+                long part = PARTS * kind.part * kind.gpuMilli() / allWanted;
+                long wanted = part * allDevices / suitable;
+                for (NodeSpace node : nodes) {
+                    if (node.hasModel(kind.work.models())) {
+                        scarcity.merge(node, wanted, Long::sum);
+                    }
+                }
+            }
+        }
+        return scarcity;
     }
 
     private static int devices(GpuRequest gpus) {
@@ -98,13 +165,21 @@ final class Fragmentation {
         }
         int[] left = node.left(horizon);
         long cpuLeft = node.freeCpuMilli(horizon);
-        long before = unusable(node, left, cpuLeft);
+        long before = lost(node, left, cpuLeft);
+        long scarce = SCARCE * scarcity.getOrDefault(node, 0L);
         long cpuAfter = cpuLeft - request.shape().cpuMilli();
         Choice best = null;
         for (List<Allocation.Share> shares : alternatives(node, request, horizon, usual.get(), left)) {
             int[] after = left.clone();
             shares.forEach(share -> after[node.position(share.device())] -= share.gpuMilli());
-            long cost = unusable(node, after, cpuAfter) - before + beside(node, after, cpuAfter);
+            long taken = 0;
+            for (Allocation.Share share : shares) {
+                taken += share.gpuMilli();
+            }
+            long cost = lost(node, after, cpuAfter)
+                    - before
+                    + scarce * taken / DeviceSpace.WHOLE
+                    + beside(node, after, cpuAfter);
             best = best == null || cost < best.cost ? new Choice(shares, cost) : best;
         }
         return Optional.ofNullable(best);
@@ -141,10 +216,7 @@ final class Fragmentation {
 
     /** What is free on a node that the expected work could not use, in thousandths of a GPU times the parts. */
     private long unusable(NodeSpace node, int[] left, long cpuLeft) {
-        long total = 0;
-        for (int free : left) {
-            total += free;
-        }
+        long total = total(left);
         long unusable = 0;
         for (Kind kind : total == 0 ? List.<Kind>of() : kinds) {
             unusable += kind.part * unusableFor(kind, node, left, cpuLeft, total);
@@ -166,18 +238,29 @@ final class Fragmentation {
         return suits && places >= kind.devices ? tooSmall : total;
     }
 
-    private long beside(NodeSpace node, int[] after, long cpuAfter) {
-        long gpuAfter = 0;
-        for (int free : after) {
-            gpuAfter += free;
+    /** What is free on a node and will hardly be used, in thousandths of a GPU times the parts. */
+    private long lost(NodeSpace node, int[] left, long cpuLeft) {
+        return unusable(node, left, cpuLeft) + PARTS * withoutProcessors(node, left, cpuLeft);
+    }
+
+    private long withoutProcessors(NodeSpace node, int[] left, long cpuLeft) {
+        if (node.node().cpuMilli().isEmpty() || cpuMilliPerGpu == 0) {
+            return 0;
         }
-        long ofGpus = (long) node.devices().size() * DeviceSpace.WHOLE;
-        long gpuPart = ofGpus == 0 ? 0 : PARTS * gpuAfter / ofGpus;
+        return Math.max(0, total(left) - cpuLeft * DeviceSpace.WHOLE / cpuMilliPerGpu);
+    }
+
+    private static long total(int[] left) {
+        long total = 0;
+        for (int free : left) {
+            total += free;
+        }
+        return total;
+    }
+
+    private long beside(NodeSpace node, int[] after, long cpuAfter) {
         boolean cpuLimits = node.node().cpuMilli().isPresent();
-        long cpuPart = cpuLimits
-                ? PARTS * cpuAfter / Math.max(1, node.node().cpuMilli().getAsLong())
-                : gpuPart;
         long cpuLeft = cpuLimits ? LEFT_CPU * PARTS * cpuAfter / largestCpuMilli : 0;
-        return cpuLeft + LEFT_GPU * PARTS * gpuAfter / largestGpuMilli + UNBALANCED * Math.abs(cpuPart - gpuPart);
+        return cpuLeft + LEFT_GPU * PARTS * total(after) / largestGpuMilli;
     }
 }

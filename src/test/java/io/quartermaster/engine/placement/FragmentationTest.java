@@ -1,0 +1,107 @@
+package io.quartermaster.engine.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.Mix;
+import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Shape;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** A pool that knows its mix of work leaves what that work can use. */
+class FragmentationTest {
+    private static final PoolId POOL = new PoolId("pool");
+    private static final QuotaPath PATH = QuotaPath.of("acme");
+
+    @Test
+    void workThatNeedsManyProcessorsGoesWhereTheyAreNotNeededBesideGpus() {
+        Mix mix = new Mix(List.of(kind(12, 9), kind(40, 1)));
+        List<Node> nodes = List.of(node("lean", "A", 8, 96), node("rich", "A", 8, 400));
+
+        assertThat(placed(mix, nodes, 40, node -> true)).isEqualTo("rich");
+        assertThat(placed(mix, nodes, 12, node -> true)).isEqualTo("lean");
+    }
+
+    @Test
+    void workThatCanUseAnyModelSparesTheOneThatOthersCannotDoWithout() {
+        Mix mix = new Mix(List.of(kind(4, 96), kind(4, 4, "A")));
+        // The last GPU of a node would be the tightest place, and few pieces need it: but there is only this one for
+        // them.
+        List<Node> nodes =
+                List.of(node("a", "A", 1, 12), node("b", "B", 8, 96), node("c", "B", 8, 96), node("d", "B", 8, 96));
+
+        assertThat(placed(mix, nodes, 4, node -> true)).isEqualTo("b");
+        assertThat(placed(
+                        mix, nodes, 4, node -> node.devices().getFirst().model().equals("A")))
+                .isEqualTo("a");
+    }
+
+    @Test
+    void withoutSuchWorkTheTightestPlaceIsTaken() {
+        Mix mix = new Mix(List.of(kind(4, 1)));
+        List<Node> nodes = List.of(node("b", "B", 8, 96), node("a", "A", 1, 12));
+
+        assertThat(placed(mix, nodes, 4, node -> true)).isEqualTo("a");
+    }
+
+    private static String placed(Mix mix, List<Node> nodes, int cores, Predicate<Node> within) {
+        Space space = Cluster.of(
+                        List.of(Pool.ofNodes(POOL).withMix(mix)),
+                        nodes,
+                        new TreeMap<>(),
+                        new TreeMap<>(),
+                        new TreeSet<>(List.of(PATH)))
+                .space(POOL)
+                .orElseThrow();
+        Shape shape = new Shape(
+                1,
+                1,
+                GpuRequest.whole(1),
+                cores * 1_000L,
+                0,
+                Collections.emptySortedMap(),
+                Optional.empty(),
+                Optional.empty());
+        Allocation found = space.place(new Request(shape, List.of(0), PATH, within), Horizon.AT_ONCE)
+                .orElseThrow();
+        return ((Allocation.Place.OnNode) found.workers().getFirst().place())
+                .node()
+                .value();
+    }
+
+    private static Mix.Kind kind(int cores, long weight, String... models) {
+        SortedSet<String> usable = new TreeSet<>(List.of(models));
+        return new Mix.Kind(GpuRequest.whole(1), cores * 1_000L, usable, weight);
+    }
+
+    private static Node node(String name, String model, int gpus, int cores) {
+        List<Node.Device> devices = new ArrayList<>();
+        for (int index = 0; index < gpus; index++) {
+            devices.add(new Node.Device(index, model, 0, false));
+        }
+        return new Node(
+                new NodeId(name),
+                POOL,
+                true,
+                true,
+                devices,
+                OptionalLong.of(cores * 1_000L),
+                OptionalLong.empty(),
+                Collections.emptySortedMap(),
+                List.of());
+    }
+}
