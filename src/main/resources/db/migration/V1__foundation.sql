@@ -235,6 +235,9 @@ create table profile (
     id              uuid not null,
     name            text not null check (name ~ '^[a-z0-9][a-z0-9-]{0,62}$'),
     gpu_milli       bigint not null check (gpu_milli >= 0),
+    gpu_devices     int not null default 1 check (gpu_devices between 1 and 256),
+    gpu_memory_mib  bigint check (gpu_memory_mib > 0),
+    mig             text check (mig ~ '^[1-7]g\.[0-9]+gb$'),
     workers         int not null default 1 check (workers between 1 and 10000),
     min_workers     int not null default 1 check (min_workers between 1 and workers),
     cpu_milli       bigint not null default 0 check (cpu_milli >= 0),
@@ -247,8 +250,21 @@ create table profile (
     created_at      timestamptz not null default clock_timestamp(),
     version         bigint not null default 0,
     retired_at      timestamptz,
-    primary key (tenant_id, id)
+    primary key (tenant_id, id),
+    check (gpu_memory_mib is null or gpu_milli = 0 and mig is null)
 );
+comment on column profile.gpu_milli is 'what one worker counts as; 0 for a share by memory, which counts as its part of the GPU that it is given';
+comment on column profile.gpu_devices is 'over how many GPUs of a node a part is spread, evenly; gpu_memory_mib is of each';
+
+-- Reads the GPUs of nodes, which no tenant may: it answers what a share by memory counts as, and nothing else.
+create function waiting_gpu_milli(pool uuid, memory_mib bigint, devices int) returns bigint
+    language sql stable security definer set search_path = public as $$
+    select devices * coalesce((memory_mib * 1000 + min(g.memory_mib) - 1) / min(g.memory_mib), 1000)
+      from gpu g join node n on n.id = g.node_id and n.retired_at is null
+     where n.pool_id = pool and g.healthy and g.memory_mib >= waiting_gpu_milli.memory_mib
+$$;
+comment on function waiting_gpu_milli is 'what a share by memory counts as in a pool while it waits: as its part of the smallest GPU that holds it, rounded up';
+
 create unique index profile_name on profile (tenant_id, name) where retired_at is null;
 
 create table policy (
@@ -427,10 +443,14 @@ create table allocation_device (
     node_id       uuid references node,
     device_index  int,
     gpu_milli     bigint not null check (gpu_milli >= 0),
+    mig           text,
+    mig_first     int check (mig_first between 0 and 7),
     freed_at      timestamptz,
     foreign key (tenant_id, attempt_id) references attempt,
-    unique nulls not distinct (tenant_id, attempt_id, worker, node_id, device_index)
+    unique nulls not distinct (tenant_id, attempt_id, worker, node_id, device_index),
+    check ((mig is null) = (mig_first is null))
 );
+comment on column allocation_device.mig is 'the profile of the MIG instance that it is, which begins at the memory slice mig_first';
 create index allocation_device_held on allocation_device (node_id, device_index) where freed_at is null;
 -- The last line of defence against giving one whole GPU out twice: two live holders of a device may never both hold all of it.
 create unique index allocation_device_whole on allocation_device (node_id, device_index)

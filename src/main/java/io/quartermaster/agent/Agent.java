@@ -70,6 +70,7 @@ public final class Agent implements AutoCloseable {
                 state,
                 launcher,
                 config.isolation() == Isolation.NONE && !config.trustsTenants(),
+                config.devices() instanceof AgentConfig.Devices.Simulated,
                 pace.outputLimitBytes(),
                 pausing,
                 pace.tickMillis());

@@ -121,6 +121,9 @@ public final class AgentCommand implements Callable<Integer> {
             description = "Their memory, in MiB or GiB. Default: ${DEFAULT-VALUE}")
     private String simulatedMemory;
 
+    @Option(names = "--simulated-mig", description = "They can be cut into MIG instances")
+    private boolean simulatedMig;
+
     @Option(
             names = "--most-paused",
             defaultValue = "4",
@@ -220,7 +223,7 @@ public final class AgentCommand implements Callable<Integer> {
         if (count < 0 || count > 256) {
             throw wrong("--simulated-gpus is from 0 to 256");
         }
-        return new Devices.Simulated(count, simulatedModel, memoryMiB(simulatedMemory));
+        return new Devices.Simulated(count, simulatedModel, memoryMiB(simulatedMemory), simulatedMig);
     }
 
     static long memoryMiB(String size) {

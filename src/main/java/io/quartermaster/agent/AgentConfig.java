@@ -46,8 +46,8 @@ public record AgentConfig(
         /** What the driver shows. */
         record Real() implements Devices {}
 
-        /** As many as named, made up. */
-        record Simulated(int count, String model, long memoryMiB) implements Devices {}
+        /** As many as named, made up; in MIG mode or not. */
+        record Simulated(int count, String model, long memoryMiB, boolean mig) implements Devices {}
     }
 
     /**

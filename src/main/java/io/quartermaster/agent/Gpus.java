@@ -19,12 +19,12 @@ sealed interface Gpus {
     boolean simulated();
 
     /** Devices that exist only in the books, for machines without. Their ids are the same after a restart. */
-    record Simulated(String node, int count, String model, long memoryMiB) implements Gpus {
+    record Simulated(String node, int count, String model, long memoryMiB, boolean mig) implements Gpus {
         @Override
         public List<Device> look() {
             List<Device> devices = new ArrayList<>();
             for (int index = 0; index < count; index++) {
-                devices.add(new Device(index, "SIM-%s-%d".formatted(node, index), model, memoryMiB, true, false));
+                devices.add(new Device(index, "SIM-%s-%d".formatted(node, index), model, memoryMiB, true, mig));
             }
             return List.copyOf(devices);
         }

@@ -24,8 +24,8 @@ final class Machine implements AutoCloseable {
         this.pausing = pausing;
         this.gpus = switch (config.devices()) {
             case Devices.Real() -> new Gpus.Nvidia(config.log());
-            case Devices.Simulated(int count, String model, long memoryMiB) ->
-                new Gpus.Simulated(config.node(), count, model, memoryMiB);
+            case Devices.Simulated(int count, String model, long memoryMiB, boolean mig) ->
+                new Gpus.Simulated(config.node(), count, model, memoryMiB, mig);
         };
         this.inventory = look();
         this.looking = Thread.ofPlatform().daemon().name("devices").start(this::keepLooking);

@@ -4,6 +4,7 @@ import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptOrder.DeviceShare;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,13 +16,15 @@ import java.util.stream.Collectors;
  *
  * <p>The work sees its order's own variables, PATH, HOME, TMPDIR and LANG unless it brings its own, and these, which
  * always win: {@code QM_ATTEMPT_ID}, {@code QM_ATTEMPT} (its number), {@code QM_WORKLOAD}, {@code QM_TENANT}, {@code
- * QM_CHECKPOINT_DIR}, {@code CUDA_VISIBLE_DEVICES} (empty without devices, so that none are seen) and {@code
+ * QM_CHECKPOINT_DIR}, {@code QM_MIG} (its MIG instances, such as {@code 0:1g.10gb:4}: device, profile, first memory slice; absent
+ * without), {@code CUDA_VISIBLE_DEVICES} (empty without devices, so that none are seen) and {@code
  * CUDA_DEVICE_ORDER=PCI_BUS_ID}, without which CUDA counts devices in another order than the driver. Never the agent's.
  */
 final class WorkEnvironment {
     private final StateFolder state;
     private final Launcher launcher;
     private final boolean oneTenantOnly;
+    private final boolean simulated;
     private final long outputLimitBytes;
     private final Optional<Pausing> pausing;
     private final long tickMillis;
@@ -30,12 +33,14 @@ final class WorkEnvironment {
             StateFolder state,
             Launcher launcher,
             boolean oneTenantOnly,
+            boolean simulated,
             long outputLimitBytes,
             Optional<Pausing> pausing,
             long tickMillis) {
         this.state = state;
         this.launcher = launcher;
         this.oneTenantOnly = oneTenantOnly;
+        this.simulated = simulated;
         this.outputLimitBytes = outputLimitBytes;
         this.pausing = pausing;
         this.tickMillis = tickMillis;
@@ -63,6 +68,10 @@ final class WorkEnvironment {
 
     /** Makes the folders. Throws an IOException with the reason when this work cannot run here. */
     void prepare(AttemptOrder order, WorkRecord work) throws IOException {
+        if (!simulated && !instances(order).isEmpty()) {
+            // With the device's index it would see the first instance that somebody made there, not its own.
+            throw new IOException("it is to have a MIG instance, and the agent makes none on real GPUs");
+        }
         Optional<String> user = launcher.user(order);
         if (oneTenantOnly && state.holdsOtherThan(order.tenant())) {
             throw new IOException("this node keeps tenants apart by nothing, and holds files of another tenant");
@@ -74,7 +83,22 @@ final class WorkEnvironment {
 
     /** The indices of its devices, in the order in which the work counts them. */
     static List<Integer> devices(AttemptOrder order) {
-        return order.devices().stream().map(DeviceShare::index).sorted().toList();
+        return order.devices().stream()
+                .map(DeviceShare::index)
+                .distinct()
+                .sorted()
+                .toList();
+    }
+
+    private static String instances(AttemptOrder order) {
+        List<String> instances = new ArrayList<>();
+        for (DeviceShare share : order.devices()) {
+            AttemptOrder.MigInstance instance = share.instance();
+            if (instance != null) {
+                instances.add(share.index() + ":" + instance.profile() + ":" + instance.firstSlice());
+            }
+        }
+        return String.join(",", instances);
     }
 
     private static Map<String, String> variables(AttemptOrder order, Path work, Path checkpoints) {
@@ -92,6 +116,9 @@ final class WorkEnvironment {
         variables.put("QM_WORKLOAD", order.workloadId().toString());
         variables.put("QM_TENANT", order.tenant());
         variables.put("QM_CHECKPOINT_DIR", checkpoints.toString());
+        if (!instances(order).isEmpty()) {
+            variables.put("QM_MIG", instances(order));
+        }
         return variables;
     }
 }

@@ -8,6 +8,7 @@ import io.quartermaster.dispatch.WorkloadRecord.Submitter;
 import io.quartermaster.dispatch.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
+import io.quartermaster.engine.Allocation.MigInstance;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.platform.SystemTransaction;
@@ -22,6 +23,7 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -39,8 +41,10 @@ final class CellReader {
             select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since is not null as at_head, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
-                   f.id as profile_id, f.name as profile_name, f.gpu_milli, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
+                   f.id as profile_id, f.name as profile_name, f.gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
+                   case when f.gpu_memory_mib is not null then (select array_agg(waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) order by x.place)
+                       from unnest(f.pool_ids) with ordinality as x(id, place)) end as waiting_gpu_milli,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination,
                    w.paused_attempt, w.paused_node, w.paused_until, s.paused_pool, s.paused_gpu_milli, s.paused_report, s.paused_may_stay
@@ -247,7 +251,7 @@ final class CellReader {
             return byAttempt;
         }
         for (Row row : transaction.run("""
-                select attempt_id, worker, node_id, device_index, gpu_milli from allocation_device
+                select attempt_id, worker, node_id, device_index, gpu_milli, mig, mig_first from allocation_device
                  where attempt_id = any($1) order by attempt_id, worker, device_index
                 """, (Object) array(attempts))) {
             byAttempt
@@ -256,7 +260,8 @@ final class CellReader {
                             row.getInteger("worker"),
                             Optional.ofNullable(row.getUUID("node_id")),
                             optional(row.getInteger("device_index")),
-                            row.getLong("gpu_milli")));
+                            row.getLong("gpu_milli"),
+                            instance(row)));
         }
         return byAttempt;
     }
@@ -278,6 +283,11 @@ final class CellReader {
                             row.getString("message") == null ? "" : row.getString("message")));
         }
         return byAttempt;
+    }
+
+    private static Optional<MigInstance> instance(Row row) {
+        return Optional.ofNullable(row.getString("mig"))
+                .map(profile -> new MigInstance(profile, row.getInteger("mig_first")));
     }
 
     /** Whoever ended without saying how was not seen to end. */
@@ -361,7 +371,12 @@ final class CellReader {
                 row.getUUID("profile_id"),
                 row.getString("profile_name"),
                 row.getString("queue_name"),
-                row.getLong("gpu_milli"),
+                Profile.gpus(
+                        row.getLong("gpu_milli"),
+                        row.getInteger("gpu_devices"),
+                        row.getLong("gpu_memory_mib"),
+                        row.getString("mig")),
+                waiting(row),
                 row.getInteger("workers"),
                 row.getInteger("min_workers"),
                 row.getLong("cpu_milli"),
@@ -371,6 +386,14 @@ final class CellReader {
                         Optional.ofNullable(row.getString("required_level")),
                         Optional.ofNullable(row.getString("preferred_level"))),
                 Arrays.asList(row.getArrayOfUUIDs("pool_ids")));
+    }
+
+    /** What one worker counts as while it waits, by pool in the order of the profile. */
+    private static List<Long> waiting(Row row) {
+        Long[] ofMemory = row.getArrayOfLongs("waiting_gpu_milli");
+        return ofMemory == null
+                ? Collections.nCopies(row.getArrayOfUUIDs("pool_ids").length, row.getLong("gpu_milli"))
+                : List.of(ofMemory);
     }
 
     static UUID[] array(Collection<UUID> ids) {

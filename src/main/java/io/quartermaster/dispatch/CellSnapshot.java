@@ -3,7 +3,6 @@ package io.quartermaster.dispatch;
 import io.quartermaster.capacity.Allotment;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.PoolId;
@@ -101,11 +100,6 @@ public final class CellSnapshot {
     private static <T> Function<UUID, T> known(Map<UUID, T> named, String what) {
         return id -> Optional.ofNullable(named.get(id))
                 .orElseThrow(() -> new IllegalStateException("no " + what + " " + id + " is stored"));
-    }
-
-    /** What a worker of a profile asks for. */
-    public static GpuRequest gpus(long gpuMilli) {
-        return EngineFacts.gpus(gpuMilli);
     }
 
     /** On the database's clock; every node whose lease ended before is down. */

@@ -6,11 +6,11 @@ import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Allocation.MigInstance;
 import io.quartermaster.engine.Allocation.Place;
 import io.quartermaster.engine.Allocation.Share;
 import io.quartermaster.engine.Allocation.Worker;
 import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.ProfileId;
@@ -35,8 +35,6 @@ import java.util.function.Function;
 
 /** Workloads and allocations in the words of the engine, and allocations back in those of the tables. */
 final class EngineFacts {
-
-    private static final int WHOLE_GPU_MILLI = 1_000;
 
     /** As in {@link SharedTerms}. */
     private static final int MOST_TERMS = 10_000;
@@ -162,7 +160,7 @@ final class EngineFacts {
                 .map(device -> new Share(
                         Math.toIntExact(device.index().getAsLong()),
                         Math.toIntExact(device.gpuMilli()),
-                        Optional.empty()))
+                        device.instance()))
                 .toList();
         return new Place.OnNode(new NodeId(node.get().toString()), shares);
     }
@@ -176,12 +174,19 @@ final class EngineFacts {
                 List.of(new JsonObject().put("node_id", onNode.node().value()).put("gpu_milli", 0));
             case Place.OnNode onNode ->
                 onNode.shares().stream()
-                        .map(share -> new JsonObject()
-                                .put("node_id", onNode.node().value())
-                                .put("device_index", share.device())
-                                .put("gpu_milli", share.gpuMilli()))
+                        .map(share -> device(onNode.node(), share))
                         .toList();
         };
+    }
+
+    private static JsonObject device(NodeId node, Share share) {
+        JsonObject device = new JsonObject()
+                .put("node_id", node.value())
+                .put("device_index", share.device())
+                .put("gpu_milli", share.gpuMilli());
+        share.instance()
+                .ifPresent(instance -> device.put("mig", instance.profile()).put("mig_first", instance.firstSlice()));
+        return device;
     }
 
     static JsonObject nominationBody(Allocation place) {
@@ -203,7 +208,9 @@ final class EngineFacts {
                             device.getInteger("worker"),
                             Optional.ofNullable(device.getString("node_id")).map(UUID::fromString),
                             index == null ? java.util.OptionalLong.empty() : java.util.OptionalLong.of(index),
-                            device.getLong("gpu_milli")));
+                            device.getLong("gpu_milli"),
+                            Optional.ofNullable(device.getString("mig"))
+                                    .map(profile -> new MigInstance(profile, device.getInteger("mig_first")))));
         }
         List<Worker> workers = new ArrayList<>();
         byWorker.forEach((number, devices) -> workers.add(new Worker(number, place(devices))));
@@ -227,7 +234,7 @@ final class EngineFacts {
         return new Shape(
                 terms.workers(),
                 terms.minWorkers(),
-                gpus(terms.gpuMilli()),
+                terms.gpus(),
                 terms.cpuMilli(),
                 terms.memoryMiB(),
                 new TreeMap<>(terms.labels()),
@@ -249,12 +256,6 @@ final class EngineFacts {
                         whole.labels(),
                         whole.requiredLevel(),
                         whole.preferredLevel());
-    }
-
-    static GpuRequest gpus(long gpuMilli) {
-        return gpuMilli > 0 && gpuMilli < WHOLE_GPU_MILLI
-                ? new GpuRequest.Fraction(1, Math.toIntExact(gpuMilli))
-                : GpuRequest.whole(Math.toIntExact(gpuMilli / WHOLE_GPU_MILLI));
     }
 
     static QueueId queue(UUID id) {

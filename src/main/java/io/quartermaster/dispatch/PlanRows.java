@@ -254,9 +254,10 @@ final class PlanRows {
                        gpu_milli bigint, resumes uuid, rule text)
                 """, stamp);
         set(transaction, newDevices, """
-                insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli)
-                select tenant_id, attempt_id, worker, node_id, device_index, gpu_milli
-                  from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint)
+                insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli, mig, mig_first)
+                select tenant_id, attempt_id, worker, node_id, device_index, gpu_milli, mig, mig_first
+                  from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint,
+                       mig text, mig_first int)
                 """);
         Optional<SystemTransaction.Sent> states =
                 set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """

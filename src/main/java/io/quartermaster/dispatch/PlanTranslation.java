@@ -246,6 +246,7 @@ final class PlanTranslation {
     private StopReason reason(WorkloadRecord victim, LiveAttempt attempt) {
         boolean pauses = victim.terms().onPreemption() == OnPreemption.PAUSE
                 && victim.terms().workers() == 1
+                && WorkloadRecord.isCountedAlike(victim.terms().gpus())
                 && attempt.nodes().size() == 1
                 && pausing.contains(attempt.nodes().getFirst())
                 && !nominated.contains(EngineFacts.id(victim.id()));

@@ -39,7 +39,7 @@ final class UnmetReservations {
             .thenComparingLong(Waiting::sequence)
             .thenComparing(Waiting::id);
 
-    private record Waiting(UUID id, int priority, boolean atHead, long sequence, long gpuMilli) {}
+    private record Waiting(UUID id, int priority, boolean atHead, long sequence, WorkloadRecord.Terms terms) {}
 
     private record Held(UUID pool, long gpuMilli) {}
 
@@ -112,12 +112,8 @@ final class UnmetReservations {
             tenant.used.merge(now.pool(), now.gpuMilli(), Long::sum);
         });
         if (waits) {
-            Waiting now = new Waiting(
-                    record.id(),
-                    record.priority(),
-                    record.atHead(),
-                    record.sequence(),
-                    record.terms().startGpuMilli());
+            Waiting now =
+                    new Waiting(record.id(), record.priority(), record.atHead(), record.sequence(), record.terms());
             tenant.waiting.put(now.id(), now);
             if (roomless.containsKey(now.id())) {
                 tenant.line.add(now);
@@ -197,9 +193,10 @@ final class UnmetReservations {
             }
             for (UUID pool : roomless.getOrDefault(waiting.id(), List.of())) {
                 long left = owed.getOrDefault(pool, 0L);
-                if (waiting.gpuMilli() > 0 && waiting.gpuMilli() <= left) {
-                    unmet.merge(pool, waiting.gpuMilli(), Long::sum);
-                    owed.put(pool, left - waiting.gpuMilli());
+                long asked = waiting.terms().startGpuMilli(pool);
+                if (asked > 0 && asked <= left) {
+                    unmet.merge(pool, asked, Long::sum);
+                    owed.put(pool, left - asked);
                     owed.remove(pool, 0L);
                     break;
                 }

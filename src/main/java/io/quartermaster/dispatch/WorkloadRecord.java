@@ -1,5 +1,7 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.engine.Allocation.MigInstance;
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.platform.TenantId;
@@ -67,6 +69,8 @@ record WorkloadRecord(
      *
      * @param queueHeld whether nothing that waits in the queue is started
      * @param overQuota false where the queue allows none; what the policy allows is in its quota
+     * @param gpus of one worker
+     * @param waitingGpuMilli what one worker counts as while it waits, by pool in their order
      * @param minWorkers with how many it starts; the others are surplus, which comes and goes
      */
     record Terms(
@@ -80,7 +84,8 @@ record WorkloadRecord(
             UUID profile,
             String profileName,
             String queueName,
-            long gpuMilli,
+            GpuRequest gpus,
+            List<Long> waitingGpuMilli,
             int workers,
             int minWorkers,
             long cpuMilli,
@@ -93,14 +98,15 @@ record WorkloadRecord(
             return new Binding(policy, queue, profile);
         }
 
-        /** What it must get to start. */
-        long startGpuMilli() {
-            return gpuMilli * minWorkers;
+        /** What it must get to start, as it counts in one of its pools while it waits; nothing in any other. */
+        long startGpuMilli(UUID pool) {
+            int place = pools.indexOf(pool);
+            return place < 0 ? 0 : waitingGpuMilli.get(place) * minWorkers;
         }
 
-        /** What it would hold with all its workers. */
-        long wholeGpuMilli() {
-            return gpuMilli * workers;
+        /** What it asks for with all its workers, as it counts while it waits, by pool in their order. */
+        List<Long> wholeGpuMilli() {
+            return waitingGpuMilli.stream().map(each -> each * workers).toList();
         }
     }
 
@@ -205,7 +211,7 @@ record WorkloadRecord(
     record SurplusWorker(int number, LiveAttempt attempt) {}
 
     /** A part of the allocation; no node where the pool is a plain count. */
-    record Device(int worker, Optional<UUID> node, OptionalLong index, long gpuMilli) {}
+    record Device(int worker, Optional<UUID> node, OptionalLong index, long gpuMilli, Optional<MigInstance> instance) {}
 
     /** What the executor of one node said last. */
     record Report(UUID node, AttemptState state, Optional<Integer> exitCode, String message) {
@@ -248,12 +254,21 @@ record WorkloadRecord(
         return paused.isPresent() && !(state instanceof WorkloadState.Paused);
     }
 
-    /** Whether its paused processes can go on: they are there, may stay, and it still asks for as much as they held. */
+    /**
+     * Whether its paused processes can go on: they are there, may stay, and it still asks for as much as they held, which is not to be told of
+     * memory and of MIG instances.
+     */
     boolean canGoOn() {
         return paused.filter(work -> work.processes() == PausedWork.Processes.STAND_STILL
                         && work.mayStay()
-                        && work.gpuMilli() == terms.wholeGpuMilli())
+                        && isCountedAlike(terms.gpus())
+                        && work.gpuMilli() == terms.wholeGpuMilli().getFirst())
                 .isPresent();
+    }
+
+    /** Whether what a request counts as says what it asks for: whole GPUs, or parts of them. */
+    static boolean isCountedAlike(GpuRequest gpus) {
+        return gpus instanceof GpuRequest.Whole || gpus instanceof GpuRequest.Fraction;
     }
 
     /** The same workload once it holds nothing any more. */

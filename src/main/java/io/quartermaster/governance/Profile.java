@@ -1,6 +1,8 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.placement.CountedSpace;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -8,11 +10,12 @@ import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The shape of a job.
  *
- * @param gpuMilli per worker: whole GPUs, or a part of one; 0 for work without GPUs
+ * @param gpus of one worker; none for work without GPUs
  * @param workers how many it wants
  * @param minWorkers with how many it starts, all at once
  * @param cpuMilli per worker, thousandths of a core
@@ -25,7 +28,7 @@ import java.util.UUID;
 public record Profile(
         UUID id,
         String name,
-        long gpuMilli,
+        GpuRequest gpus,
         int workers,
         int minWorkers,
         long cpuMilli,
@@ -53,7 +56,7 @@ public record Profile(
     public Profile {
         nodeLabels = Collections.unmodifiableSortedMap(new TreeMap<>(nodeLabels));
         pools = List.copyOf(pools);
-        if (!isAmount(gpuMilli) || minWorkers < 1 || workers < minWorkers) {
+        if (minWorkers < 1 || workers < minWorkers) {
             throw new IllegalArgumentException("profile " + name + " is no shape that could run");
         }
     }
@@ -63,8 +66,37 @@ public record Profile(
         return gpuMilli >= 0 && (gpuMilli < GPU || gpuMilli % GPU == 0);
     }
 
-    /** What it must get at once to start. */
+    /**
+     * From how rows state them.
+     *
+     * @param gpuMilli what one worker counts as; 0 where it asks for memory
+     * @param devices over how many GPUs a part is spread, evenly
+     * @param memoryMiB of each of them, where it asks for memory
+     * @param mig a MIG profile, where it asks for an instance
+     */
+    public static GpuRequest gpus(long gpuMilli, int devices, @Nullable Long memoryMiB, @Nullable String mig) {
+        if (mig != null) {
+            return new GpuRequest.Mig(mig);
+        }
+        if (memoryMiB != null) {
+            return new GpuRequest.Memory(devices, memoryMiB);
+        }
+        return gpuMilli % (GPU * devices) == 0
+                ? GpuRequest.whole(Math.toIntExact(gpuMilli / GPU))
+                : new GpuRequest.Fraction(devices, Math.toIntExact(gpuMilli / devices));
+    }
+
+    /** What one worker counts as; empty for a share by memory, which counts as its part of the GPU that it is given. */
+    public OptionalLong gpuMilli() {
+        return gpus instanceof GpuRequest.Memory ? OptionalLong.empty() : OptionalLong.of(CountedSpace.counts(gpus));
+    }
+
+    public boolean hasGpus() {
+        return CountedSpace.counts(gpus) > 0;
+    }
+
+    /** What it must get at once to start, at the least: a share by memory may be a small part of a large GPU. */
     public long startGpuMilli() {
-        return Math.multiplyExact(gpuMilli, (long) minWorkers);
+        return Math.multiplyExact(gpuMilli().orElse(1), (long) minWorkers);
     }
 }

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.util.List;
@@ -11,6 +12,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Profiles as the API speaks of them. */
 public final class ProfileApi {
+
+    private static final String GPU_MEMORY =
+            "of a GPU, for one worker: it counts as its part of the GPU that it is given, in thousandths, rounded up";
+
+    private static final String MIG =
+            "profile of the MIG instance of one worker: it counts as its compute slices of 7, in thousandths, rounded down";
+
+    private static final String GPU_DEVICES =
+            "how many GPUs of one node one worker has such a part of, or so much memory of; absent: 1";
 
     private ProfileApi() {}
 
@@ -45,11 +55,18 @@ public final class ProfileApi {
             String name,
 
             @Schema(
-                    required = true,
-                    description = "GPUs of one worker: a whole number, or a part of one",
+                    description =
+                            "GPUs of one worker: a whole number, or a part of one; this, or gpuMemoryMiB, or mig is given",
                     examples = "3")
             @Nullable
             GpuAmount gpus,
+
+            @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
+
+            @Schema(description = MIG, examples = "1g.10gb") @Nullable
+            String mig,
+
+            @Schema(description = GPU_DEVICES) @Nullable Integer gpuDevices,
 
             @Schema(description = "how many workers it wants; absent: 1") @Nullable
             Integer workers,
@@ -74,11 +91,39 @@ public final class ProfileApi {
             @Schema(description = "after which a workload is stopped; absent: never", examples = "PT12H") @Nullable
             Duration maxRuntime) {}
 
+    /** What a profile asks of GPUs, as its fields say it. */
+    private record Gpus(
+            @Nullable GpuAmount amount,
+            @Nullable Long memoryMiB,
+            @Nullable String mig,
+            int devices) {
+
+        static Gpus of(GpuRequest gpus) {
+            return switch (gpus) {
+                case GpuRequest.Whole whole -> new Gpus(new GpuAmount(whole.count() * 1_000L), null, null, 1);
+                case GpuRequest.Fraction part ->
+                    new Gpus(new GpuAmount(part.gpuMilliEach()), null, null, part.devices());
+                case GpuRequest.Memory memory -> new Gpus(null, memory.memoryMiBEach(), null, memory.devices());
+                case GpuRequest.Mig instance -> new Gpus(null, null, instance.profile(), 1);
+            };
+        }
+    }
+
     @Schema(name = "Profile")
     record View(
             UUID id,
             String name,
+
+            @Schema(description = "GPUs of one worker; absent where it asks for memory of GPUs, or for a MIG instance")
+            @Nullable
             GpuAmount gpus,
+
+            @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
+
+            @Schema(description = MIG) @Nullable String mig,
+
+            @Schema(description = GPU_DEVICES) @Nullable Integer gpuDevices,
+
             int workers,
             int minWorkers,
             long cpuMilli,
@@ -93,10 +138,14 @@ public final class ProfileApi {
             Effects effects) {
 
         static View of(TenantRules rules, Profile profile, @Nullable Effects effects) {
+            Gpus gpus = Gpus.of(profile.gpus());
             return new View(
                     profile.id(),
                     profile.name(),
-                    new GpuAmount(profile.gpuMilli()),
+                    gpus.amount(),
+                    gpus.memoryMiB(),
+                    gpus.mig(),
+                    gpus.devices() == 1 ? null : gpus.devices(),
                     profile.workers(),
                     profile.minWorkers(),
                     profile.cpuMilli(),

@@ -1,6 +1,8 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.placement.CountedSpace;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
 import java.time.Duration;
@@ -14,6 +16,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +26,9 @@ import org.jspecify.annotations.Nullable;
 public final class ProfileReader {
 
     private static final int MAX_WORKERS = 10_000;
+    private static final long WHOLE_GPU = 1_000;
+    private static final int MAX_DEVICES = 256;
+    private static final Pattern MIG = Pattern.compile("[12347]g\\.[1-9][0-9]{0,3}gb");
     private static final int MAX_LABELS = 64;
     private static final int MAX_LABEL = 63;
     private static final long MAX_AMOUNT = 1_000_000_000L;
@@ -48,35 +54,80 @@ public final class ProfileReader {
         this.prefix = prefix;
     }
 
-    /** Notes what is wrong whatever the pools are. */
-    public void check(ProfileApi.Request request) {
-        GpuAmount gpus = request.gpus();
-        note(
-                gpus != null && Profile.isAmount(gpus.milli()),
-                "gpus",
-                "is no whole number and no part of one GPU",
-                "\"0\", a part such as \"0.25\", or a whole number such as \"8\"");
-        workers(request);
+    /** Notes what is wrong whatever the pools are. Answers the GPUs of one worker, where nothing is wrong with them. */
+    public Optional<GpuRequest> check(ProfileApi.Request request) {
+        Optional<GpuRequest> gpus = gpus(request);
+        workers(request, gpus.map(CountedSpace::counts).orElse(0L));
         amount("cpuMilli", request.cpuMilli());
         amount("memoryMiB", request.memoryMiB());
         note(
-                gpus == null || gpus.milli() > 0 || given(request.cpuMilli()) > 0 || given(request.memoryMiB()) > 0,
+                gpus.map(CountedSpace::counts).orElse(1L) > 0
+                        || given(request.cpuMilli()) > 0
+                        || given(request.memoryMiB()) > 0,
                 "cpuMilli",
                 "work without GPUs that asks for no CPU and no memory either would fill a node without end",
                 "1 or more, or a memoryMiB of 1 or more");
         labels(request.nodeLabels());
         maxRuntime(request.maxRuntime());
+        return gpus;
     }
 
     private void note(boolean fine, String field, String message, String accepted) {
         problems.check(fine, prefix + field, message, accepted);
     }
 
-    private void workers(ProfileApi.Request request) {
+    /** What one worker asks for; empty when that is not to be told, which is noted. */
+    private Optional<GpuRequest> gpus(ProfileApi.Request request) {
+        GpuAmount amount = request.gpus();
+        Long memory = request.gpuMemoryMiB();
+        String mig = request.mig();
+        int devices = request.gpuDevices() == null ? 1 : request.gpuDevices();
+        boolean isPart = memory != null || amount != null && amount.milli() > 0 && amount.milli() < WHOLE_GPU;
+        boolean fine = noted(
+                        mig == null || amount == null && memory == null,
+                        "mig",
+                        "says again what gpus or gpuMemoryMiB says",
+                        "one of gpus, gpuMemoryMiB and mig")
+                & noted(
+                        memory == null || amount == null,
+                        "gpuMemoryMiB",
+                        "says again what gpus says",
+                        "one of gpus, gpuMemoryMiB and mig")
+                & noted(
+                        amount == null ? memory != null || mig != null : Profile.isAmount(amount.milli()),
+                        "gpus",
+                        "is no whole number and no part of one GPU",
+                        "\"0\", a part such as \"0.25\", or a whole number such as \"8\"; or instead of it gpuMemoryMiB or mig")
+                & noted(
+                        memory == null || memory >= 1 && memory <= MAX_AMOUNT,
+                        "gpuMemoryMiB",
+                        "out of range",
+                        "1 to " + MAX_AMOUNT)
+                & noted(
+                        mig == null || MIG.matcher(mig).matches(),
+                        "mig",
+                        "is no MIG profile",
+                        "a profile of 1, 2, 3, 4 or 7 compute slices as the GPU's maker names it, such as 1g.10gb")
+                & noted(
+                        devices == 1 || isPart && devices >= 1 && devices <= MAX_DEVICES,
+                        "gpuDevices",
+                        isPart ? "out of range" : "is for parts of GPUs and for memory of GPUs",
+                        isPart ? "1 to " + MAX_DEVICES : "1; how many whole GPUs a worker has gpus says");
+        return fine
+                ? Optional.of(Profile.gpus(amount == null ? 0 : amount.milli() * devices, devices, memory, mig))
+                : Optional.empty();
+    }
+
+    private boolean noted(boolean fine, String field, String message, String accepted) {
+        note(fine, field, message, accepted);
+        return fine;
+    }
+
+    /** @param each what one of them counts as at the most */
+    private void workers(ProfileApi.Request request, long each) {
         int workers = workersOf(request);
         int minWorkers = minWorkersOf(request);
         // Each factor may be fine alone; together they are what the leader has to hold, count and tell.
-        long each = request.gpus() == null ? 0 : request.gpus().milli();
         long mostWorkers = each == 0 ? MAX_WORKERS : Math.min(MAX_WORKERS, GpuAmount.MAX_MILLI / each);
         note(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS);
         note(
@@ -136,13 +187,13 @@ public final class ProfileReader {
      */
     public Profile read(
             ProfileApi.Request request, UUID id, String name, long version, SortedMap<String, Granted> granted) {
-        check(request);
+        Optional<GpuRequest> gpus = check(request);
         List<PoolId> pools = pools(request.pools(), granted);
         problems.throwIfAny();
         return new Profile(
                 id,
                 name,
-                request.gpus() == null ? 0 : request.gpus().milli(),
+                gpus.orElseThrow(),
                 workersOf(request),
                 minWorkersOf(request),
                 given(request.cpuMilli()),

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
@@ -36,6 +37,17 @@ class ProfileRow {
 
     @Column(name = "gpu_milli")
     long gpuMilli;
+
+    @Column(name = "gpu_devices")
+    int gpuDevices;
+
+    @Column(name = "gpu_memory_mib")
+    @Nullable
+    Long gpuMemoryMib;
+
+    @Column(name = "mig")
+    @Nullable
+    String mig;
 
     @Column(name = "workers")
     int workers;
@@ -88,7 +100,19 @@ class ProfileRow {
 
     final void set(Profile profile) {
         name = profile.name();
-        gpuMilli = profile.gpuMilli();
+        gpuMilli = profile.gpuMilli().orElse(0);
+        gpuDevices = 1;
+        gpuMemoryMib = null;
+        mig = null;
+        switch (profile.gpus()) {
+            case GpuRequest.Whole whole -> {}
+            case GpuRequest.Fraction fraction -> gpuDevices = fraction.devices();
+            case GpuRequest.Memory memory -> {
+                gpuDevices = memory.devices();
+                gpuMemoryMib = memory.memoryMiBEach();
+            }
+            case GpuRequest.Mig instance -> mig = instance.profile();
+        }
         workers = profile.workers();
         minWorkers = profile.minWorkers();
         cpuMilli = profile.cpuMilli();
@@ -109,7 +133,7 @@ class ProfileRow {
         return new Profile(
                 id,
                 name,
-                gpuMilli,
+                Profile.gpus(gpuMilli, gpuDevices, gpuMemoryMib, mig),
                 workers,
                 minWorkers,
                 cpuMilli,

@@ -120,7 +120,7 @@ class ProfileService {
         return new Profile(
                 of.id(),
                 profile.name(),
-                profile.gpuMilli(),
+                profile.gpus(),
                 profile.workers(),
                 profile.minWorkers(),
                 profile.cpuMilli(),

@@ -215,7 +215,7 @@ final class Hypothesis {
                     ? underPolicy(asked, asked.workload(i), workload)
                     : inQueue(asked.workload(i), queues.get(workload.queue()));
             WorkloadType type = workload.type() == null ? WorkloadType.TRAINING : workload.type();
-            if (!type.fits(shape.profile().gpuMilli())) {
+            if (!type.fits(shape.profile().hasGpus())) {
                 throw ProblemException.refused(
                         "type-does-not-fit",
                         asked.workload(i) + "type",

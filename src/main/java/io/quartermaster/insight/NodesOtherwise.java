@@ -77,7 +77,7 @@ record NodesOtherwise(List<Change> changes, Set<NodeId> gone) {
                     index,
                     asked.model() == null ? "" : asked.model(),
                     asked.gpuMemoryMiB() == null ? 0 : asked.gpuMemoryMiB(),
-                    false));
+                    Boolean.TRUE.equals(asked.mig())));
         }
         return new Node(
                 id,

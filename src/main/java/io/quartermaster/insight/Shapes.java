@@ -3,7 +3,6 @@ package io.quartermaster.insight;
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Realm;
-import io.quartermaster.dispatch.CellSnapshot;
 import io.quartermaster.engine.ProfileId;
 import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
@@ -75,7 +74,7 @@ final class Shapes {
         return new Shape(
                 profile.workers(),
                 profile.minWorkers(),
-                CellSnapshot.gpus(profile.gpuMilli()),
+                profile.gpus(),
                 profile.cpuMilli(),
                 profile.memoryMiB(),
                 profile.nodeLabels(),

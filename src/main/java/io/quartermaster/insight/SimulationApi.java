@@ -141,6 +141,9 @@ final class SimulationApi {
             @Schema(description = "memory of each GPU; absent: 0, unknown") @Nullable
             Long gpuMemoryMiB,
 
+            @Schema(description = "whether its GPUs can be cut into MIG instances; absent: no") @Nullable
+            Boolean mig,
+
             @Schema(description = "thousandths of a core; absent: not limiting") @Nullable
             Long cpuMilli,
 

@@ -33,7 +33,8 @@ class TenantReads {
 
     private static final String QUEUES = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
-                       'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli, 'workers', f.workers,
+                       'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
+                       'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'workers', f.workers,
                        'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
                        'required', f.required_level, 'preferred', f.preferred_level, 'maxRuntimeMillis', f.max_runtime_ms,
                        'pools', (select coalesce(json_agg(l.name order by x.place), '[]')
@@ -125,7 +126,13 @@ class TenantReads {
         return new Profile(
                 UUID.fromString(node.get("profile").asText()),
                 node.get("profileName").asText(),
-                node.get("gpuMilli").asLong(),
+                Profile.gpus(
+                        node.get("gpuMilli").asLong(),
+                        node.get("gpuDevices").asInt(),
+                        node.path("gpuMemoryMiB").isNumber()
+                                ? node.get("gpuMemoryMiB").asLong()
+                                : null,
+                        text(node, "mig").orElse(null)),
                 node.get("workers").asInt(),
                 node.get("minWorkers").asInt(),
                 node.get("cpuMilli").asLong(),

@@ -8,12 +8,17 @@ import java.util.UUID;
  * One workload as the live counters see it.
  *
  * @param pools that it may use; while it waits it counts in each of them
- * @param gpuMilli what it asks for, all workers together
+ * @param gpuMilli what it asks for, all workers together, as it counts in each of these pools while it waits
  */
-public record Counted(TenantId tenant, UUID id, UUID queue, UUID policy, List<UUID> pools, long gpuMilli, Place place) {
+public record Counted(
+        TenantId tenant, UUID id, UUID queue, UUID policy, List<UUID> pools, List<Long> gpuMilli, Place place) {
 
     public Counted {
         pools = List.copyOf(pools);
+        gpuMilli = List.copyOf(gpuMilli);
+        if (pools.size() != gpuMilli.size()) {
+            throw new IllegalArgumentException("an amount for each pool");
+        }
     }
 
     /** Where it counts. */

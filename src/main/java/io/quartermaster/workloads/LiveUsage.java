@@ -55,7 +55,9 @@ class LiveUsage {
                           from policy_quota c where c.tenant_id = p.tenant_id and c.policy_id = p.id))), '[]')
                        from policy p where p.tenant_id = :tenant),
                 'workloads', (select coalesce(json_agg(json_build_object('id', w.id, 'queue', w.queue_id, 'policy', w.policy_id,
-                       'pools', f.pool_ids, 'gpuMilli', f.gpu_milli * f.workers, 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
+                       'pools', f.pool_ids, 'gpuMilli', (select json_agg(f.workers * case when f.gpu_memory_mib is null then f.gpu_milli
+                           else waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) end order by x.place)
+                           from unnest(f.pool_ids) with ordinality as x(id, place)), 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
                        from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
                        left join lateral (select (array_agg(h.pool_id))[1] as pool_id, sum(h.gpu_milli) as gpu_milli from attempt h
                                            where h.tenant_id = w.tenant_id and h.workload_id = w.id and h.state <> 'ended') a on true
@@ -142,7 +144,9 @@ class LiveUsage {
 
     private static Counted counted(TenantId tenant, JsonNode workload) {
         List<UUID> pools = new ArrayList<>();
+        List<Long> gpuMilli = new ArrayList<>();
         workload.get("pools").forEach(pool -> pools.add(id(pool)));
+        workload.get("gpuMilli").forEach(each -> gpuMilli.add(each.asLong()));
         JsonNode held = workload.get("pool");
         Counted.Place place = held.isNull()
                 ? new Counted.Place.Queued()
@@ -153,7 +157,7 @@ class LiveUsage {
                 id(workload.get("queue")),
                 id(workload.get("policy")),
                 pools,
-                workload.get("gpuMilli").asLong(),
+                gpuMilli,
                 place);
     }
 

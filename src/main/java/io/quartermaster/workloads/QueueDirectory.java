@@ -32,7 +32,7 @@ class QueueDirectory {
 
     private static final String READ = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'policy', q.policy_id, 'profile', q.profile_id,
-                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
+                       'group', p.group_path, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
                                    from access_rule r where r.tenant_id = q.tenant_id and r.queue_id = q.id)) as text)
               from queue q
@@ -111,7 +111,7 @@ class QueueDirectory {
                     UUID.fromString(node.get("policy").asText()),
                     UUID.fromString(node.get("profile").asText()),
                     new GroupPath(node.get("group").asText()),
-                    node.get("gpuMilli").asLong(),
+                    node.get("withGpus").asBoolean(),
                     node.get("maxWaiting").asInt(),
                     node.get("draining").asBoolean(),
                     node.get("active").asBoolean(),

@@ -8,7 +8,7 @@ import java.util.UUID;
  * What a submission needs to know of its queue.
  *
  * @param version of the queue, which the insert compares again
- * @param gpuMilli GPUs of one worker of the profile
+ * @param withGpus whether a worker of the profile has GPUs, or parts of them
  * @param maxWaiting most that may wait in it
  * @param draining whether it takes no more work
  */
@@ -19,7 +19,7 @@ record QueueTerms(
         UUID policy,
         UUID profile,
         GroupPath group,
-        long gpuMilli,
+        boolean withGpus,
         int maxWaiting,
         boolean draining,
         boolean tenantActive,

@@ -202,7 +202,7 @@ class Submissions {
                         request.at().apply(i) + "queue",
                         "queue " + queue.name() + " is draining: it takes no more work",
                         "the name of a queue that takes work"));
-            } else if (!item.known().fits(queue.gpuMilli())) {
+            } else if (!item.known().fits(queue.withGpus())) {
                 unfit.add(new Problem.Field(
                         request.at().apply(i) + "type",
                         "a service uses no GPU, and queue " + queue.name() + " has a profile with GPUs",

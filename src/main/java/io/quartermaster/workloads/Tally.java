@@ -135,8 +135,10 @@ public final class Tally {
             switch (workload.place()) {
                 case Counted.Place.Queued queued -> {
                     sum(waiting, workload.queue(), sign);
-                    for (UUID pool : workload.pools()) {
-                        sum(queuedMilli, new PolicyPool(workload.policy(), pool), sign * workload.gpuMilli());
+                    for (int i = 0; i < workload.pools().size(); i++) {
+                        PolicyPool where = new PolicyPool(
+                                workload.policy(), workload.pools().get(i));
+                        sum(queuedMilli, where, sign * workload.gpuMilli().get(i));
                     }
                 }
                 case Counted.Place.Holding(UUID pool, long gpuMilli) ->

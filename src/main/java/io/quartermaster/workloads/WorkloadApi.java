@@ -47,7 +47,7 @@ public final class WorkloadApi {
     /**
      * A workload in a list.
      *
-     * @param gpus of all workers together
+     * @param gpus of all workers together; of shares by memory what its newest attempt held, and absent before
      * @param wish what was asked for last: the leader makes it so
      * @param reason why it waits: the code of its first pool
      */
@@ -61,7 +61,13 @@ public final class WorkloadApi {
             String group,
             String profile,
             String submittedBy,
+
+            @Schema(
+                    description =
+                            "of all workers together; of shares by memory what its newest attempt holds or held, and absent before")
+            @Nullable
             GpuAmount gpus,
+
             int priority,
             boolean preemptible,
             boolean dedicatedOnly,

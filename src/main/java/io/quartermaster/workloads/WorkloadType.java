@@ -41,9 +41,9 @@ public enum WorkloadType {
         return defaultPreemptible;
     }
 
-    /** Whether work of this type may be submitted to a profile with that many GPUs (in thousandths). */
-    public boolean fits(long profileGpuMilli) {
-        return this != SERVICE || profileGpuMilli == 0;
+    /** Whether work of this type may be submitted to a profile whose workers have GPUs, or have none. */
+    public boolean fits(boolean withGpus) {
+        return this != SERVICE || !withGpus;
     }
 
     /** As the API and the database write it. */

@@ -69,7 +69,7 @@ class AgentRestartIT extends RealAgent {
             Launcher launcher = Launcher.forMachine(Isolation.NONE);
             Path attempt = Files.createDirectory(
                     crashed.attempts().resolve(order.attemptId().toString()));
-            new WorkEnvironment(crashed, launcher, false, 1_024, Optional.empty(), 20)
+            new WorkEnvironment(crashed, launcher, false, true, 1_024, Optional.empty(), 20)
                     .describe(order, launcher.forWork(order))
                     .write(new AttemptFolder(attempt).record());
         }

@@ -32,8 +32,8 @@ class GpusTest {
 
     @Test
     void simulatedDevicesAreTheSameAfterARestart() {
-        Gpus before = new Gpus.Simulated("n1", 3, "H100", 81_920);
-        Gpus after = new Gpus.Simulated("n1", 3, "H100", 81_920);
+        Gpus before = new Gpus.Simulated("n1", 3, "H100", 81_920, false);
+        Gpus after = new Gpus.Simulated("n1", 3, "H100", 81_920, false);
 
         assertThat(before.look()).hasSize(3).isEqualTo(after.look());
     }

@@ -78,7 +78,7 @@ abstract class RealAgent {
                 "n1",
                 new Credentials(service.tokenEndpoint(), "node-n1", FakeService.SECRET),
                 state(),
-                new Devices.Simulated(2, "H100", 81_920),
+                new Devices.Simulated(2, "H100", 81_920, false),
                 isolation,
                 trustsTenants,
                 stopsWorkOnClose,

@@ -22,12 +22,14 @@ import java.util.UUID;
 final class Records {
 
     static final UUID POOL = new UUID(2, 2);
+    static final UUID OTHER_POOL = new UUID(2, 3);
 
     private Records() {}
 
     static LiveAttempt attempt(String state, List<UUID> nodes, Report... reports) {
         List<Device> devices = new ArrayList<>();
-        nodes.forEach(node -> devices.add(new Device(devices.size(), Optional.of(node), OptionalLong.of(0), 1000)));
+        nodes.forEach(node ->
+                devices.add(new Device(devices.size(), Optional.of(node), OptionalLong.of(0), 1000, Optional.empty())));
         return new LiveAttempt(
                 new UUID(1, 1),
                 1,
@@ -83,14 +85,15 @@ final class Records {
                 new UUID(3, 3),
                 "1gpu",
                 "rnd-1gpu",
-                gpuMilli,
+                Profile.gpus(gpuMilli, 1, null, null),
+                List.of(gpuMilli, gpuMilli),
                 1,
                 1,
                 0,
                 0,
                 Map.of(),
                 Profile.Topology.ANY,
-                List.of(POOL));
+                List.of(POOL, OTHER_POOL));
     }
 
     private static WorkloadRecord workload(

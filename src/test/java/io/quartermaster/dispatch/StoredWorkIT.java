@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.testing.WithoutLeader;
+import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.inject.Inject;
 import java.util.List;
@@ -19,6 +20,59 @@ class StoredWorkIT extends LedByHand {
 
     @Inject
     DispatchConfig config;
+
+    @Test
+    void sharesByMemoryAndMigInstancesAreHeldMeteredAndKnownAgain() {
+        CellRows rows = new CellRows(database, "stored-shapes");
+        UUID pool = rows.pool("stored-shapes");
+        rows.node(pool, "stored-shapes-1", 1, LONG);
+        UUID cut = rows.node(pool, "stored-shapes-2", 1, LONG);
+        rows.run("update gpu set mig = true where node_id = $1", cut);
+        rows.inbox("node", cut.toString());
+        rows.allotment(pool, 2, 2);
+        UUID policy = rows.policy("/all", pool, 2, 2);
+        UUID quarter = rows.profile(0, pool);
+        rows.run("update profile set name = 'memory', gpu_memory_mib = 20480 where id = $1", quarter);
+        UUID instance = rows.profile(0, pool);
+        rows.run("update profile set name = 'mig', gpu_milli = 428, mig = '3g.40gb' where id = $1", instance);
+        UUID memory = rows.submit(rows.queue(policy, quarter), policy, quarter);
+        UUID instances = rows.queue(policy, instance);
+        UUID one = rows.submit(instances, policy, instance);
+        cell.settle();
+        UUID two = rows.submit(instances, policy, instance);
+        cell.settle();
+
+        assertThat(held(rows, memory)).containsExactly("250");
+        assertThat(List.of(held(rows, one), held(rows, two)))
+                .containsExactlyInAnyOrder(List.of("428 3g.40gb at 0"), List.of("428 3g.40gb at 4"));
+        assertThat(rows.usage("allocated")).containsExactlyInAnyOrder(250L, 428L, 428L);
+
+        // An engine that is built anew knows where the instances lie: there is no room for a third.
+        cell.rebuild();
+        UUID third = rows.submit(instances, policy, instance);
+        cell.settle();
+        assertThat(rows.state(third)).isEqualTo("waiting");
+        rows.report(one, "ended", "succeeded");
+        cell.settle();
+        assertThat(rows.state(third)).isEqualTo("starting");
+        assertThat(rows.run(
+                                "select waiting_gpu_milli($1, 30000, 2) as one, waiting_gpu_milli($1, 90000, 1) as none",
+                                pool)
+                        .getFirst()
+                        .toJson())
+                .isEqualTo(new JsonObject().put("one", 734).put("none", 1000));
+    }
+
+    private static List<String> held(CellRows rows, UUID workload) {
+        return rows
+                .run(
+                        "select d.gpu_milli || coalesce(' ' || d.mig || ' at ' || d.mig_first, '') as part from allocation_device d"
+                                + " join attempt a on a.id = d.attempt_id where a.workload_id = $1",
+                        workload)
+                .stream()
+                .map(row -> row.getString("part"))
+                .toList();
+    }
 
     @Test
     void runningWorkThatCannotBeReadKeepsItsDevicesWhileTheCellGoesOn() {

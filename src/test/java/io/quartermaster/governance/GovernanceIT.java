@@ -64,6 +64,32 @@ class GovernanceIT extends SharedPool {
     }
 
     @Test
+    void aProfileAsksForMemoryForAnInstanceOrForPartsOfSeveralGpus() {
+        for (Map<String, Object> gpus : List.<Map<String, Object>>of(
+                Map.of("gpuMemoryMiB", 20_480, "gpuDevices", 2),
+                Map.of("mig", "1g.10gb"),
+                Map.of("gpus", "0.5", "gpuDevices", 4))) {
+            Map<String, Object> profile = new HashMap<>(gpus);
+            profile.put("pools", List.of(POOL));
+            profile.put("name", "shape");
+            admin().body(profile).post(TENANT + "/profiles").then().statusCode(201);
+            admin().body(profile).post(TENANT + "/profiles").then().statusCode(200);
+            ValidatableResponse read =
+                    admin().get(TENANT + "/profiles/shape").then().statusCode(200);
+            gpus.forEach((field, value) -> read.body(field, equalTo(value)));
+            made(policy("rnd", "/rnd", "5", "9", "shape"));
+            admin().get(TENANT + "/usage/live").then().statusCode(200);
+            admin().delete(TENANT + "/policies/rnd").then().statusCode(200);
+            admin().delete(TENANT + "/profiles/shape").then().statusCode(200);
+        }
+        admin().body(Map.of("name", "shape", "gpus", "1", "mig", "1g.10gb", "pools", List.of(POOL)))
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("mig"));
+    }
+
+    @Test
     void theSameAgainChangesNothingAndOtherContentIsRefused() {
         made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
 

@@ -9,6 +9,7 @@ import static io.quartermaster.governance.RulesFixture.queue;
 import static io.quartermaster.governance.RulesFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import java.util.Arrays;
@@ -121,7 +122,7 @@ class PolicyChecksTest {
         Profile elastic = new Profile(
                 UUID.randomUUID(),
                 "gang",
-                2000,
+                GpuRequest.whole(2),
                 8,
                 2,
                 0,

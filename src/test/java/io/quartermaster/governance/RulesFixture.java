@@ -4,6 +4,7 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.Allotment;
 import io.quartermaster.capacity.Allotments;
 import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.Ids;
@@ -70,7 +71,7 @@ final class RulesFixture {
         return new Profile(
                 Ids.next(),
                 name,
-                gpus * 1000,
+                GpuRequest.whole(Math.toIntExact(gpus)),
                 1,
                 1,
                 0,

@@ -7,6 +7,7 @@ import io.quarkus.test.vertx.RunOnVertxContext;
 import io.quarkus.test.vertx.UniAsserter;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QueueOrder;
 import io.quartermaster.engine.Scope;
@@ -150,7 +151,7 @@ class RulesStoreIT {
         return new Profile(
                 Ids.next(),
                 name,
-                3000,
+                new GpuRequest.Memory(2, 20_480),
                 2,
                 1,
                 4000,

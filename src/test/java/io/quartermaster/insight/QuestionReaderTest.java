@@ -94,6 +94,9 @@ class QuestionReaderTest {
         return new ProfileApi.Request(
                 name,
                 GpuAmount.parse(gpus),
+                null,
+                null,
+                null,
                 workers,
                 minWorkers,
                 null,

@@ -53,7 +53,8 @@ class AdmissionIT {
 
     private void queued(TenantId tenant, UUID... workloads) {
         for (UUID id : workloads) {
-            tally.workload(new Counted(tenant, id, queue, POLICY, List.of(POOL), 1_000, new Counted.Place.Queued()));
+            tally.workload(
+                    new Counted(tenant, id, queue, POLICY, List.of(POOL), List.of(1_000L), new Counted.Place.Queued()));
         }
     }
 
@@ -179,7 +180,13 @@ class AdmissionIT {
         Tally next = new Tally();
         next.tenant(tenant, true, Map.of());
         next.workload(new Counted(
-                tenant, Ids.next(), queue, POLICY, List.of(POOL), 1_000, new Counted.Place.Holding(POOL, 1_000)));
+                tenant,
+                Ids.next(),
+                queue,
+                POLICY,
+                List.of(POOL),
+                List.of(1_000L),
+                new Counted.Place.Holding(POOL, 1_000)));
         counters().publish(2, 2_000, next);
         assertThat(counter(tenant, "queued:" + queue)).isEmpty();
         assertThat(counter(tenant, "used:-:" + POOL)).isEqualTo("1000");

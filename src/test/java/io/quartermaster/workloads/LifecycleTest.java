@@ -113,9 +113,9 @@ class LifecycleTest {
 
     @Test
     void aServiceRunsWithoutGpusOnly() {
-        assertThat(WorkloadType.SERVICE.fits(0)).isTrue();
-        assertThat(WorkloadType.SERVICE.fits(250)).isFalse();
-        assertThat(WorkloadType.TRAINING.fits(8000)).isTrue();
+        assertThat(WorkloadType.SERVICE.fits(false)).isTrue();
+        assertThat(WorkloadType.SERVICE.fits(true)).isFalse();
+        assertThat(WorkloadType.TRAINING.fits(true)).isTrue();
     }
 
     /** Per state the types of the states its own steps lead to, in alphabetical order. */

@@ -27,7 +27,7 @@ class TallyTest {
     private final Tally tally = new Tally();
 
     private static Counted counted(UUID id, Counted.Place place) {
-        return new Counted(TENANT, id, QUEUE, NLP, List.of(POOL, OTHER_POOL), 2_000, place);
+        return new Counted(TENANT, id, QUEUE, NLP, List.of(POOL, OTHER_POOL), List.of(2_000L, 500L), place);
     }
 
     private static Amount amount(Measure measure, Optional<UUID> policy) {
@@ -47,7 +47,7 @@ class TallyTest {
         assertThat(tally.whole(TENANT).values())
                 .containsEntry(new Waiting(QUEUE), 1L)
                 .containsEntry(amount(Measure.QUEUED, Optional.of(NLP)), 2_000L)
-                .containsEntry(new Amount(Measure.QUEUED, Optional.of(NLP), OTHER_POOL), 2_000L)
+                .containsEntry(new Amount(Measure.QUEUED, Optional.of(NLP), OTHER_POOL), 500L)
                 .doesNotContainKey(amount(Measure.USED, Optional.of(NLP)));
     }
 

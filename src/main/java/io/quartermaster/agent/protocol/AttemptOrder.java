@@ -76,11 +76,33 @@ public record AttemptOrder(
         return true;
     }
 
-    /** A device, or a part of it in thousandths, that the attempt holds. */
-    public record DeviceShare(int index, int gpuMilli) {
+    /**
+     * A device, or a part of it in thousandths, that the attempt holds.
+     *
+     * @param instance the MIG instance that the part is; null for another part, or all of the device
+     */
+    public record DeviceShare(
+            int index, int gpuMilli, @Nullable MigInstance instance) {
+        public DeviceShare(int index, int gpuMilli) {
+            this(index, gpuMilli, null);
+        }
+
         public DeviceShare {
             check(index >= 0, "device index must not be negative, was %s", index);
             check(gpuMilli >= 1 && gpuMilli <= 1_000, "gpuMilli must be from 1 to 1000, was %s", gpuMilli);
+        }
+    }
+
+    /**
+     * A MIG instance.
+     *
+     * @param profile such as {@code 1g.10gb}
+     * @param firstSlice the memory slice that it begins at
+     */
+    public record MigInstance(String profile, int firstSlice) {
+        public MigInstance {
+            check(profile.matches("[1-7]g\\.[0-9]{1,4}gb"), "no MIG profile: %s", profile);
+            check(firstSlice >= 0 && firstSlice < 8, "firstSlice must be from 0 to 7, was %s", firstSlice);
         }
     }
 

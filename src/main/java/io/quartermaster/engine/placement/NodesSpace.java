@@ -35,6 +35,7 @@ public final class NodesSpace implements Space {
     private final List<NodeSpace> lost = new ArrayList<>();
     private final List<Kind> kinds = new ArrayList<>();
     private @Nullable NodesSpace empty;
+    private @Nullable SortedSet<Long> deviceSizes;
     private long upGpuMilli;
 
     NodesSpace(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
@@ -105,14 +106,18 @@ public final class NodesSpace implements Space {
     }
 
     private int partOfSmallest(long memoryMiB) {
-        long smallest = Long.MAX_VALUE;
-        for (Node node : known) {
-            for (Node.Device device : node.devices()) {
-                boolean holdsIt = device.memoryMiB() >= memoryMiB;
-                smallest = holdsIt ? Math.min(smallest, device.memoryMiB()) : smallest;
+        SortedSet<Long> sizes = deviceSizes;
+        if (sizes == null) {
+            sizes = new TreeSet<>();
+            for (Node node : known) {
+                for (Node.Device device : node.devices()) {
+                    sizes.add(device.memoryMiB());
+                }
             }
+            deviceSizes = sizes;
         }
-        return smallest == Long.MAX_VALUE ? DeviceSpace.WHOLE : DeviceSpace.partOf(memoryMiB, smallest);
+        SortedSet<Long> largeEnough = sizes.tailSet(memoryMiB);
+        return largeEnough.isEmpty() ? DeviceSpace.WHOLE : DeviceSpace.partOf(memoryMiB, largeEnough.first());
     }
 
     @Override

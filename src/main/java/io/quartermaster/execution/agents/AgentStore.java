@@ -6,6 +6,7 @@ import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.json.JsonArray;
@@ -41,13 +42,14 @@ class AgentStore {
             select a.id, a.tenant_id, a.workload_id, a.number, a.worker, a.state, a.stop_reason,
                    greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
                    w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
-                   p.grace_ms, f.workers, f.min_workers, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
+                   p.grace_ms, f.workers, f.min_workers, f.gpu_memory_mib, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
               from attempt a
               join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
               join node_contact c on c.node_id = $1
-              join lateral (select jsonb_agg(jsonb_build_object('index', device_index, 'gpuMilli', gpu_milli) order by device_index)
+              join lateral (select jsonb_agg(jsonb_build_object('index', device_index, 'gpuMilli', gpu_milli, 'mig', mig,
+                                     'migFirst', mig_first) order by device_index)
                                      filter (where device_index is not null) as devices
                               from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id and node_id = $1) d on true
               join lateral (select array_agg(distinct node_id order by node_id) as nodes
@@ -304,13 +306,19 @@ class AgentStore {
                 }));
     }
 
+    private static AttemptOrder.@Nullable MigInstance instance(JsonObject device) {
+        String profile = device.getString("mig");
+        return profile == null ? null : new AttemptOrder.MigInstance(profile, device.getInteger("migFirst"));
+    }
+
     private static AttemptOrder order(Row row, UUID node) {
         String tenant = row.getString("tenant_id");
         List<AttemptOrder.DeviceShare> devices = new ArrayList<>();
         JsonArray held = row.get(JsonArray.class, "devices");
         for (Object entry : held == null ? new JsonArray() : held) {
             JsonObject device = (JsonObject) entry;
-            devices.add(new AttemptOrder.DeviceShare(device.getInteger("index"), device.getInteger("gpuMilli")));
+            devices.add(new AttemptOrder.DeviceShare(
+                    device.getInteger("index"), device.getInteger("gpuMilli"), instance(device)));
         }
         List<UUID> nodes = List.of(row.getArrayOfUUIDs("nodes"));
         Map<String, String> environment = new LinkedHashMap<>();
@@ -320,6 +328,16 @@ class AgentStore {
         environment.put("QM_NODE_RANK", Integer.toString(nodes.indexOf(node)));
         environment.put("QM_WORKERS", Integer.toString(row.getInteger("workers")));
         environment.put("QM_MIN_WORKERS", Integer.toString(row.getInteger("min_workers")));
+        environment.put(
+                "QM_GPUS",
+                new GpuAmount(devices.stream()
+                                .mapToLong(AttemptOrder.DeviceShare::gpuMilli)
+                                .sum())
+                        .decimal());
+        Long memoryMiB = row.getLong("gpu_memory_mib");
+        if (memoryMiB != null) {
+            environment.put("QM_GPU_MEMORY_MIB", memoryMiB.toString());
+        }
         Integer surplusWorker = row.getInteger("worker");
         if (surplusWorker != null) {
             environment.put("QM_SURPLUS_WORKER", surplusWorker.toString());

@@ -1,0 +1,90 @@
+package io.quartermaster.governance;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.Problem;
+import io.quartermaster.platform.ProblemException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ProfileReaderTest {
+
+    @Test
+    void eachWayToAskForGpusIsReadAndSaidBackTheSame() {
+        assertThat(shape("8", null, null, null)).isEqualTo(GpuRequest.whole(8));
+        assertThat(shape("0.25", null, null, null)).isEqualTo(new GpuRequest.Fraction(1, 250));
+        assertThat(shape("0.5", null, null, 4)).isEqualTo(new GpuRequest.Fraction(4, 500));
+        assertThat(shape(null, 20_480L, null, null)).isEqualTo(new GpuRequest.Memory(1, 20_480));
+        assertThat(shape(null, 20_480L, null, 2)).isEqualTo(new GpuRequest.Memory(2, 20_480));
+        assertThat(shape(null, null, "1g.10gb", null)).isEqualTo(new GpuRequest.Mig("1g.10gb"));
+    }
+
+    @Test
+    void aWorkerCountsAsItsPartsAndAShareByMemoryIsNotKnownBeforeItIsPlaced() {
+        assertThat(profile("0.5", null, null, 4).gpuMilli()).hasValue(2_000);
+        assertThat(profile(null, null, "3g.40gb", null).gpuMilli()).hasValue(428);
+        assertThat(profile(null, 20_480L, null, 2).gpuMilli()).isEmpty();
+        assertThat(profile(null, 20_480L, null, 2).hasGpus()).isTrue();
+    }
+
+    @Test
+    void whatSaysTheSameTwiceOrNothingIsRefusedByName() {
+        assertThat(refused(null, null, null, null)).containsExactly("gpus");
+        assertThat(refused("1", 20_480L, null, null)).containsExactly("gpuMemoryMiB");
+        assertThat(refused("1", null, "1g.10gb", null)).containsExactly("mig");
+        assertThat(refused(null, 20_480L, "1g.10gb", null)).containsExactly("mig");
+        assertThat(refused(null, 0L, null, null)).containsExactly("gpuMemoryMiB");
+        assertThat(refused(null, null, "5g.10gb", null)).containsExactly("mig");
+        assertThat(refused(null, null, "1g.99999999999gb", null)).containsExactly("mig");
+        assertThat(refused("2", null, null, 2)).containsExactly("gpuDevices");
+        assertThat(refused(null, null, "1g.10gb", 2)).containsExactly("gpuDevices");
+        assertThat(refused("0.5", null, null, 257)).containsExactly("gpuDevices");
+        assertThat(refused("1.5", null, null, null)).containsExactly("gpus");
+    }
+
+    private static GpuRequest shape(
+            @Nullable String gpus, @Nullable Long memoryMiB, @Nullable String mig, @Nullable Integer devices) {
+        Profile profile = profile(gpus, memoryMiB, mig, devices);
+        assertThat(new ProfileRow("acme", profile).toProfile()).isEqualTo(profile);
+        return profile.gpus();
+    }
+
+    private static List<String> refused(
+            @Nullable String gpus, @Nullable Long memoryMiB, @Nullable String mig, @Nullable Integer devices) {
+        List<String> fields = new ArrayList<>();
+        assertThatExceptionOfType(ProblemException.class)
+                .isThrownBy(() -> profile(gpus, memoryMiB, mig, devices))
+                .satisfies(e ->
+                        e.problem().errors().stream().map(Problem.Field::field).forEach(fields::add));
+        return fields;
+    }
+
+    private static Profile profile(
+            @Nullable String gpus, @Nullable Long memoryMiB, @Nullable String mig, @Nullable Integer devices) {
+        TreeMap<String, ProfileReader.Granted> granted = new TreeMap<>();
+        granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
+        ProfileApi.Request request = new ProfileApi.Request(
+                "shape",
+                gpus == null ? null : GpuAmount.parse(gpus),
+                memoryMiB,
+                mig,
+                devices,
+                1,
+                null,
+                null,
+                null,
+                null,
+                null,
+                List.of("h100"),
+                null);
+        return new ProfileReader(new ProblemException.Invalid(), "").read(request, Ids.next(), "shape", 0, granted);
+    }
+}
