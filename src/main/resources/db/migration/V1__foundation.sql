@@ -238,6 +238,7 @@ create table profile (
     gpu_devices     int not null default 1 check (gpu_devices between 1 and 256),
     gpu_memory_mib  bigint check (gpu_memory_mib > 0),
     mig             text check (mig ~ '^[1-7]g\.[0-9]+gb$'),
+    max_gpus        int check (max_gpus * 1000::bigint >= gpu_milli),
     workers         int not null default 1 check (workers between 1 and 10000),
     min_workers     int not null default 1 check (min_workers between 1 and workers),
     cpu_milli       bigint not null default 0 check (cpu_milli >= 0),
@@ -251,19 +252,27 @@ create table profile (
     version         bigint not null default 0,
     retired_at      timestamptz,
     primary key (tenant_id, id),
-    check (gpu_memory_mib is null or gpu_milli = 0 and mig is null)
+    check (gpu_memory_mib is null or gpu_milli = 0 and mig is null),
+    check (max_gpus is null or gpu_milli > 0 and gpu_milli % 1000 = 0 and gpu_devices = 1 and mig is null)
 );
+comment on column profile.max_gpus is 'a worker may ask for any whole number of GPUs from gpu_milli up to this; null: it has gpu_milli';
 comment on column profile.gpu_milli is 'what one worker counts as; 0 for a share by memory, which counts as its part of the GPU that it is given';
 comment on column profile.gpu_devices is 'over how many GPUs of a node a part is spread, evenly; gpu_memory_mib is of each';
 
 -- Reads the GPUs of nodes, which no tenant may: it answers what a share by memory counts as, and nothing else.
-create function waiting_gpu_milli(pool uuid, memory_mib bigint, devices int) returns bigint
+create function waiting_gpu_milli(pool uuid, each_mib bigint, devices int) returns bigint
     language sql stable security definer set search_path = public as $$
-    select devices * coalesce((memory_mib * 1000 + min(g.memory_mib) - 1) / min(g.memory_mib), 1000)
+    select devices * coalesce((each_mib * 1000 + min(g.memory_mib) - 1) / min(g.memory_mib), 1000)
       from gpu g join node n on n.id = g.node_id and n.retired_at is null
-     where n.pool_id = pool and g.healthy and g.memory_mib >= waiting_gpu_milli.memory_mib
+     where n.pool_id = pool and g.healthy and g.memory_mib >= each_mib
 $$;
 comment on function waiting_gpu_milli is 'what a share by memory counts as in a pool while it waits: as its part of the smallest GPU that holds it, rounded up';
+
+create function asked_gpu_milli(gpus int, gpu_milli bigint, max_gpus int) returns bigint
+    language sql immutable as $$
+    select case when max_gpus is null then gpu_milli else greatest(gpu_milli, least(coalesce(gpus, 0), max_gpus) * 1000::bigint) end
+$$;
+comment on function asked_gpu_milli is 'what one worker counts as whose workload names so many GPUs: the nearest amount that its profile allows, the least where it names none';
 
 create unique index profile_name on profile (tenant_id, name) where retired_at is null;
 
@@ -365,6 +374,7 @@ create table workload (
     environment     jsonb not null default '{}',
     abort_callback  jsonb,
     max_runtime_ms  bigint check (max_runtime_ms > 0),
+    gpus            int check (gpus > 0),
     labels          jsonb not null default '{}',
     submitted_at    timestamptz not null default clock_timestamp(),
     -- wishes: what the API asks for
@@ -391,6 +401,7 @@ create table workload (
     primary key (tenant_id, id),
     foreign key (tenant_id, queue_id) references queue
 );
+comment on column workload.gpus is 'whole GPUs of one worker, as its submission names them within the range of its profile; see asked_gpu_milli';
 comment on column workload.quick_losses is 'attempts in a row that were lost soon after they were bound';
 comment on column workload.retry_at is 'because of them it is not tried again before';
 comment on column workload.paused_attempt is 'whose processes stand still on paused_node, or are being ended there; null once they were taken over or are over';
@@ -623,7 +634,7 @@ grant update on allotment, capacity_reservation, profile, policy, policy_quota, 
 grant delete on allotment, capacity_reservation, policy_quota, access_rule, idempotency to ${requestRole};
 -- The API writes wishes; the leader alone writes states. The database holds it to that.
 grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible, dedicated_only, command, environment,
-    abort_callback, max_runtime_ms, labels, submitted_at, wish, state) on workload to ${requestRole};
+    abort_callback, max_runtime_ms, gpus, labels, submitted_at, wish, state) on workload to ${requestRole};
 grant update (wish, priority, labels, queue_id, policy_id, profile_id) on workload to ${requestRole};
 
 grant select, insert, update, delete on all tables in schema public to ${systemRole};

@@ -6,6 +6,7 @@ import io.quartermaster.engine.placement.CountedSpace;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The shape of a job.
  *
  * @param gpus of one worker; none for work without GPUs
+ * @param maxGpus up to how many whole GPUs a workload may ask for instead, where it may choose
  * @param workers how many it wants
  * @param minWorkers with how many it starts, all at once
  * @param cpuMilli per worker, thousandths of a core
@@ -29,6 +31,7 @@ public record Profile(
         UUID id,
         String name,
         GpuRequest gpus,
+        OptionalInt maxGpus,
         int workers,
         int minWorkers,
         long cpuMilli,
@@ -56,6 +59,10 @@ public record Profile(
     public Profile {
         nodeLabels = Collections.unmodifiableSortedMap(new TreeMap<>(nodeLabels));
         pools = List.copyOf(pools);
+        if (maxGpus.isPresent()
+                && !(gpus instanceof GpuRequest.Whole(int least) && least > 0 && least <= maxGpus.getAsInt())) {
+            throw new IllegalArgumentException("a range of GPUs goes from a whole number up to one");
+        }
         if (minWorkers < 1 || workers < minWorkers) {
             throw new IllegalArgumentException("profile " + name + " is no shape that could run");
         }
@@ -89,6 +96,16 @@ public record Profile(
     /** What one worker counts as; empty for a share by memory, which counts as its part of the GPU that it is given. */
     public OptionalLong gpuMilli() {
         return gpus instanceof GpuRequest.Memory ? OptionalLong.empty() : OptionalLong.of(CountedSpace.counts(gpus));
+    }
+
+    /** What one worker asks for when its workload names so many GPUs, which the profile allows. */
+    public GpuRequest gpus(OptionalInt named) {
+        return maxGpus.isPresent() && named.isPresent() ? GpuRequest.whole(named.getAsInt()) : gpus;
+    }
+
+    /** What a workload may choose of it. */
+    public GpuRange range() {
+        return GpuRange.of(this);
     }
 
     public boolean hasGpus() {

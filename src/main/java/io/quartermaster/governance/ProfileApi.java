@@ -13,6 +13,9 @@ import org.jspecify.annotations.Nullable;
 /** Profiles as the API speaks of them. */
 public final class ProfileApi {
 
+    private static final String MAX_GPUS =
+            "a workload may name any whole number of GPUs for a worker, from gpus up to this; absent: it has gpus";
+
     private static final String GPU_MEMORY =
             "of a GPU, for one worker: it counts as its part of the GPU that it is given, in thousandths, rounded up";
 
@@ -60,6 +63,9 @@ public final class ProfileApi {
                     examples = "3")
             @Nullable
             GpuAmount gpus,
+
+            @Schema(description = MAX_GPUS, examples = "8") @Nullable
+            GpuAmount maxGpus,
 
             @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
 
@@ -118,6 +124,8 @@ public final class ProfileApi {
             @Nullable
             GpuAmount gpus,
 
+            @Schema(description = MAX_GPUS) @Nullable GpuAmount maxGpus,
+
             @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
 
             @Schema(description = MIG) @Nullable String mig,
@@ -143,6 +151,9 @@ public final class ProfileApi {
                     profile.id(),
                     profile.name(),
                     gpus.amount(),
+                    profile.maxGpus().isPresent()
+                            ? new GpuAmount(profile.maxGpus().getAsInt() * 1_000L)
+                            : null,
                     gpus.memoryMiB(),
                     gpus.mig(),
                     gpus.devices() == 1 ? null : gpus.devices(),

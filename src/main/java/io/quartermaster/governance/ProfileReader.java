@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -57,7 +58,8 @@ public final class ProfileReader {
     /** Notes what is wrong whatever the pools are. Answers the GPUs of one worker, where nothing is wrong with them. */
     public Optional<GpuRequest> check(ProfileApi.Request request) {
         Optional<GpuRequest> gpus = gpus(request);
-        workers(request, gpus.map(CountedSpace::counts).orElse(0L));
+        workers(request, most(request, gpus));
+
         amount("cpuMilli", request.cpuMilli());
         amount("memoryMiB", request.memoryMiB());
         note(
@@ -116,6 +118,22 @@ public final class ProfileReader {
         return fine
                 ? Optional.of(Profile.gpus(amount == null ? 0 : amount.milli() * devices, devices, memory, mig))
                 : Optional.empty();
+    }
+
+    /** Notes what is wrong with its range; answers what one worker counts as at the most. */
+    private long most(ProfileApi.Request request, Optional<GpuRequest> gpus) {
+        long least = gpus.map(CountedSpace::counts).orElse(0L);
+        GpuAmount most = request.maxGpus();
+        if (most == null || gpus.isEmpty()) {
+            return least;
+        }
+        boolean ranges = gpus.get() instanceof GpuRequest.Whole whole && whole.count() > 0;
+        boolean fine = noted(
+                ranges && most.milli() % WHOLE_GPU == 0 && most.milli() >= least,
+                "maxGpus",
+                ranges ? "is no whole number from gpus on" : "a range is of whole GPUs",
+                ranges ? "a whole number, \"" + new GpuAmount(least) + "\" or more" : "none, or gpus of \"1\" or more");
+        return fine ? most.milli() : least;
     }
 
     private boolean noted(boolean fine, String field, String message, String accepted) {
@@ -194,6 +212,7 @@ public final class ProfileReader {
                 id,
                 name,
                 gpus.orElseThrow(),
+                maxGpus(request),
                 workersOf(request),
                 minWorkersOf(request),
                 given(request.cpuMilli()),
@@ -207,6 +226,11 @@ public final class ProfileReader {
                         ? OptionalLong.empty()
                         : OptionalLong.of(request.maxRuntime().toMillis()),
                 version);
+    }
+
+    private static OptionalInt maxGpus(ProfileApi.Request request) {
+        GpuAmount most = request.maxGpus();
+        return most == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(most.milli() / WHOLE_GPU));
     }
 
     private List<PoolId> pools(@Nullable List<@Nullable String> names, SortedMap<String, Granted> granted) {

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -48,6 +49,10 @@ class ProfileRow {
     @Column(name = "mig")
     @Nullable
     String mig;
+
+    @Column(name = "max_gpus")
+    @Nullable
+    Integer maxGpus;
 
     @Column(name = "workers")
     int workers;
@@ -113,6 +118,7 @@ class ProfileRow {
             }
             case GpuRequest.Mig instance -> mig = instance.profile();
         }
+        maxGpus = profile.maxGpus().isPresent() ? profile.maxGpus().getAsInt() : null;
         workers = profile.workers();
         minWorkers = profile.minWorkers();
         cpuMilli = profile.cpuMilli();
@@ -134,6 +140,7 @@ class ProfileRow {
                 id,
                 name,
                 Profile.gpus(gpuMilli, gpuDevices, gpuMemoryMib, mig),
+                maxGpus == null ? OptionalInt.empty() : OptionalInt.of(maxGpus),
                 workers,
                 minWorkers,
                 cpuMilli,

@@ -121,6 +121,7 @@ class ProfileService {
                 of.id(),
                 profile.name(),
                 profile.gpus(),
+                profile.maxGpus(),
                 profile.workers(),
                 profile.minWorkers(),
                 profile.cpuMilli(),

@@ -13,6 +13,7 @@ import io.quartermaster.engine.Scope;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.simulation.Playout;
+import io.quartermaster.governance.GpuRange;
 import io.quartermaster.governance.Policy;
 import io.quartermaster.governance.PolicyQuota;
 import io.quartermaster.governance.Profile;
@@ -221,6 +222,14 @@ final class Hypothesis {
                         asked.workload(i) + "type",
                         "a service uses no GPU, and this would have some",
                         "another type, or a shape without GPUs");
+            }
+            GpuRange gpus = shape.profile().range();
+            if (!gpus.allows(Shapes.named(workload))) {
+                throw ProblemException.refused(
+                        "gpus-out-of-range",
+                        asked.workload(i) + "gpus",
+                        "its profile or shape gives no worker so many",
+                        gpus.accepted());
             }
             int count = workload.count() == null ? 1 : workload.count();
             for (int n = 1; n <= count; n++) {

@@ -177,6 +177,7 @@ final class QuestionReader {
             Names.check(problems, at + "policy", workload.policy());
             shape(at, workload.shape());
         }
+        Submission.checkGpus(workload.gpus(), at + "gpus", problems);
         Integer priority = workload.priority();
         problems.check(
                 priority == null || priority >= 0 && priority <= Submission.MAX_PRIORITY,

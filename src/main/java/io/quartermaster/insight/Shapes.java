@@ -19,11 +19,14 @@ import io.quartermaster.workloads.WorkloadType;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** New work of a what-if in the words of the engine, as the leader would put it had it been submitted. */
 final class Shapes {
+
+    private static final long WHOLE_GPU = 1_000;
 
     private Shapes() {}
 
@@ -57,7 +60,7 @@ final class Shapes {
                 caller.realm() instanceof Realm.Tenant ? Optional.of(caller.subject()) : Optional.empty(),
                 Optional.of(new ProfileId(profile.id().toString())),
                 queue.id(),
-                shape(profile),
+                shape(profile, named(asked)),
                 profile.pools(),
                 asked.priority() == null ? type.defaultPriority() : asked.priority(),
                 asked.preemptible() == null ? type.defaultPreemptible() : asked.preemptible(),
@@ -70,11 +73,18 @@ final class Shapes {
                 Optional.empty());
     }
 
-    private static Shape shape(Profile profile) {
+    /** How many whole GPUs a worker is to have, if it is said. */
+    static OptionalInt named(Hypothetical asked) {
+        return asked.gpus() == null
+                ? OptionalInt.empty()
+                : OptionalInt.of(Math.toIntExact(asked.gpus().milli() / WHOLE_GPU));
+    }
+
+    private static Shape shape(Profile profile, OptionalInt named) {
         return new Shape(
                 profile.workers(),
                 profile.minWorkers(),
-                profile.gpus(),
+                profile.gpus(named),
                 profile.cpuMilli(),
                 profile.memoryMiB(),
                 profile.nodeLabels(),

@@ -66,6 +66,10 @@ final class SimulationApi {
             @Schema(description = "what a profile would say, without a name")
             ProfileApi.@Nullable Request shape,
 
+            @Schema(description = "whole GPUs of one worker, where the profile has a range; absent: the profile's gpus")
+            @Nullable
+            GpuAmount gpus,
+
             @Schema(description = "how many like it, one after the other; absent: 1") @Nullable
             Integer count,
 

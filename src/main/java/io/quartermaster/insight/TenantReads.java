@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -34,7 +35,7 @@ class TenantReads {
     private static final String QUEUES = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
                        'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
-                       'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'workers', f.workers,
+                       'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'maxGpus', f.max_gpus, 'workers', f.workers,
                        'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
                        'required', f.required_level, 'preferred', f.preferred_level, 'maxRuntimeMillis', f.max_runtime_ms,
                        'pools', (select coalesce(json_agg(l.name order by x.place), '[]')
@@ -133,6 +134,9 @@ class TenantReads {
                                 ? node.get("gpuMemoryMiB").asLong()
                                 : null,
                         text(node, "mig").orElse(null)),
+                node.path("maxGpus").isNumber()
+                        ? OptionalInt.of(node.get("maxGpus").asInt())
+                        : OptionalInt.empty(),
                 node.get("workers").asInt(),
                 node.get("minWorkers").asInt(),
                 node.get("cpuMilli").asLong(),

@@ -55,7 +55,7 @@ class LiveUsage {
                           from policy_quota c where c.tenant_id = p.tenant_id and c.policy_id = p.id))), '[]')
                        from policy p where p.tenant_id = :tenant),
                 'workloads', (select coalesce(json_agg(json_build_object('id', w.id, 'queue', w.queue_id, 'policy', w.policy_id,
-                       'pools', f.pool_ids, 'gpuMilli', (select json_agg(f.workers * case when f.gpu_memory_mib is null then f.gpu_milli
+                       'pools', f.pool_ids, 'gpuMilli', (select json_agg(f.workers * case when f.gpu_memory_mib is null then asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus)
                            else waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) end order by x.place)
                            from unnest(f.pool_ids) with ordinality as x(id, place)), 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
                        from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.governance.GpuRange;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -14,6 +15,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -32,7 +34,7 @@ class QueueDirectory {
 
     private static final String READ = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'policy', q.policy_id, 'profile', q.profile_id,
-                       'group', p.group_path, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
+                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null, 'maxGpus', f.max_gpus, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
                                    from access_rule r where r.tenant_id = q.tenant_id and r.queue_id = q.id)) as text)
               from queue q
@@ -111,7 +113,12 @@ class QueueDirectory {
                     UUID.fromString(node.get("policy").asText()),
                     UUID.fromString(node.get("profile").asText()),
                     new GroupPath(node.get("group").asText()),
-                    node.get("withGpus").asBoolean(),
+                    new GpuRange(
+                            node.get("gpuMilli").asLong(),
+                            node.get("withGpus").asBoolean(),
+                            node.get("maxGpus").isNull()
+                                    ? OptionalInt.empty()
+                                    : OptionalInt.of(node.get("maxGpus").asInt())),
                     node.get("maxWaiting").asInt(),
                     node.get("draining").asBoolean(),
                     node.get("active").asBoolean(),

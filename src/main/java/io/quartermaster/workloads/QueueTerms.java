@@ -2,13 +2,14 @@ package io.quartermaster.workloads;
 
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.governance.GpuRange;
 import java.util.UUID;
 
 /**
  * What a submission needs to know of its queue.
  *
  * @param version of the queue, which the insert compares again
- * @param withGpus whether a worker of the profile has GPUs, or parts of them
+ * @param gpus of one worker of the profile
  * @param maxWaiting most that may wait in it
  * @param draining whether it takes no more work
  */
@@ -19,7 +20,7 @@ record QueueTerms(
         UUID policy,
         UUID profile,
         GroupPath group,
-        boolean withGpus,
+        GpuRange gpus,
         int maxWaiting,
         boolean draining,
         boolean tenantActive,

@@ -1,10 +1,12 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException.Invalid;
 import io.quartermaster.platform.Words;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param preemptible the type's own when absent
  * @param dedicatedOnly to run only within what is reserved
  * @param abortCallback run before it is stopped, within the policy's grace time
+ * @param gpus of one worker, where the profile lets the workload choose
  * @param maxRuntime it is stopped when it has run that long
  * @param hold not to be started before it is released
  */
@@ -31,6 +34,14 @@ public record Submission(
         @Nullable Integer priority,
         @Nullable Boolean preemptible,
         @Nullable Boolean dedicatedOnly,
+
+        @Schema(
+                description =
+                        "whole GPUs of one worker, within the range of the queue's profile; absent: the profile's gpus",
+                examples = "4")
+        @Nullable
+        GpuAmount gpus,
+
         @Nullable Duration maxRuntime,
         @Nullable Map<String, @Nullable String> labels,
         @Nullable Boolean hold) {
@@ -45,6 +56,7 @@ public record Submission(
     public static final int MAX_PRIORITY = 1_000;
     public static final Duration MAX_RUNTIME = Duration.ofDays(365);
 
+    private static final long WHOLE_GPU = 1_000;
     private static final Pattern QUEUE = Pattern.compile("[a-z0-9][a-z0-9-]{0,126}");
     private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,127}");
     private static final Pattern RESERVED_VARIABLE =
@@ -74,6 +86,7 @@ public record Submission(
             checkWords(abortCallback, at + "abortCallback", invalid);
         }
         checkEnvironment(at, invalid);
+        checkGpus(gpus, at + "gpus", invalid);
         checkLabels(at, invalid);
         invalid.check(
                 priority == null || priority >= 0 && priority <= MAX_PRIORITY,
@@ -86,6 +99,20 @@ public record Submission(
                 at + "maxRuntime",
                 "out of range",
                 "an ISO-8601 duration from PT1S to " + MAX_RUNTIME);
+    }
+
+    /** How many whole GPUs a worker is to have, if the submission says so. */
+    OptionalInt namedGpus() {
+        return gpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(gpus.milli() / WHOLE_GPU));
+    }
+
+    /** Notes what is wrong with an amount of GPUs, whatever the profile. */
+    public static void checkGpus(@Nullable GpuAmount gpus, String field, Invalid invalid) {
+        invalid.check(
+                gpus == null || gpus.milli() > 0 && gpus.milli() % WHOLE_GPU == 0,
+                field,
+                "is no whole number of GPUs",
+                "a whole number within the range of the profile, such as \"4\"");
     }
 
     int effectivePriority() {

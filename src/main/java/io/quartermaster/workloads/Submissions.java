@@ -44,12 +44,12 @@ class Submissions {
             with asked as (
                 select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
                     priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
-                    max_runtime_ms bigint, labels jsonb, wish text, state text)),
+                    max_runtime_ms bigint, gpus int, labels jsonb, wish text, state text)),
             submitted as (
                 insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible,
-                    dedicated_only, command, environment, abort_callback, max_runtime_ms, labels, wish, state)
+                    dedicated_only, command, environment, abort_callback, max_runtime_ms, gpus, labels, wish, state)
                 select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, :submitter, a.priority, a.preemptible,
-                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.labels, a.wish, a.state
+                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus, a.labels, a.wish, a.state
                   from asked a
                   join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.retired_at is null
                   join tenant t on t.id = q.tenant_id and t.state = 'active'
@@ -185,6 +185,7 @@ class Submissions {
     private static void requireAllowed(Request request, Map<String, QueueTerms> terms) {
         List<Problem.Field> unknown = new ArrayList<>();
         List<Problem.Field> unfit = new ArrayList<>();
+        List<Problem.Field> beyond = new ArrayList<>();
         Set<String> closed = new TreeSet<>();
         List<Problem.Field> drained = new ArrayList<>();
         for (int i = 0; i < request.items().size(); i++) {
@@ -202,11 +203,16 @@ class Submissions {
                         request.at().apply(i) + "queue",
                         "queue " + queue.name() + " is draining: it takes no more work",
                         "the name of a queue that takes work"));
-            } else if (!item.known().fits(queue.withGpus())) {
+            } else if (!item.known().fits(queue.gpus().any())) {
                 unfit.add(new Problem.Field(
                         request.at().apply(i) + "type",
                         "a service uses no GPU, and queue " + queue.name() + " has a profile with GPUs",
                         "another type, or a queue whose profile has none"));
+            } else if (!queue.gpus().allows(item.namedGpus())) {
+                beyond.add(new Problem.Field(
+                        request.at().apply(i) + "gpus",
+                        "queue " + queue.name() + " has a profile that gives no worker so many",
+                        queue.gpus().accepted()));
             }
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
@@ -223,6 +229,10 @@ class Submissions {
         if (!unfit.isEmpty()) {
             throw new ProblemException(
                     Problem.of(422, "type-does-not-fit", unfit.getFirst().message(), unfit));
+        }
+        if (!beyond.isEmpty()) {
+            throw new ProblemException(
+                    Problem.of(422, "gpus-out-of-range", beyond.getFirst().message(), beyond));
         }
     }
 
@@ -283,6 +293,7 @@ class Submissions {
             Map<String, @Nullable String> environment,
             @Nullable List<@Nullable String> abortCallback,
             @Nullable Long maxRuntimeMs,
+            @Nullable Integer gpus,
             Map<String, @Nullable String> labels,
             String wish,
             String state) {
@@ -302,6 +313,7 @@ class Submissions {
                     item.environment() == null ? Map.of() : item.environment(),
                     item.abortCallback(),
                     item.maxRuntime() == null ? null : item.maxRuntime().toMillis(),
+                    item.namedGpus().isPresent() ? item.namedGpus().getAsInt() : null,
                     item.labels() == null ? Map.of() : item.labels(),
                     item.wish().word(),
                     WorkloadState.submitted(item.wish()).word());

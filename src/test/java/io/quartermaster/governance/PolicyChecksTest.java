@@ -14,6 +14,7 @@ import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -123,6 +124,7 @@ class PolicyChecksTest {
                 UUID.randomUUID(),
                 "gang",
                 GpuRequest.whole(2),
+                OptionalInt.empty(),
                 8,
                 2,
                 0,

@@ -11,7 +11,9 @@ import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -33,6 +35,36 @@ class ProfileReaderTest {
         assertThat(profile(null, null, "3g.40gb", null).gpuMilli()).hasValue(428);
         assertThat(profile(null, 20_480L, null, 2).gpuMilli()).isEmpty();
         assertThat(profile(null, 20_480L, null, 2).hasGpus()).isTrue();
+    }
+
+    @Test
+    void aRangeGoesFromAWholeNumberOfGpusToOne() {
+        Profile profile = ranging("2", "8");
+        assertThat(new ProfileRow("acme", profile).toProfile()).isEqualTo(profile);
+        assertThat(profile.startGpuMilli()).isEqualTo(2_000);
+        assertThat(profile.gpus(OptionalInt.empty())).isEqualTo(GpuRequest.whole(2));
+        assertThat(profile.gpus(OptionalInt.of(5))).isEqualTo(GpuRequest.whole(5));
+        assertThat(IntStream.of(1, 2, 8, 9).filter(gpus -> profile.range().allows(OptionalInt.of(gpus))))
+                .containsExactly(2, 8);
+        assertThat(profile.range().accepted()).isEqualTo("\"2\" to \"8\", whole numbers");
+        for (List<String> wrong :
+                List.of(List.of("2", "1"), List.of("2", "2.5"), List.of("0.5", "1"), List.of("0", "1"))) {
+            assertThatExceptionOfType(ProblemException.class)
+                    .as("%s", wrong)
+                    .isThrownBy(() -> ranging(wrong.get(0), wrong.get(1)))
+                    .satisfies(e ->
+                            assertThat(e.problem().errors().getFirst().field()).isEqualTo("maxGpus"));
+        }
+    }
+
+    @Test
+    void withoutARangeAWorkloadMayNameOnlyWhatItHasAnyway() {
+        GpuRange fixed = profile("2", null, null, null).range();
+        assertThat(IntStream.of(1, 2, 3).filter(gpus -> fixed.allows(OptionalInt.of(gpus))))
+                .containsExactly(2);
+        assertThat(fixed.allows(OptionalInt.empty())).isTrue();
+        assertThat(profile(null, 20_480L, null, null).range().allows(OptionalInt.of(1)))
+                .isFalse();
     }
 
     @Test
@@ -67,13 +99,27 @@ class ProfileReaderTest {
         return fields;
     }
 
+    private static Profile ranging(String gpus, String maxGpus) {
+        return read(gpus, maxGpus, null, null, null);
+    }
+
     private static Profile profile(
             @Nullable String gpus, @Nullable Long memoryMiB, @Nullable String mig, @Nullable Integer devices) {
+        return read(gpus, null, memoryMiB, mig, devices);
+    }
+
+    private static Profile read(
+            @Nullable String gpus,
+            @Nullable String maxGpus,
+            @Nullable Long memoryMiB,
+            @Nullable String mig,
+            @Nullable Integer devices) {
         TreeMap<String, ProfileReader.Granted> granted = new TreeMap<>();
         granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
         ProfileApi.Request request = new ProfileApi.Request(
                 "shape",
                 gpus == null ? null : GpuAmount.parse(gpus),
+                maxGpus == null ? null : GpuAmount.parse(maxGpus),
                 memoryMiB,
                 mig,
                 devices,

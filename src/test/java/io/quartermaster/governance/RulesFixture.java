@@ -72,6 +72,7 @@ final class RulesFixture {
                 Ids.next(),
                 name,
                 GpuRequest.whole(Math.toIntExact(gpus)),
+                OptionalInt.empty(),
                 1,
                 1,
                 0,

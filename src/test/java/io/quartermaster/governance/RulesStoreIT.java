@@ -152,6 +152,7 @@ class RulesStoreIT {
                 Ids.next(),
                 name,
                 new GpuRequest.Memory(2, 20_480),
+                OptionalInt.empty(),
                 2,
                 1,
                 4000,

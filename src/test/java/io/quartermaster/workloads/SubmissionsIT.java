@@ -65,6 +65,41 @@ class SubmissionsIT extends TwoTenantsWork {
         cancel(id);
     }
 
+    @Test
+    void aWorkloadNamesItsGpusWithinTheRangeOfItsProfile() {
+        UUID pool = rows.run("select id from pool where name = 'workloads'")
+                .getFirst()
+                .getUUID("id");
+        String queue = rows.queue("/rnd/range", pool, 0, 4, 1, 10);
+        rows.run(
+                "update profile set max_gpus = 3 where id = (select profile_id from queue where name = $1 and tenant_id = $2)",
+                queue,
+                A);
+        Map<String, Object> three = with(with(training(queue, "three"), "gpus", "3"), "hold", true);
+        request(member())
+                .body(Map.of("items", List.of(three, with(training(queue, "four"), "gpus", "4"))))
+                .post(WORKLOADS + "/batches")
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("gpus-out-of-range"))
+                .body("errors.field", contains("items[1].gpus"))
+                .body("errors.accepted", contains("\"1\" to \"3\", whole numbers"));
+        List<String> ids = request(member())
+                .body(Map.of("items", List.of(three, with(training(queue, "one"), "hold", true))))
+                .post(WORKLOADS + "/batches")
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("items.id");
+        get(ids.get(0)).then().body("workload.gpus", equalTo("3"));
+        get(ids.get(1)).then().body("workload.gpus", equalTo("1"));
+
+        // Whose profile allows less meanwhile takes the nearest amount that it allows.
+        rows.run("update profile set max_gpus = 2 where max_gpus = 3 and tenant_id = $1", A);
+        get(ids.get(0)).then().body("workload.gpus", equalTo("2"));
+        ids.forEach(TwoTenantsWork::cancel);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     type        | 400 | "mining"
@@ -75,6 +110,8 @@ class SubmissionsIT extends TwoTenantsWork {
                     priority    | 400 | "high"
                     maxRuntime  | 400 | "soon"
                     gpus        | 400 | 3
+                    gpus        | 400 | "0.5"
+                    gpus        | 422 | "3"
                     environment | 400 | {"QM_TENANT": "x"}
                     """)
     void badInputIsRefusedWithItsFieldAndNothingIsWritten(String field, int status, String value) throws Exception {

@@ -1,0 +1,34 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.platform.GpuAmount;
+import java.util.OptionalInt;
+
+/**
+ * What a workload may choose of a profile's GPUs.
+ *
+ * @param leastGpuMilli what one worker counts as that names nothing; 0 where that is not known
+ * @param any whether a worker has GPUs, or parts of them, at all
+ * @param most up to how many whole GPUs it may name; empty where it may not choose
+ */
+public record GpuRange(long leastGpuMilli, boolean any, OptionalInt most) {
+
+    private static final long GPU = 1_000;
+
+    static GpuRange of(Profile profile) {
+        return new GpuRange(profile.gpuMilli().orElse(0), profile.hasGpus(), profile.maxGpus());
+    }
+
+    /** Whether a workload may name so many for each worker; what a worker has anyway it may. */
+    public boolean allows(OptionalInt named) {
+        return named.isEmpty()
+                || named.getAsInt() * GPU == leastGpuMilli
+                || most.isPresent() && named.getAsInt() * GPU > leastGpuMilli && named.getAsInt() <= most.getAsInt();
+    }
+
+    /** What it may name, for an answer that refuses something else. */
+    public String accepted() {
+        return most.isPresent()
+                ? "\"" + new GpuAmount(leastGpuMilli) + "\" to \"" + most.getAsInt() + "\", whole numbers"
+                : "none: the profile says what a worker has";
+    }
+}
