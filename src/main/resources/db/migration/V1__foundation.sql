@@ -132,6 +132,7 @@ create table pool (
     capacity_milli  bigint check (capacity_milli >= 0),
     elastic         boolean not null default false,
     topology_levels text[] not null default '{}',
+    hours           jsonb,
     created_at      timestamptz not null default clock_timestamp(),
     version         bigint not null default 0,
     retired_at      timestamptz
@@ -500,7 +501,7 @@ create table preemption (
     id            uuid not null,
     workload_id   uuid not null,
     attempt_id    uuid not null,
-    cause         text not null check (cause in ('reclaim', 'preempt', 'consolidate', 'drain')),
+    cause         text not null check (cause in ('reclaim', 'preempt', 'consolidate', 'drain', 'close')),
     for_workload  uuid,
     receipt       jsonb not null,
     format        int not null default 1,

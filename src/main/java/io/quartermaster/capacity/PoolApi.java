@@ -36,7 +36,10 @@ final class PoolApi {
                     description = "names of the levels of its nodes' topology, the widest first",
                     examples = "[\"zone\",\"rack\"]")
             @Nullable
-            List<String> topologyLevels) {
+            List<String> topologyLevels,
+
+            @Schema(description = "absent: always open") @Nullable
+            PoolHours hours) {
 
         Settings settings() {
             return new Settings(
@@ -44,7 +47,8 @@ final class PoolApi {
                     shareGpus == null ? Pool.Sharing.TENANT : shareGpus,
                     capacity,
                     elastic != null && elastic,
-                    topologyLevels == null ? List.of() : topologyLevels);
+                    topologyLevels == null ? List.of() : topologyLevels,
+                    PoolHours.normal(hours));
         }
     }
 
@@ -54,7 +58,8 @@ final class PoolApi {
             Pool.@Nullable Sharing shareGpus,
             @Nullable GpuAmount capacity,
             @Nullable Boolean elastic,
-            @Nullable List<String> topologyLevels) {
+            @Nullable List<String> topologyLevels,
+            @Nullable PoolHours hours) {
 
         Settings over(Settings before) {
             return new Settings(
@@ -62,7 +67,8 @@ final class PoolApi {
                     shareGpus == null ? before.shareGpus() : shareGpus,
                     capacity == null ? before.capacity() : capacity,
                     elastic == null ? before.elastic() : elastic,
-                    topologyLevels == null ? before.topologyLevels() : topologyLevels);
+                    topologyLevels == null ? before.topologyLevels() : topologyLevels,
+                    hours == null ? before.hours() : PoolHours.normal(hours));
         }
     }
 
@@ -72,7 +78,8 @@ final class PoolApi {
             Pool.Sharing shareGpus,
             @Nullable GpuAmount capacity,
             boolean elastic,
-            List<String> topologyLevels) {}
+            List<String> topologyLevels,
+            @Nullable PoolHours hours) {}
 
     @Schema(name = "Pool")
     record View(
@@ -83,6 +90,9 @@ final class PoolApi {
             @Nullable GpuAmount capacity,
             boolean elastic,
             List<String> topologyLevels,
+
+            @Schema(description = "absent: always open") @Nullable
+            PoolHours hours,
 
             @Schema(
                     description =
@@ -101,7 +111,7 @@ final class PoolApi {
             Instant createdAt) {
 
         Settings settings() {
-            return new Settings(placement, shareGpus, capacity, elastic, topologyLevels);
+            return new Settings(placement, shareGpus, capacity, elastic, topologyLevels, hours);
         }
     }
 

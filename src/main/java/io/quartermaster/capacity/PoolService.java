@@ -47,6 +47,7 @@ class PoolService {
             var problems = new ProblemException.Invalid();
             String name = Names.check(problems, "name", request.name());
             checkLevels(problems, request.settings().topologyLevels());
+            PoolHours.check(problems, request.hours());
             problems.throwIfAny();
             return store.find(work.connection(), name, Lock.NONE).chain(found -> {
                 if (found.isPresent()) {
@@ -97,6 +98,7 @@ class PoolService {
                     PoolApi.Settings settings = patch.over(before.settings());
                     var problems = new ProblemException.Invalid();
                     checkLevels(problems, settings.topologyLevels());
+                    PoolHours.check(problems, patch.hours());
                     problems.throwIfAny();
                     if (settings.capacity() != null && before.nodes() > 0) {
                         throw ProblemException.refused(

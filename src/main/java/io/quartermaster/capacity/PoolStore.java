@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 class PoolStore {
 
     private static final String SELECT = """
-            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.version, p.created_at,
+            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours, p.version, p.created_at,
                 coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint as reserved_milli,
                 (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
                 (select count(*) from node n join node_contact c on c.node_id = n.id
@@ -56,8 +56,8 @@ class PoolStore {
     Uni<Void> insert(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(
-                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels)"
-                                + " values ($1, $2, $3, $4, $5, $6, $7)")
+                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels, hours)"
+                                + " values ($1, $2, $3, $4, $5, $6, $7, $8)")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
@@ -65,7 +65,7 @@ class PoolStore {
     Uni<Void> update(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(
-                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7,"
+                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7, hours = $8,"
                                 + " version = version + 1 where id = $1 and name = $2")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
@@ -144,7 +144,8 @@ class PoolStore {
                         Words.of(settings.shareGpus()),
                         capacity == null ? null : capacity.milli(),
                         settings.elastic())
-                .addArrayOfString(settings.topologyLevels().toArray(String[]::new));
+                .addArrayOfString(settings.topologyLevels().toArray(String[]::new))
+                .addValue(PoolHours.toJson(settings.hours()));
     }
 
     private static PoolApi.View view(Row row) {
@@ -156,6 +157,7 @@ class PoolStore {
                 amount(row.getLong("capacity_milli")),
                 row.getBoolean("elastic"),
                 List.of(row.getArrayOfStrings("topology_levels")),
+                PoolHours.fromJson(row.getJsonObject("hours")),
                 new GpuAmount(row.getLong("up_milli")),
                 new GpuAmount(row.getLong("reserved_milli")),
                 row.getInteger("nodes"),

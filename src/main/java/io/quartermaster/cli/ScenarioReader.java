@@ -3,6 +3,7 @@ package io.quartermaster.cli;
 import io.quartermaster.engine.CapacityReservation;
 import io.quartermaster.engine.CapacityReservationId;
 import io.quartermaster.engine.Change;
+import io.quartermaster.engine.Hours;
 import io.quartermaster.engine.Node.Device;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
@@ -17,6 +18,8 @@ import io.quartermaster.engine.Scope;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.simulation.Scenario;
 import java.io.StringReader;
+import java.time.DayOfWeek;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -137,12 +140,34 @@ final class ScenarioReader {
                     section.texts("profile-order").stream().map(ProfileId::new).toList(),
                     section.texts("topology-levels"),
                     true);
+            Optional<Hours> hours = section.section("hours").map(ScenarioReader::hours);
+            Pool kept = hours.map(pool::withHours).orElse(pool);
             if (count.isPresent() && (most.isPresent() || section.has("nodes"))) {
                 throw section.error("a pool has a capacity or nodes, not both");
             }
-            pools.put(id, pool);
-            setup.add(new Change.PoolSet(pool));
+            pools.put(id, kept);
+            setup.add(new Change.PoolSet(kept));
             section.sections("nodes").forEach(nodeSection -> nodes(id, nodeSection));
+        }
+    }
+
+    /** 0s is a Thursday, 00:00 in UTC. */
+    private static Hours hours(YamlSection given) {
+        try (YamlSection section = given) {
+            List<Hours.Span> spans = new ArrayList<>();
+            for (YamlSection each : section.sections("open")) {
+                try (YamlSection span = each) {
+                    String from = span.requiredText("from");
+                    String to = span.requiredText("to");
+                    span.texts("days")
+                            .forEach(day -> spans.add(span.made(() ->
+                                    Hours.Span.between(DayOfWeek.valueOf(day.toUpperCase(Locale.ROOT)), from, to))));
+                }
+            }
+            return section.made(() -> new Hours(
+                    ZoneId.of(section.text("time-zone").orElse("UTC")),
+                    spans,
+                    section.choice("at-close", Hours.AtClose.class).orElse(Hours.AtClose.GO_ON)));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.capacity.PoolHours;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
@@ -62,16 +63,19 @@ final class CapacityFacts {
             Pool plain = count == null
                     ? Pool.ofNodes(id)
                     : Pool.ofCount(id, Math.max(0, count - setAside.counted().getOrDefault(row.getUUID("id"), 0L)));
+            Pool pool = new Pool(
+                    id,
+                    plain.capacity(),
+                    Pool.Placement.valueOf(word(row, "placement")),
+                    Pool.Sharing.valueOf(word(row, "share_gpus")),
+                    List.of(),
+                    List.of(row.getArrayOfStrings("topology_levels")),
+                    true);
             facts.add(new PoolFact(
                     row.getUUID("id"),
-                    new Pool(
-                            id,
-                            plain.capacity(),
-                            Pool.Placement.valueOf(word(row, "placement")),
-                            Pool.Sharing.valueOf(word(row, "share_gpus")),
-                            List.of(),
-                            List.of(row.getArrayOfStrings("topology_levels")),
-                            true),
+                    PoolHours.stored(row.getJsonObject("hours"))
+                            .map(pool::withHours)
+                            .orElse(pool),
                     row.getOffsetDateTime("retired_at") != null));
         }
         return facts;

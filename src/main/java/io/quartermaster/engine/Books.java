@@ -32,6 +32,9 @@ import java.util.TreeSet;
 final class Books {
     private final boolean backfills;
     private final boolean turns;
+    private final boolean workEndsAtClose;
+    private final SortedMap<PoolId, Long> poolTurns = new TreeMap<>();
+    private long nowMillis;
     private final boolean agesMatter;
     private final Facts facts;
     private final Wishes wishes;
@@ -57,13 +60,25 @@ final class Books {
     Books(Facts facts, long nowMillis, boolean backfills, boolean agesMatter, Told told) {
         this.backfills = backfills;
         this.turns = !facts.calendar().isEmpty();
+        this.workEndsAtClose = facts.calendar().anyPreemptsAtClose();
+        this.nowMillis = nowMillis;
         this.agesMatter = agesMatter;
         this.told = told;
         this.facts = facts;
         this.wishes = new Wishes(facts, this);
         cluster = Cluster.of(
-                facts.pools().values(), facts.nodes().values(), facts.quotasAt(nowMillis), facts.caps(), facts.paths());
+                facts.poolsAt(nowMillis),
+                facts.nodes().values(),
+                facts.quotasAt(nowMillis),
+                facts.caps(),
+                facts.paths());
         cluster.trees().forEach(tree -> tree.nowMillis(nowMillis));
+        for (Pool pool : facts.calendar().anyHours() ? facts.pools().values() : List.<Pool>of()) {
+            pool.hours()
+                    .map(hours -> hours.nextTurn(nowMillis))
+                    .filter(OptionalLong::isPresent)
+                    .ifPresent(turn -> poolTurns.put(pool.id(), turn.getAsLong()));
+        }
         allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
         List<Workload> inOrder = new ArrayList<>(facts.workloads().values());
         inOrder.sort(Line.FIRST_SUBMITTED);
@@ -77,6 +92,34 @@ final class Books {
 
     Cluster cluster() {
         return cluster;
+    }
+
+    /** Time goes on. The books are opened anew when something turns. */
+    void comeTo(long millis) {
+        nowMillis = millis;
+    }
+
+    /** When a pool opens or closes next; empty where nothing is known of that. */
+    OptionalLong turnOf(PoolId pool) {
+        Long turn = poolTurns.get(pool);
+        return turn == null ? OptionalLong.empty() : OptionalLong.of(turn);
+    }
+
+    /**
+     * Whether something could start in a pool now, as far as its hours go: in one that stops work when it closes, what states its
+     * maximum run time starts only if that is over by then, and what cannot be preempted only if it states it.
+     */
+    boolean isOpen(Pool pool, boolean preemptible, OptionalLong maxRuntimeMillis) {
+        OptionalLong closes = turnOf(pool.id());
+        boolean stopsWork = closes.isPresent()
+                && pool.hours()
+                        .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT)
+                        .isPresent();
+        return pool.open()
+                && (!stopsWork
+                        || (maxRuntimeMillis.isPresent()
+                                ? nowMillis + maxRuntimeMillis.getAsLong() <= closes.getAsLong()
+                                : preemptible));
     }
 
     /** What changed since the books were opened. */
@@ -241,7 +284,9 @@ final class Books {
                 workload,
                 userMatters ? workload.user() : Optional.empty(),
                 facts.strictQueue(workload),
-                backfills || turns && !workload.preemptible() ? workload.maxRuntimeMillis() : OptionalLong.empty());
+                backfills || workEndsAtClose || turns && !workload.preemptible()
+                        ? workload.maxRuntimeMillis()
+                        : OptionalLong.empty());
     }
 
     private void join(Line.Key key, Workload workload) {

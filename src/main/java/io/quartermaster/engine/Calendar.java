@@ -16,10 +16,25 @@ final class Calendar {
 
     private final SortedMap<CapacityReservationId, CapacityReservation> reservations = new TreeMap<>();
     private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> turning = new TreeMap<>();
+    private final SortedMap<PoolId, Hours> hours = new TreeMap<>();
 
     /** Whether nothing that is known turns by itself. */
     boolean isEmpty() {
-        return reservations.isEmpty() && turning.isEmpty();
+        return reservations.isEmpty() && turning.isEmpty() && hours.isEmpty();
+    }
+
+    /** Takes note of a pool as it was stated. */
+    void note(Pool pool) {
+        pool.hours().ifPresentOrElse(kept -> hours.put(pool.id(), kept), () -> hours.remove(pool.id()));
+    }
+
+    boolean anyHours() {
+        return !hours.isEmpty();
+    }
+
+    /** Whether some pool preempts what runs when it closes: then it matters how long work will run. */
+    boolean anyPreemptsAtClose() {
+        return hours.values().stream().anyMatch(kept -> kept.atClose() == Hours.AtClose.PREEMPT);
     }
 
     /** Takes note of a quota as it was stated. */
@@ -54,11 +69,13 @@ final class Calendar {
 
     boolean removePool(PoolId pool) {
         turning.remove(Scope.of(pool));
+        hours.remove(pool);
         return reservations.values().removeIf(reservation -> reservation.pool().equals(pool));
     }
 
     void takeOver(Calendar other) {
         reservations.putAll(other.reservations);
+        hours.putAll(other.hours);
         other.turning.forEach((scope, ofScope) -> turning.put(scope, new TreeMap<>(ofScope)));
     }
 
@@ -134,6 +151,9 @@ final class Calendar {
                 quota.drainByMillis().ifPresent(next::sooner);
             });
         }
+        for (Hours kept : hours.values()) {
+            kept.nextTurn(nowMillis).ifPresent(turn -> next.turnOfPool(turn, kept.atClose() == Hours.AtClose.PREEMPT));
+        }
         return next.moment;
     }
 
@@ -155,6 +175,14 @@ final class Calendar {
             sooner(atMillis);
             for (long runtime : runtimesMillis.getOrDefault(path.tenant(), NONE)) {
                 sooner(atMillis - runtime + 1);
+            }
+        }
+
+        /** @param stopsWork whether work must have ended then */
+        void turnOfPool(long atMillis, boolean stopsWork) {
+            sooner(atMillis);
+            for (SortedSet<Long> runtimes : stopsWork ? runtimesMillis.values() : List.<SortedSet<Long>>of()) {
+                runtimes.forEach(runtime -> sooner(atMillis - runtime + 1));
             }
         }
 

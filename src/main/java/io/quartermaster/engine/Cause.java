@@ -10,6 +10,8 @@ public enum Cause {
     CONSOLIDATE,
     /** By now its group or tenant may hold no more than its limit. */
     DRAIN,
+    /** Its pool has closed. */
+    CLOSE,
     /** Not by the scheduler: cancelled, timed out, or its node is being emptied. */
     ASKED
 }

@@ -50,8 +50,8 @@ public final class Engine {
             switch (change) {
                 case Change.WorkloadSet set -> set(set.workload());
                 case Change.WorkloadRemoved removed -> remove(removed.workload());
-                case Change.PoolSet set -> takeOver(set);
-                case Change.PoolRemoved removed -> takeOver(removed);
+                case Change.PoolSet set -> calendarTurns(set);
+                case Change.PoolRemoved removed -> calendarTurns(removed);
                 case Change.NodeSet set -> takeOver(set);
                 case Change.NodeRemoved removed -> takeOver(removed);
                 case Change.QuotaSet set -> calendarTurns(set);
@@ -229,10 +229,12 @@ public final class Engine {
         if (facts.calendar().isEmpty()) {
             return OptionalLong.empty();
         }
+        boolean ofAll = facts.calendar().anyPreemptsAtClose();
         SortedMap<String, SortedSet<Long>> runtimes = new TreeMap<>();
         for (Line line : open.lines()) {
-            OptionalLong runtime =
-                    line.key().preemptible() ? OptionalLong.empty() : line.key().maxRuntimeMillis();
+            OptionalLong runtime = line.key().preemptible() && !ofAll
+                    ? OptionalLong.empty()
+                    : line.key().maxRuntimeMillis();
             runtime.ifPresent(
                     millis -> runtimes.computeIfAbsent(line.key().path().tenant(), tenant -> new TreeSet<>())
                             .add(millis));

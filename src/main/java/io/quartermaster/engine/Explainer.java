@@ -16,9 +16,11 @@ import java.util.OptionalLong;
  */
 final class Explainer {
     private final Facts facts;
+    private final Books books;
     private final Wishes wishes;
 
     Explainer(Facts facts, Books books) {
+        this.books = books;
         this.facts = facts;
         this.wishes = new Wishes(facts, books);
     }
@@ -105,7 +107,7 @@ final class Explainer {
 
     private Finding find(Line line, Wish wish, Turn turn) {
         QuotaPath path = line.key().path();
-        boolean open = wish.space().pool().open();
+        boolean open = wish.isOpen();
         return switch (facts.standing(path)) {
             case SUSPENDED -> Finding.of(Reason.Code.SUSPENDED, facts.suspended(path));
             case BUDGET_USED_UP -> open ? Finding.of(Reason.Code.BUDGET, path) : Finding.of(Reason.Code.CLOSED);
@@ -170,7 +172,7 @@ final class Explainer {
             case CLOSED ->
                 finding.path()
                         .map(path -> said.closedTo(path, finding.opensAtMillis().orElseThrow()))
-                        .orElseGet(said::closed);
+                        .orElseGet(() -> closed(said, space.pool()));
             case BUDGET -> said.budget(finding.path().orElseThrow());
             case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
             case BEHIND ->
@@ -183,6 +185,11 @@ final class Explainer {
                 said.bound(finding.hit().orElseThrow());
             case NOMINATED -> said.nominated();
         };
+    }
+
+    private Reason closed(Said said, Pool pool) {
+        OptionalLong turn = books.turnOf(pool.id());
+        return pool.open() && turn.isPresent() ? said.closes(turn.getAsLong()) : said.closed(turn);
     }
 
     private static long usedIn(Space space) {

@@ -28,6 +28,13 @@ final class Facts {
         return pools;
     }
 
+    /** The pools as they are at a moment. */
+    Collection<Pool> poolsAt(long millis) {
+        return calendar.anyHours()
+                ? pools.values().stream().map(pool -> pool.at(millis)).toList()
+                : pools.values();
+    }
+
     SortedMap<NodeId, Node> nodes() {
         return nodes;
     }
@@ -113,7 +120,7 @@ final class Facts {
     /** Takes over a change of anything but a workload; returns whether it was news. */
     boolean takeOver(Change change) {
         return switch (change) {
-            case Change.PoolSet set -> !set.pool().equals(pools.put(set.pool().id(), set.pool()));
+            case Change.PoolSet set -> setPool(set.pool());
             case Change.PoolRemoved removed -> removePool(removed.pool());
             case Change.NodeSet set -> !set.node().equals(nodes.put(set.node().id(), set.node()));
             case Change.NodeRemoved removed -> nodes.remove(removed.node()) != null;
@@ -136,6 +143,11 @@ final class Facts {
             case Change.WorkloadSet set -> throw new IllegalArgumentException("workloads are booked");
             case Change.WorkloadRemoved removed -> throw new IllegalArgumentException("workloads are booked");
         };
+    }
+
+    private boolean setPool(Pool pool) {
+        calendar.note(pool);
+        return !pool.equals(pools.put(pool.id(), pool));
     }
 
     private boolean removePool(PoolId id) {

@@ -68,6 +68,7 @@ final class Planner {
         fixShares();
         settleNominations();
         drain();
+        close();
         claims.make();
         Order order = proposals.begin(memory.orders(), claims.any());
         while (!order.isVain()) {
@@ -80,6 +81,7 @@ final class Planner {
     }
 
     private void fixShares() {
+        books.comeTo(nowMillis);
         memory.demand().count();
         for (QuotaTree tree : books.cluster().trees()) {
             long up = 0;
@@ -133,6 +135,22 @@ final class Planner {
         }
     }
 
+    /** Stops what runs in pools that are closed and let nothing go on. */
+    private void close() {
+        for (Space space :
+                facts.calendar().anyPreemptsAtClose() ? books.cluster().spaces() : List.<Space>of()) {
+            boolean stops = space.pool()
+                    .hours()
+                    .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT && !hours.isOpenAt(nowMillis))
+                    .isPresent();
+            if (stops) {
+                new Excess(books.cluster(), settings, nowMillis)
+                        .ofClosed(space.pool().id())
+                        .forEach(eviction -> evict(eviction, Optional.empty()));
+            }
+        }
+    }
+
     private static boolean isFreeToStart(Workload workload) {
         return switch (workload.state()) {
             case WorkloadState.Waiting waiting -> true;
@@ -148,7 +166,7 @@ final class Planner {
         if (elsewhere
                 || workload.held()
                 || facts.standing(workload.path()) != Change.Standing.GOOD
-                || !space.pool().open()) {
+                || !isOpen(workload, space.pool())) {
             return false;
         }
         books.cluster().remove(tenure, When.NEXT);
@@ -157,6 +175,13 @@ final class Planner {
                         .isEmpty();
         books.cluster().add(tenure, When.NEXT);
         return stands;
+    }
+
+    /** Who runs, or only moves, may be where it is to be as long as the pool is open. */
+    private boolean isOpen(Workload workload, Pool pool) {
+        return workload.state() instanceof WorkloadState.Waiting
+                ? books.isOpen(pool, workload.preemptible(), workload.maxRuntimeMillis())
+                : pool.open();
     }
 
     private Ask askOf(Workload workload, Allocation place) {
@@ -194,7 +219,7 @@ final class Planner {
         }
         boolean made = false;
         for (Wish wish : wishes.of(offer.line())) {
-            made = made || (wish.space().pool().open() && makeRoom(offer, wish));
+            made = made || (wish.isOpen() && makeRoom(offer, wish));
         }
         if (!made) {
             proposals.block(offer.line());

@@ -9,8 +9,9 @@ import java.util.OptionalLong;
  *
  * @param profileOrder whose work goes first in this pool; profiles not named come after all that are
  * @param topologyLevels names of the levels of its nodes' topology paths, the widest first
- * @param open false outside the pool's hours: nothing starts, what runs goes on
+ * @param open false: nothing starts, what runs goes on
  * @param mix the work that it is meant for; absent = packing looks at what a node has left only
+ * @param hours outside which it is not open either; absent = it always is
  */
 public record Pool(
         PoolId id,
@@ -20,7 +21,8 @@ public record Pool(
         List<ProfileId> profileOrder,
         List<String> topologyLevels,
         boolean open,
-        Optional<Mix> mix) {
+        Optional<Mix> mix,
+        Optional<Hours> hours) {
 
     public Pool {
         profileOrder = List.copyOf(profileOrder);
@@ -36,12 +38,33 @@ public record Pool(
             List<ProfileId> profileOrder,
             List<String> topologyLevels,
             boolean open) {
-        this(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.empty());
+        this(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.empty(), Optional.empty());
+    }
+
+    /** The same pool, open at these hours only. */
+    public Pool withHours(Hours kept) {
+        return new Pool(id, capacity, placement, sharing, profileOrder, topologyLevels, open, mix, Optional.of(kept));
+    }
+
+    /** The pool as it is at a moment: open or not. */
+    Pool at(long millis) {
+        return hours.isEmpty()
+                ? this
+                : new Pool(
+                        id,
+                        capacity,
+                        placement,
+                        sharing,
+                        profileOrder,
+                        topologyLevels,
+                        open && hours.get().isOpenAt(millis),
+                        mix,
+                        hours);
     }
 
     /** The same pool, meant for this work. */
     public Pool withMix(Mix work) {
-        return new Pool(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.of(work));
+        return new Pool(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.of(work), hours);
     }
 
     /** A pool of nodes with the defaults: packed, GPUs shared within one tenant, open. */

@@ -29,7 +29,9 @@ public record Receipt(Right right, List<Share> before, List<Share> after, List<C
         /** The victim has another place. */
         MOVED,
         /** What a branch holds beyond its limit was to be gone by now; nobody claims it. */
-        DRAINED
+        DRAINED,
+        /** Its pool has closed and lets nothing go on; nobody claims what it holds. */
+        CLOSED
     }
 
     /** One branch's numbers. */

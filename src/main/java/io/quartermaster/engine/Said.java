@@ -49,8 +49,24 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                 tenant ? "The operator resumes " + path + "." : "The policy of " + path + " is resumed.");
     }
 
-    Reason closed() {
-        return ofPool(Reason.Code.CLOSED, "Pool " + pool + " is closed at this time.", "The pool opens.");
+    /** @param opensAtMillis when the pool opens; absent where that is not known */
+    Reason closed(OptionalLong opensAtMillis) {
+        return ofPool(
+                Reason.Code.CLOSED,
+                "Pool " + pool + " is closed at this time"
+                        + (opensAtMillis.isPresent()
+                                ? "; it opens at " + Instant.ofEpochMilli(opensAtMillis.getAsLong()) + "."
+                                : "."),
+                "The pool opens.");
+    }
+
+    /** The pool is open, but closes too soon for this work. */
+    Reason closes(long atMillis) {
+        return ofPool(
+                Reason.Code.CLOSED,
+                "Pool " + pool + " stops what runs when it closes at " + Instant.ofEpochMilli(atMillis)
+                        + ", and this work may run longer than that.",
+                "The pool opens the next time, or it states a maximum run time that is over before.");
     }
 
     /**

@@ -15,13 +15,16 @@ final class Wish {
     private final Optional<Kind> kind;
     private final int kindNumber;
     private final Runners ofGroup;
+    private final boolean open;
     private @Nullable Boolean possible;
 
     /**
      * @param kind absent where the places asked for depend on who asks
      * @param ofGroup who runs in the pool of the same group
+     * @param open whether it could start there at this time
      */
-    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup) {
+    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup, boolean open) {
+        this.open = open;
         this.space = space;
         this.ask = ask;
         this.kind = kind;
@@ -31,6 +34,11 @@ final class Wish {
 
     Space space() {
         return space;
+    }
+
+    /** Whether the pool is open to it. */
+    boolean isOpen() {
+        return open;
     }
 
     PoolId pool() {

@@ -52,7 +52,15 @@ final class Wishes {
         Optional<Kind> kind = line.takesAnyNode()
                 ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli()))
                 : Optional.empty();
-        return new Wish(space, ask, kind, books.cluster().running(space.pool().id(), key.path()));
+        return new Wish(
+                space, ask, kind, books.cluster().running(space.pool().id(), key.path()), isOpen(line, space.pool()));
+    }
+
+    /** Who runs already may grow as long as the pool is open. */
+    private boolean isOpen(Line line, Pool pool) {
+        return line.surplus()
+                ? pool.open()
+                : books.isOpen(pool, line.key().preemptible(), line.key().maxRuntimeMillis());
     }
 
     Request request(Line line) {

@@ -147,6 +147,7 @@ record Answer(
             case PREEMPT -> StopCause.PREEMPT;
             case CONSOLIDATE -> StopCause.CONSOLIDATE;
             case DRAIN -> StopCause.DRAIN;
+            case CLOSE -> StopCause.CLOSE;
             case ASKED -> throw new IllegalStateException("a plan asks nobody to stop for another's sake");
         };
     }

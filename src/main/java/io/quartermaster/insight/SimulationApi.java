@@ -206,7 +206,8 @@ final class SimulationApi {
         RECLAIM,
         PREEMPT,
         CONSOLIDATE,
-        DRAIN
+        DRAIN,
+        CLOSE
     }
 
     @Schema(name = "SimulatedDifference")

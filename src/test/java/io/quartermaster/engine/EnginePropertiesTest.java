@@ -105,6 +105,34 @@ class EnginePropertiesTest {
     }
 
     @Test
+    void nothingStartsOutsideThePoolsHoursNorRunsOnWhereItPreemptsThen() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                for (Decision decision : cell.plan().decisions()) {
+                    if (decision instanceof Decision.Start start) {
+                        Pool pool = Objects.requireNonNull(
+                                cell.pools.get(start.allocation().pool()));
+                        assertThat(pool.at(cell.nowMillis).open()).isTrue();
+                    }
+                }
+            }
+            cell.settle(200);
+            for (Workload workload : cell.workloads.values()) {
+                if (workload.state() instanceof WorkloadState.Holding holding && workload.preemptible()) {
+                    Pool pool = Objects.requireNonNull(
+                            cell.pools.get(holding.allocation().pool()));
+                    boolean goesOn = pool.hours()
+                            .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT)
+                            .isEmpty();
+                    assertThat(goesOn || pool.at(cell.nowMillis).open()).isTrue();
+                }
+            }
+        });
+    }
+
+    @Test
     void noCapIsPassed() {
         forRandomCells(seed -> {
             RandomCell cell = new RandomCell(seed);

@@ -1,5 +1,7 @@
 package io.quartermaster.engine;
 
+import java.time.DayOfWeek;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -116,7 +118,18 @@ final class RandomTerms {
                     put(id, "n" + p + n, gpus, "rack" + n / 2);
                 }
             }
+            if (chance(6)) {
+                pools.computeIfPresent(id, (key, pool) -> pool.withHours(randomHours()));
+            }
         }
+    }
+
+    /** They open or close in a time that a random history passes through. */
+    private Hours randomHours() {
+        return new Hours(
+                ZoneOffset.ofTotalSeconds(random.nextInt(100) - 40),
+                List.of(Hours.Span.between(DayOfWeek.THURSDAY, "00:00", "00:01")),
+                chance(2) ? Hours.AtClose.GO_ON : Hours.AtClose.PREEMPT);
     }
 
     private void put(PoolId pool, String name, int gpus, String rack) {

@@ -16,14 +16,19 @@ import static org.hamcrest.Matchers.nullValue;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.tenancy.TestTenants;
+import io.restassured.response.ValidatableResponse;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
+import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -265,6 +270,46 @@ class CapacityReservationsIT {
                 .then()
                 .statusCode(400)
                 .body("errors.field", hasItem("quotas[0].limit"));
+    }
+
+    @Test
+    void aPoolThatPreemptsWhenItClosesSaysWhenItOpens() {
+        made(policy("hours-rnd", "/rnd", "4", "10"));
+        List<String> rnd = submit("rnd-member", "hours-rnd-1xgpu", 1);
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 1);
+        DayOfWeek dayAfterTomorrow = LocalDate.now(ZoneOffset.UTC).plusDays(2).getDayOfWeek();
+        String day = dayAfterTomorrow.name().toLowerCase(Locale.ROOT);
+
+        hours(Map.of("timeZone", "Mars/Base", "open", List.of(Map.of("days", List.of(day), "from", "8", "to", "9"))))
+                .statusCode(400)
+                .body("errors.field", hasItems("hours.timeZone", "hours.open[0]"));
+        hours(Map.of(
+                        "timeZone",
+                        "UTC",
+                        "open",
+                        List.of(Map.of("days", List.of(day), "from", "08:00", "to", "09:00")),
+                        "atClose",
+                        "preempt"))
+                .statusCode(200)
+                .body("hours.open[0].days[0]", equalTo(day));
+
+        Awaitility.await().atMost(PATIENCE).untilAsserted(() -> admin().get(TENANT + "/workloads/" + rnd.getFirst())
+                .then()
+                .body("preemptions[0].cause", equalTo("close"))
+                .body("reasons[0].code", equalTo("CLOSED"))
+                .body("reasons[0].sentence", containsString("T08:00:00Z")));
+
+        hours(Map.of("timeZone", "UTC", "open", List.of())).statusCode(200).body("hours", nullValue());
+        Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 1);
+    }
+
+    private static ValidatableResponse hours(Map<String, Object> hours) {
+        String etag = request(operatorToken()).get("/v1/operator/pools/" + POOL).header("ETag");
+        return request(operatorToken())
+                .header("If-Match", etag)
+                .body(Map.of("hours", hours))
+                .patch("/v1/operator/pools/" + POOL)
+                .then();
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.WorkloadId;
@@ -18,7 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Who stops where a branch holds more than it may go on holding: in the order of victims within the branch until the rest may stay, then
+ * Who stops though nobody claims what he holds. Where a branch holds more than it may go on holding: in the order of victims within the branch until the rest may stay, then
  * minimised. How long somebody has run protects nobody from a date; whose workers are leaving loses more of them only in the same moment.
  */
 public final class Excess {
@@ -52,6 +53,23 @@ public final class Excess {
             evictions.add(new Room.Eviction(
                     unit.holder(), unit.tenure(), unit.core(), Cause.DRAIN, Optional.empty(), receipt));
         }
+        return evictions;
+    }
+
+    /** All who run in a pool that lets nothing go on when it closes, and can be stopped. */
+    public List<Room.Eviction> ofClosed(PoolId pool) {
+        List<Room.Eviction> evictions = new ArrayList<>();
+        cluster.running(pool).values().forEach(ofGroup -> {
+            for (Unit unit : ofGroup) {
+                if (unit.core() && mayBeTold(unit.holder())) {
+                    Unit whole = Unit.whole(unit.holder());
+                    Receipt receipt = new Receipt(
+                            Receipt.Right.CLOSED, List.of(), List.of(), considered(List.of(whole), List.of()));
+                    evictions.add(new Room.Eviction(
+                            whole.holder(), whole.tenure(), true, Cause.CLOSE, Optional.empty(), receipt));
+                }
+            }
+        });
         return evictions;
     }
 

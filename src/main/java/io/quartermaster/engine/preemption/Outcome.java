@@ -209,6 +209,7 @@ final class Outcome {
             case PRIORITY -> Cause.PREEMPT;
             case MOVED -> Cause.CONSOLIDATE;
             case DRAINED -> Cause.DRAIN;
+            case CLOSED -> Cause.CLOSE;
         };
     }
 
