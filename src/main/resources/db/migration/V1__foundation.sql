@@ -501,7 +501,7 @@ create table preemption (
     id            uuid not null,
     workload_id   uuid not null,
     attempt_id    uuid not null,
-    cause         text not null check (cause in ('reclaim', 'preempt', 'consolidate', 'drain', 'close')),
+    cause         text not null check (cause in ('reclaim', 'preempt', 'consolidate', 'drain', 'close', 'budget')),
     for_workload  uuid,
     receipt       jsonb not null,
     format        int not null default 1,

@@ -41,6 +41,7 @@ import org.yaml.snakeyaml.nodes.Tag;
 /** Reads scenario files: one scenario per YAML document, unknown keys refused, errors with their line. */
 final class ScenarioReader {
     private static final int MOST_GPUS_OF_A_NODE = 10_000;
+    private static final long HOUR_MILLIS = 3_600_000;
 
     private final List<Change> setup = new ArrayList<>();
     private final Map<PoolId, Pool> pools = new LinkedHashMap<>();
@@ -100,8 +101,9 @@ final class ScenarioReader {
             });
             section.entries("profiles").forEach((id, node) -> profile(id, node, workloads));
             Settings settings = section.section("settings").map(this::settings).orElse(Settings.DEFAULT);
+            section.sections("budgets").forEach(each -> setup.add(budget(each, 0, settings.graceMillis())));
             List<Scenario.Job> jobs = workloads.jobs(section.sections("workloads"), 0);
-            List<Scenario.Event> timeline = timeline(section.sections("timeline"), workloads);
+            List<Scenario.Event> timeline = timeline(section.sections("timeline"), workloads, settings);
             ExpectationReader expectations = new ExpectationReader(pools.keySet(), workloads.known());
             return new Scenario(
                     name,
@@ -269,6 +271,25 @@ final class ScenarioReader {
         }
     }
 
+    /** What is left from a moment on. */
+    private Change.BudgetSet budget(YamlSection given, long atMillis, long graceMillis) {
+        try (YamlSection section = given) {
+            QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
+            String pool = section.requiredText("pool");
+            if (!pool.equals("*") && !pools.containsKey(new PoolId(pool))) {
+                throw section.error("there is no pool '" + pool + "'");
+            }
+            long gpuHoursMilli = section.milli("gpu-hours").orElseThrow(() -> section.error("'gpu-hours' is missing"));
+            return section.made(() -> new Change.BudgetSet(
+                    path,
+                    pool.equals("*") ? Scope.ALL_POOLS : Scope.of(new PoolId(pool)),
+                    Math.multiplyExact(gpuHoursMilli, HOUR_MILLIS),
+                    0,
+                    atMillis,
+                    graceMillis));
+        }
+    }
+
     private void capacityReservation(YamlSection given) {
         try (YamlSection section = given) {
             QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
@@ -323,7 +344,7 @@ final class ScenarioReader {
         }
     }
 
-    private List<Scenario.Event> timeline(List<YamlSection> sections, WorkloadReader workloads) {
+    private List<Scenario.Event> timeline(List<YamlSection> sections, WorkloadReader workloads, Settings settings) {
         List<Moment> inOrder = new ArrayList<>();
         for (YamlSection section : sections) {
             inOrder.add(
@@ -348,6 +369,9 @@ final class ScenarioReader {
                 section.entries("set-queue")
                         .forEach((id, node) ->
                                 acts.add(new Scenario.Act.SetQueue(queue(workloads.queue(section, id), node))));
+                section.sections("set-budget")
+                        .forEach(
+                                each -> acts.add(new Scenario.Act.SetBudget(budget(each, at, settings.graceMillis()))));
                 workloads.jobs(section.sections("submit"), at).forEach(job -> acts.add(new Scenario.Act.Submit(job)));
                 events.add(new Scenario.Event(at, acts));
             }

@@ -4,6 +4,7 @@ import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
@@ -52,14 +53,15 @@ final class Books {
     private long linesOpened;
 
     /**
+     * @param budgets what there are, and what is left of them
      * @param nowMillis when what the calendar says is read
      * @param backfills whether it matters how long work will run
      * @param agesMatter whether it matters how long work has run
      * @param told what waiting work was told; kept up to date as it leaves and joins lines
      */
-    Books(Facts facts, long nowMillis, boolean backfills, boolean agesMatter, Told told) {
+    Books(Facts facts, Budgets budgets, long nowMillis, boolean backfills, boolean agesMatter, Told told) {
         this.backfills = backfills;
-        this.turns = !facts.calendar().isEmpty();
+        this.turns = !facts.calendar().isEmpty() || !budgets.isEmpty();
         this.workEndsAtClose = facts.calendar().anyPreemptsAtClose();
         this.nowMillis = nowMillis;
         this.agesMatter = agesMatter;
@@ -72,6 +74,8 @@ final class Books {
                 facts.quotasAt(nowMillis),
                 facts.caps(),
                 facts.paths());
+        cluster.meterBy(budgets.meters());
+        budgets.tell(cluster.meters());
         cluster.trees().forEach(tree -> tree.nowMillis(nowMillis));
         for (Pool pool : facts.calendar().anyHours() ? facts.pools().values() : List.<Pool>of()) {
             pool.hours()

@@ -12,6 +12,8 @@ public enum Cause {
     DRAIN,
     /** Its pool has closed. */
     CLOSE,
+    /** The GPU time that it may use is used up. */
+    BUDGET,
     /** Not by the scheduler: cancelled, timed out, or its node is being emptied. */
     ASKED
 }

@@ -51,6 +51,26 @@ public sealed interface Change {
     record PastUseSet(QuotaPath path, Scope scope, long averageGpuNano, long heldGpuMilli, long asOfMillis)
             implements Change {}
 
+    /**
+     * How much GPU time is left to what runs under a path, in one pool or in all. The newest statement for a path and scope replaces the one
+     * before; {@link Engine#budgets} says it as it has become since.
+     *
+     * @param leftGpuMilliMillis thousandths of a GPU times milliseconds; negative where more was used than there was
+     * @param heldGpuMilli what has been held of it since
+     * @param graceMillis how long what is told to stop may go on holding: so much is kept back for it
+     */
+    record BudgetSet(
+            QuotaPath path, Scope scope, long leftGpuMilliMillis, long heldGpuMilli, long asOfMillis, long graceMillis)
+            implements Change {
+        public BudgetSet {
+            if (heldGpuMilli < 0 || graceMillis < 0) {
+                throw new IllegalArgumentException("nothing negative is held, nor is a grace");
+            }
+        }
+    }
+
+    record BudgetRemoved(QuotaPath path, Scope scope) implements Change {}
+
     /** Whether anything under a path may start. */
     record StandingSet(QuotaPath path, Standing standing) implements Change {}
 

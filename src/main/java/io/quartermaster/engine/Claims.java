@@ -102,7 +102,7 @@ final class Claims {
     private List<Offer> eligible(Line line) {
         List<Offer> offers = new ArrayList<>();
         for (Wish wish : wishes.of(line)) {
-            if (wish.isOpen() && wishes.couldEver(line, wish)) {
+            if (wish.mayStart() && wishes.couldEver(line, wish)) {
                 Ask ask = wish.ask();
                 Optional<Admission.Hit> hit = Admission.atOnce(ask);
                 boolean onlyFit = hit.isEmpty() || hit.get().bound() == Admission.Bound.CAPACITY;

@@ -1,6 +1,8 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.preemption.Stops;
+import io.quartermaster.engine.quota.Budgets;
+import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.PastUse;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,7 @@ public final class Engine {
     private final Told told = new Told();
     private final Stops stops = new Stops();
     private final Optional<PastUse> past;
+    private final Budgets budgets = new Budgets();
     private @Nullable Books books;
     private @Nullable Memory memory;
     private boolean settled;
@@ -64,6 +67,8 @@ public final class Engine {
                 case Change.QueueRemoved removed -> takeOver(removed);
                 case Change.StandingSet set -> takeOver(set);
                 case Change.PastUseSet set -> past.ifPresent(kept -> kept.set(set));
+                case Change.BudgetSet set -> budgetsTurn(budgets.set(set));
+                case Change.BudgetRemoved removed -> budgetsTurn(budgets.remove(removed.path(), removed.scope()));
                 case Change.CapsSet set -> takeOver(set);
                 case Change.CapsRemoved removed -> takeOver(removed);
             }
@@ -79,6 +84,14 @@ public final class Engine {
             stops.forget();
         }
         return news;
+    }
+
+    private void budgetsTurn(boolean news) {
+        if (news) {
+            closeBooks();
+            news();
+            stops.forget();
+        }
     }
 
     private void calendarTurns(Change change) {
@@ -155,8 +168,10 @@ public final class Engine {
         Books open = books();
         Memory kept = memory(open);
         past.ifPresent(use -> use.advance(nowMillis));
-        List<Decision> decisions = new Planner(settings, facts, open, kept, stops, past, nowMillis).decide();
+        budgets.advance(nowMillis);
+        List<Decision> decisions = new Planner(settings, facts, open, kept, stops, past, budgets, nowMillis).decide();
         past.ifPresent(use -> use.note(open.cluster().trees(), nowMillis));
+        budgets.note(open.cluster().meters());
         settled = decisions.isEmpty();
         asPlanned = true;
         for (Decision decision : told.isEmpty() ? List.<Decision>of() : decisions) {
@@ -190,6 +205,7 @@ public final class Engine {
         fork.facts.takeOver(facts);
         fork.plannedMillis = plannedMillis;
         fork.turnAtMillis = facts.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
+        budgets.all().forEach(fork.budgets::set);
         fork.told.takeOver(told);
         for (Line line : books == null ? List.<Line>of() : books.lines()) {
             fork.told.takeOver(line);
@@ -203,6 +219,7 @@ public final class Engine {
         Books open = books == null
                 ? new Books(
                         facts,
+                        budgets,
                         plannedMillis,
                         settings.patienceMillis().isPresent(),
                         settings.longestMinRuntimeMillis() > 0,
@@ -222,7 +239,30 @@ public final class Engine {
     private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
         OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
         turnAtMillis = whenTheCalendarTurns(nowMillis, open);
+        next = earlier(next, whenABudgetEnds(nowMillis, open));
         return earlier(turnAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
+    }
+
+    /** When what runs on a budget has to stop, or what waits could not start on it any more. */
+    private OptionalLong whenABudgetEnds(long nowMillis, Books open) {
+        OptionalLong inMillis = OptionalLong.empty();
+        for (Meter meter : open.cluster().meters()) {
+            inMillis = earlier(inMillis, meter.lastsMillis());
+        }
+        Wishes wishes = new Wishes(facts, open);
+        for (Line line : open.cluster().meters().isEmpty() ? List.<Line>of() : open.lines()) {
+            for (Wish wish : wishes.of(line)) {
+                for (Meter meter : wish.meters()) {
+                    inMillis = earlier(
+                            inMillis,
+                            meter.allowsForMillis(
+                                    wish.ask().gpuMilli(),
+                                    wish.ask().preemptible(),
+                                    wish.ask().runtimeMillis()));
+                }
+            }
+        }
+        return inMillis.isPresent() ? OptionalLong.of(nowMillis + inMillis.getAsLong()) : inMillis;
     }
 
     private OptionalLong whenTheCalendarTurns(long nowMillis, Books open) {
@@ -336,8 +376,14 @@ public final class Engine {
         return past.map(PastUse::all).orElse(List.of());
     }
 
+    /** What is left of budgets, as of the last plan. */
+    public List<Change.BudgetSet> budgets() {
+        return budgets.all();
+    }
+
     public Snapshot snapshot() {
         List<Change> all = facts.asChanges();
+        all.addAll(budgets());
         all.addAll(pastUse());
         return new Snapshot(settings, all, waits(), stops.counts());
     }

@@ -4,6 +4,7 @@ import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,8 +112,14 @@ final class Explainer {
         return switch (facts.standing(path)) {
             case SUSPENDED -> Finding.of(Reason.Code.SUSPENDED, facts.suspended(path));
             case BUDGET_USED_UP -> open ? Finding.of(Reason.Code.BUDGET, path) : Finding.of(Reason.Code.CLOSED);
-            case GOOD -> open ? find(line, wish, wish.ask(), turn) : Finding.of(Reason.Code.CLOSED);
+            case GOOD -> open ? ofBudgets(line, wish, turn) : Finding.of(Reason.Code.CLOSED);
         };
+    }
+
+    private Finding ofBudgets(Line line, Wish wish, Turn turn) {
+        return wish.usedUp()
+                .map(meter -> Finding.of(Reason.Code.BUDGET, meter.path()))
+                .orElseGet(() -> find(line, wish, wish.ask(), turn));
     }
 
     private Finding find(Line line, Wish wish, Ask ask, Turn turn) {
@@ -173,7 +180,10 @@ final class Explainer {
                 finding.path()
                         .map(path -> said.closedTo(path, finding.opensAtMillis().orElseThrow()))
                         .orElseGet(() -> closed(said, space.pool()));
-            case BUDGET -> said.budget(finding.path().orElseThrow());
+            case BUDGET ->
+                said.budget(
+                        finding.path().orElseThrow(),
+                        wish.usedUp().filter(Meter::isLeft).isPresent());
             case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
             case BEHIND ->
                 turn == Turn.OF_THOSE_BEFORE_IT

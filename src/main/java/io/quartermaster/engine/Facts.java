@@ -139,6 +139,8 @@ final class Facts {
             case Change.StandingSet set -> setStanding(set.path(), set.standing());
             case Change.CapsSet set -> !set.caps().equals(caps.put(set.caps().path(), set.caps()));
             case Change.CapsRemoved removed -> caps.remove(removed.path()) != null;
+            case Change.BudgetSet set -> throw new IllegalArgumentException("budgets are kept apart");
+            case Change.BudgetRemoved removed -> throw new IllegalArgumentException("budgets are kept apart");
             case Change.PastUseSet set -> throw new IllegalArgumentException("past use is kept apart");
             case Change.WorkloadSet set -> throw new IllegalArgumentException("workloads are booked");
             case Change.WorkloadRemoved removed -> throw new IllegalArgumentException("workloads are booked");

@@ -12,6 +12,8 @@ import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.Budgets;
+import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.PastUse;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
@@ -39,6 +41,7 @@ final class Planner {
     private final Proposals proposals;
     private final Stops stops;
     private final Optional<PastUse> past;
+    private final Budgets budgets;
     private final long nowMillis;
     private final List<Decision> decisions = new ArrayList<>();
     private final Set<WorkloadId> told = new HashSet<>();
@@ -50,7 +53,9 @@ final class Planner {
             Memory memory,
             Stops stops,
             Optional<PastUse> past,
+            Budgets budgets,
             long nowMillis) {
+        this.budgets = budgets;
         this.past = past;
         this.settings = settings;
         this.facts = facts;
@@ -69,6 +74,7 @@ final class Planner {
         settleNominations();
         drain();
         close();
+        endBudgets();
         claims.make();
         Order order = proposals.begin(memory.orders(), claims.any());
         while (!order.isVain()) {
@@ -97,7 +103,8 @@ final class Planner {
             past.ifPresent(kept -> kept.tell(tree));
             tree.divide(up, books::fairShareMoved);
         }
-        if (past.isPresent()) {
+        budgets.tell(books.cluster().meters());
+        if (past.isPresent() || !budgets.isEmpty()) {
             books.touches().forgetAll();
         }
     }
@@ -151,6 +158,22 @@ final class Planner {
         }
     }
 
+    /** Stops what runs on budgets of which no more is left than its grace. */
+    private void endBudgets() {
+        for (Meter meter : books.cluster().meters()) {
+            if (meter.isUsedUp()) {
+                budgets.useUp(meter);
+                for (Space space : books.cluster().spaces()) {
+                    if (meter.counts(space.pool().id())) {
+                        new Excess(books.cluster(), settings, nowMillis)
+                                .ofBudget(space.pool().id(), meter)
+                                .forEach(eviction -> evict(eviction, Optional.empty()));
+                    }
+                }
+            }
+        }
+    }
+
     private static boolean isFreeToStart(Workload workload) {
         return switch (workload.state()) {
             case WorkloadState.Waiting waiting -> true;
@@ -172,7 +195,10 @@ final class Planner {
         books.cluster().remove(tenure, When.NEXT);
         boolean stands = space.fits(tenure, Horizon.LATER)
                 && Admission.ofPromised(askOf(workload, tenure.allocation()), When.NEXT)
-                        .isEmpty();
+                        .isEmpty()
+                && books.cluster().meters(space.pool().id(), workload.path()).stream()
+                        .allMatch(meter ->
+                                meter.allows(tenure.gpuMilli(), workload.preemptible(), workload.maxRuntimeMillis()));
         books.cluster().add(tenure, When.NEXT);
         return stands;
     }
@@ -219,7 +245,7 @@ final class Planner {
         }
         boolean made = false;
         for (Wish wish : wishes.of(offer.line())) {
-            made = made || (wish.isOpen() && makeRoom(offer, wish));
+            made = made || (wish.mayStart() && makeRoom(offer, wish));
         }
         if (!made) {
             proposals.block(offer.line());

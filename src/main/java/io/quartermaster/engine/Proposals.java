@@ -142,7 +142,7 @@ final class Proposals {
             return null;
         }
         List<Wish> only = wishes.of(line);
-        if (only.isEmpty() || !only.getFirst().isOpen() || has(withoutAnyRoom, line, only.getFirst())) {
+        if (only.isEmpty() || !only.getFirst().mayStart() || has(withoutAnyRoom, line, only.getFirst())) {
             return null;
         }
         Wish wish = only.getFirst();
@@ -172,7 +172,7 @@ final class Proposals {
         }
         List<Offer> lastResorts = new ArrayList<>();
         for (Wish wish : wishes.of(line)) {
-            if (wish.isOpen() && !has(withoutAnyRoom, line, wish)) {
+            if (wish.mayStart() && !has(withoutAnyRoom, line, wish)) {
                 boolean free = !has(withoutFreeRoom, line, wish)
                         && Admission.atOnce(wish.ask()).isEmpty();
                 Offer offer = Offer.of(line, wish, attempt(free), before);

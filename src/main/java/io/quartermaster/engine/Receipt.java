@@ -31,7 +31,9 @@ public record Receipt(Right right, List<Share> before, List<Share> after, List<C
         /** What a branch holds beyond its limit was to be gone by now; nobody claims it. */
         DRAINED,
         /** Its pool has closed and lets nothing go on; nobody claims what it holds. */
-        CLOSED
+        CLOSED,
+        /** A budget that it runs on has no more left than its grace; nobody claims what it holds. */
+        BUDGET_USED_UP
     }
 
     /** One branch's numbers. */

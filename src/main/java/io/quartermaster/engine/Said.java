@@ -84,13 +84,16 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                 "That time comes, or the limit of " + path + " is raised.");
     }
 
-    Reason budget(QuotaPath path) {
+    /** @param someIsLeft only too little of it for this work and what runs already */
+    Reason budget(QuotaPath path, boolean someIsLeft) {
         return reason(
                 Reason.Code.BUDGET,
                 Optional.of(path),
                 used,
                 OptionalLong.empty(),
-                "The GPU-hours of " + path + " for this period are used up.",
+                someIsLeft
+                        ? "Too little is left of the GPU-hours of " + path + " for this period."
+                        : "The GPU-hours of " + path + " for this period are used up.",
                 "The budget is raised, or the next period begins.");
     }
 

@@ -5,6 +5,8 @@ import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Runners;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.Meter;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -16,14 +18,17 @@ final class Wish {
     private final int kindNumber;
     private final Runners ofGroup;
     private final boolean open;
+    private final List<Meter> meters;
     private @Nullable Boolean possible;
 
     /**
      * @param kind absent where the places asked for depend on who asks
      * @param ofGroup who runs in the pool of the same group
      * @param open whether it could start there at this time
+     * @param meters the budgets that it would count against
      */
-    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup, boolean open) {
+    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup, boolean open, List<Meter> meters) {
+        this.meters = meters;
         this.open = open;
         this.space = space;
         this.ask = ask;
@@ -39,6 +44,26 @@ final class Wish {
     /** Whether the pool is open to it. */
     boolean isOpen() {
         return open;
+    }
+
+    /** The first budget of which too little is left for it. */
+    Optional<Meter> usedUp() {
+        for (Meter meter : meters) {
+            if (!meter.allows(ask.gpuMilli(), ask.preemptible(), ask.runtimeMillis())) {
+                return Optional.of(meter);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Whether neither the pool's hours nor a budget is in the way. */
+    boolean mayStart() {
+        return open && (meters.isEmpty() || usedUp().isEmpty());
+    }
+
+    /** The budgets that it would count against. */
+    List<Meter> meters() {
+        return meters;
     }
 
     PoolId pool() {

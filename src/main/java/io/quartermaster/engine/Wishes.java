@@ -53,7 +53,12 @@ final class Wishes {
                 ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli()))
                 : Optional.empty();
         return new Wish(
-                space, ask, kind, books.cluster().running(space.pool().id(), key.path()), isOpen(line, space.pool()));
+                space,
+                ask,
+                kind,
+                books.cluster().running(space.pool().id(), key.path()),
+                isOpen(line, space.pool()),
+                books.cluster().meters(space.pool().id(), key.path()));
     }
 
     /** Who runs already may grow as long as the pool is open. */

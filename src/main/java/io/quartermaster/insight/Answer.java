@@ -148,6 +148,7 @@ record Answer(
             case CONSOLIDATE -> StopCause.CONSOLIDATE;
             case DRAIN -> StopCause.DRAIN;
             case CLOSE -> StopCause.CLOSE;
+            case BUDGET -> StopCause.BUDGET;
             case ASKED -> throw new IllegalStateException("a plan asks nobody to stop for another's sake");
         };
     }

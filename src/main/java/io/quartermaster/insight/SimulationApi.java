@@ -207,7 +207,8 @@ final class SimulationApi {
         PREEMPT,
         CONSOLIDATE,
         DRAIN,
-        CLOSE
+        CLOSE,
+        BUDGET
     }
 
     @Schema(name = "SimulatedDifference")

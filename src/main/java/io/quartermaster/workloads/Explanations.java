@@ -75,6 +75,7 @@ final class Explanations {
                     + switch (preemptions.getLast().cause()) {
                         case "reclaim" -> "another group takes back what it is entitled to.";
                         case "consolidate" -> "it moves, to close a gap.";
+                        case "budget" -> "the GPU-hours of its group or tenant for this period are used up.";
                         case "close" -> "its pool has closed.";
                         case "drain" -> "its group or tenant holds more than its limit, and that was to end by now.";
                         default -> "work of higher priority of its group needs its place.";

@@ -133,6 +133,32 @@ class EnginePropertiesTest {
     }
 
     @Test
+    void nothingStartsOnABudgetThatIsUsedUp() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                List<Decision> decisions = cell.plan().decisions();
+                for (Change.BudgetSet budget : cell.engine.budgets()) {
+                    for (Decision decision : decisions) {
+                        if (decision instanceof Decision.Start start && budget.leftGpuMilliMillis() <= 0) {
+                            PoolId pool = start.allocation().pool();
+                            boolean counts = budget.scope().equals(Scope.ALL_POOLS)
+                                    || budget.scope().equals(Scope.of(pool));
+                            assertThat(counts
+                                            && budget.path()
+                                                    .covers(cell.workload(start.workload())
+                                                            .path()))
+                                    .as("%s: %s", budget, start)
+                                    .isFalse();
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    @Test
     void noCapIsPassed() {
         forRandomCells(seed -> {
             RandomCell cell = new RandomCell(seed);
@@ -351,8 +377,9 @@ class EnginePropertiesTest {
     void afterItSettledNothingChangesAnyMore() {
         forRandomCells(seed -> {
             RandomCell cell = new RandomCell(seed);
-            if (cell.settings.fairnessWindowMillis().isPresent()) {
-                return; // Shares that follow the past take turns, which is a change that time alone brings.
+            if (cell.settings.fairnessWindowMillis().isPresent()
+                    || !cell.engine.budgets().isEmpty()) {
+                return; // Shares that follow the past take turns, and budgets run out: changes that time alone brings.
             }
             for (int event = 0; event < EVENTS; event++) {
                 cell.happen();

@@ -58,6 +58,10 @@ final class RandomCell {
                 strictQueues.add(queue(path));
             }
         }
+        Random ofBudgets = new Random(~seed);
+        if (!wholeUnits && ofBudgets.nextInt(4) == 0) {
+            engine.apply(terms.randomBudgets(ofBudgets));
+        }
         engine.apply(facts());
     }
 
@@ -324,6 +328,7 @@ final class RandomCell {
         caps.values().forEach(stated -> facts.add(new Change.CapsSet(stated)));
         strictQueues.forEach(queue -> facts.add(new Change.QueueSet(queue, QueueOrder.STRICT_FIFO)));
         facts.addAll(engine.pastUse());
+        facts.addAll(engine.budgets());
         workloads.values().forEach(workload -> facts.add(new Change.WorkloadSet(workload)));
         return facts;
     }

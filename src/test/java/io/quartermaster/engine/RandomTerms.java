@@ -186,6 +186,25 @@ final class RandomTerms {
         }
     }
 
+    /** Of groups and tenants, in one pool or in all; some last as long as a random history. */
+    List<Change> randomBudgets(Random chances) {
+        List<Change> budgets = new ArrayList<>();
+        for (QuotaPath path : paths) {
+            if (chances.nextInt(3) == 0) {
+                List<Scope> scopes = new ArrayList<>(List.of(Scope.ALL_POOLS));
+                pools.keySet().forEach(pool -> scopes.add(Scope.of(pool)));
+                budgets.add(new Change.BudgetSet(
+                        chances.nextBoolean() ? path : QuotaPath.of(path.tenant()),
+                        scopes.get(chances.nextInt(scopes.size())),
+                        1_000_000L * chances.nextInt(150),
+                        0,
+                        0,
+                        settings.graceMillis()));
+            }
+        }
+        return budgets;
+    }
+
     private void randomQuotas(Scope scope) {
         for (QuotaPath path : paths) {
             for (QuotaPath prefix : path.fromTenant()) {

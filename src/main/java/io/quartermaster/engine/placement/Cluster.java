@@ -10,6 +10,7 @@ import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Ceilings;
+import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
@@ -41,6 +42,8 @@ public final class Cluster {
     private final List<Kind> byNumber = new ArrayList<>();
 
     private final Ceilings ceilings;
+
+    private List<Meter> meters = List.of();
 
     private Cluster(Ceilings ceilings) {
         this.ceilings = ceilings;
@@ -143,6 +146,30 @@ public final class Cluster {
                 OptionalLong.empty());
     }
 
+    /** Has what is held counted against budgets too; while nothing is held yet. */
+    public void meterBy(List<Meter> budgets) {
+        meters = List.copyOf(budgets);
+    }
+
+    public List<Meter> meters() {
+        return meters;
+    }
+
+    /** The budgets that work of a path counts against in a pool. */
+    public List<Meter> meters(PoolId pool, QuotaPath path) {
+        return meters.isEmpty()
+                ? meters
+                : meters.stream().filter(meter -> meter.counts(pool, path)).toList();
+    }
+
+    private void meter(Tenure tenure, When when, int factor) {
+        for (Meter meter : meters) {
+            if (meter.counts(tenure.allocation().pool(), tenure.path())) {
+                meter.add(when, factor * tenure.gpuMilli());
+            }
+        }
+    }
+
     public Ceilings ceilings() {
         return ceilings;
     }
@@ -171,6 +198,7 @@ public final class Cluster {
             leaf.add(when, tenure.gpuMilli(), tenure.preemptible());
         }
         ceilings.count(tenure.path(), tenure.user(), when, tenure.gpuMilli(), tenure.whole(), 1);
+        meter(tenure, when, 1);
     }
 
     /** Undoes {@link #addToTrees}. */
@@ -179,6 +207,7 @@ public final class Cluster {
             leaf.add(when, -tenure.gpuMilli(), tenure.preemptible());
         }
         ceilings.count(tenure.path(), tenure.user(), when, tenure.gpuMilli(), tenure.whole(), -1);
+        meter(tenure, when, -1);
     }
 
     /** Who may have to give way in a pool, by group, those first who go first. */

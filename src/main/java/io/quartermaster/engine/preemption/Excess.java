@@ -2,12 +2,14 @@ package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Unit;
+import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Who stops though nobody claims what he holds. Where a branch holds more than it may go on holding: in the order of victims within the branch until the rest may stay, then
@@ -58,15 +61,23 @@ public final class Excess {
 
     /** All who run in a pool that lets nothing go on when it closes, and can be stopped. */
     public List<Room.Eviction> ofClosed(PoolId pool) {
+        return all(pool, path -> true, Receipt.Right.CLOSED, Cause.CLOSE);
+    }
+
+    /** All who run in a pool on a budget and can be stopped. */
+    public List<Room.Eviction> ofBudget(PoolId pool, Meter meter) {
+        return all(pool, meter.path()::covers, Receipt.Right.BUDGET_USED_UP, Cause.BUDGET);
+    }
+
+    private List<Room.Eviction> all(PoolId pool, Predicate<QuotaPath> who, Receipt.Right right, Cause cause) {
         List<Room.Eviction> evictions = new ArrayList<>();
-        cluster.running(pool).values().forEach(ofGroup -> {
-            for (Unit unit : ofGroup) {
+        cluster.running(pool).forEach((path, ofGroup) -> {
+            for (Unit unit : who.test(path) ? ofGroup : List.<Unit>of()) {
                 if (unit.core() && mayBeTold(unit.holder())) {
                     Unit whole = Unit.whole(unit.holder());
-                    Receipt receipt = new Receipt(
-                            Receipt.Right.CLOSED, List.of(), List.of(), considered(List.of(whole), List.of()));
-                    evictions.add(new Room.Eviction(
-                            whole.holder(), whole.tenure(), true, Cause.CLOSE, Optional.empty(), receipt));
+                    Receipt receipt = new Receipt(right, List.of(), List.of(), considered(List.of(whole), List.of()));
+                    evictions.add(
+                            new Room.Eviction(whole.holder(), whole.tenure(), true, cause, Optional.empty(), receipt));
                 }
             }
         });

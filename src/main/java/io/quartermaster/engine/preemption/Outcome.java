@@ -210,6 +210,7 @@ final class Outcome {
             case MOVED -> Cause.CONSOLIDATE;
             case DRAINED -> Cause.DRAIN;
             case CLOSED -> Cause.CLOSE;
+            case BUDGET_USED_UP -> Cause.BUDGET;
         };
     }
 

@@ -59,5 +59,7 @@ public record Scenario(
         record SetQuota(Quota quota) implements Act {}
 
         record SetQueue(Change.QueueSet queue) implements Act {}
+
+        record SetBudget(Change.BudgetSet budget) implements Act {}
     }
 }

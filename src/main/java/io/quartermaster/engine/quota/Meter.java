@@ -1,0 +1,102 @@
+package io.quartermaster.engine.quota;
+
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
+import java.util.OptionalLong;
+
+/** A budget of GPU time with what counts against it now. What stops keeps its devices for its grace, so that much is kept back. */
+public final class Meter {
+    private final QuotaPath path;
+    private final Scope scope;
+    private final long graceMillis;
+    private final Tally used = new Tally();
+    private long leftGpuMilliMillis;
+
+    Meter(QuotaPath path, Scope scope, long graceMillis) {
+        this.path = path;
+        this.scope = scope;
+        this.graceMillis = graceMillis;
+    }
+
+    /** Whose budget it is. */
+    public QuotaPath path() {
+        return path;
+    }
+
+    public Scope scope() {
+        return scope;
+    }
+
+    public boolean counts(PoolId pool) {
+        return scope.equals(Scope.ALL_POOLS) || scope.equals(Scope.of(pool));
+    }
+
+    public boolean counts(PoolId pool, QuotaPath holder) {
+        return counts(pool) && path.covers(holder);
+    }
+
+    /** Counts something that comes; a negative amount goes. */
+    public void add(When when, long gpuMilli) {
+        used.add(when, gpuMilli);
+    }
+
+    Tally used() {
+        return used;
+    }
+
+    void left(long gpuMilliMillis) {
+        leftGpuMilliMillis = gpuMilliMillis;
+    }
+
+    /** Whether anything is left. */
+    public boolean isLeft() {
+        return leftGpuMilliMillis > 0;
+    }
+
+    /** Whether what runs has to stop, so that it has its grace. */
+    public boolean isUsedUp() {
+        return keptFree(used.next()) <= 0;
+    }
+
+    /**
+     * Whether something more may start: what runs with it can still be given its grace; and what cannot be preempted can run to its end.
+     */
+    public boolean allows(long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
+        long free = keptFree(used.next() + gpuMilli);
+        if (preemptible) {
+            return free > 0;
+        }
+        return runtimeMillis.isPresent() && free > saturated(gpuMilli, runtimeMillis.getAsLong());
+    }
+
+    private long keptFree(long heldGpuMilli) {
+        long kept = saturated(heldGpuMilli, graceMillis);
+        return leftGpuMilliMillis <= 0 ? Math.min(leftGpuMilliMillis, 0) : leftGpuMilliMillis - kept;
+    }
+
+    private static long saturated(long gpuMilli, long millis) {
+        return Math.multiplyHigh(gpuMilli, millis) == 0 && gpuMilli * millis >= 0 ? gpuMilli * millis : Long.MAX_VALUE;
+    }
+
+    /** In how long what runs has to stop, if nothing changes; empty where nothing runs, or it had to already. */
+    public OptionalLong lastsMillis() {
+        return lasts(keptFree(used.next()));
+    }
+
+    /** In how long something more may not start any more; likewise. */
+    public OptionalLong allowsForMillis(long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
+        if (!allows(gpuMilli, preemptible, runtimeMillis)) {
+            return OptionalLong.empty();
+        }
+        long free = keptFree(used.next() + gpuMilli);
+        return lasts(preemptible ? free : free - saturated(gpuMilli, runtimeMillis.orElse(0)));
+    }
+
+    private OptionalLong lasts(long freeGpuMilliMillis) {
+        long held = used.now();
+        return held <= 0 || freeGpuMilliMillis <= 0
+                ? OptionalLong.empty()
+                : OptionalLong.of(Math.ceilDiv(freeGpuMilliMillis, held));
+    }
+}
