@@ -98,7 +98,11 @@ final class Planner {
                     onLostNodes += space.heldOnLostGpuMilli();
                 }
             }
-            tree.capacityGpuMilli(up + onLostNodes);
+            if (tree.capacityGpuMilli() != up + onLostNodes) {
+                // Also by places that were kept on a lost node and are given up.
+                tree.capacityGpuMilli(up + onLostNodes);
+                books.touches().forgetAll();
+            }
             tree.nowMillis(nowMillis);
             past.ifPresent(kept -> kept.tell(tree));
             tree.divide(up, books::fairShareMoved);
