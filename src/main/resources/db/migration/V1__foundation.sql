@@ -380,6 +380,7 @@ create table workload (
     submitted_at    timestamptz not null default clock_timestamp(),
     -- wishes: what the API asks for
     wish            text not null default 'run' check (wish in ('run', 'hold', 'cancel')),
+    place           int check (place > 0),
     -- below: written by the leader alone
     state           text not null default 'waiting'
         check (state in ('held', 'waiting', 'starting', 'running', 'stopping', 'paused', 'succeeded', 'failed', 'cancelled')),
@@ -403,6 +404,7 @@ create table workload (
     foreign key (tenant_id, queue_id) references queue
 );
 comment on column workload.gpus is 'whole GPUs of one worker, as its submission names them within the range of its profile; see asked_gpu_milli';
+comment on column workload.place is 'an admin''s order of its queue: lower goes first within its priority, before those without; null once it starts';
 comment on column workload.quick_losses is 'attempts in a row that were lost soon after they were bound';
 comment on column workload.retry_at is 'because of them it is not tried again before';
 comment on column workload.paused_attempt is 'whose processes stand still on paused_node, or are being ended there; null once they were taken over or are over';
@@ -636,7 +638,7 @@ grant delete on allotment, capacity_reservation, policy_quota, access_rule, idem
 -- The API writes wishes; the leader alone writes states. The database holds it to that.
 grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible, dedicated_only, command, environment,
     abort_callback, max_runtime_ms, gpus, labels, submitted_at, wish, state) on workload to ${requestRole};
-grant update (wish, priority, labels, queue_id, policy_id, profile_id) on workload to ${requestRole};
+grant update (wish, place, priority, labels, queue_id, policy_id, profile_id) on workload to ${requestRole};
 
 grant select, insert, update, delete on all tables in schema public to ${systemRole};
 -- Books are append-only for everybody but their owner.

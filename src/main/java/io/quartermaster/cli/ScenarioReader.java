@@ -366,6 +366,13 @@ final class ScenarioReader {
                 section.texts("node-down").forEach(id -> acts.add(new Scenario.Act.NodeDown(node(section, id))));
                 section.texts("node-up").forEach(id -> acts.add(new Scenario.Act.NodeUp(node(section, id))));
                 section.sections("set-quota").forEach(quota -> acts.add(new Scenario.Act.SetQuota(quota(quota))));
+                section.entries("order-queue")
+                        .forEach((id, node) -> acts.add(new Scenario.Act.OrderQueue(
+                                workloads.queue(section, id),
+                                YamlSection.elements(node).stream()
+                                        .map(YamlSection::scalar)
+                                        .map(name -> workloads.named(section, name))
+                                        .toList())));
                 section.entries("set-queue")
                         .forEach((id, node) ->
                                 acts.add(new Scenario.Act.SetQueue(queue(workloads.queue(section, id), node))));

@@ -88,6 +88,7 @@ final class EngineFacts {
                 .map(attempt -> (WorkloadState) holding(attempt))
                 .orElseGet(() -> new WorkloadState.Waiting(
                         record.atHead(),
+                        record.place(),
                         pin(record).map(work -> new NodeId(work.node().toString()))));
         boolean held = record.state() instanceof io.quartermaster.workloads.WorkloadState.Held;
         return workload(

@@ -265,6 +265,7 @@ final class PlanRows {
                        attempts = coalesce(x.attempts, w.attempts), quick_losses = x.quick_losses,
                        retry_at = timestamptz 'epoch' + x.retry_ms * interval '1 millisecond',
                        at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
+                       place = case when x.state in ('waiting', 'held', 'paused') then w.place end,
                        paused_attempt = x.paused_attempt, paused_node = x.paused_node,
                        paused_until = case when x.paused_attempt is not null
                                            then coalesce(timestamptz 'epoch' + x.paused_until_ms * interval '1 millisecond', w.paused_until) end,

@@ -36,10 +36,12 @@ final class UnmetReservations {
     private static final Comparator<Waiting> FIRST_IN_LINE = Comparator.<Waiting>comparingInt(
                     waiting -> -waiting.priority())
             .thenComparing(waiting -> !waiting.atHead())
+            .thenComparingLong(Waiting::place)
             .thenComparingLong(Waiting::sequence)
             .thenComparing(Waiting::id);
 
-    private record Waiting(UUID id, int priority, boolean atHead, long sequence, WorkloadRecord.Terms terms) {}
+    private record Waiting(
+            UUID id, int priority, boolean atHead, long place, long sequence, WorkloadRecord.Terms terms) {}
 
     private record Held(UUID pool, long gpuMilli) {}
 
@@ -112,8 +114,13 @@ final class UnmetReservations {
             tenant.used.merge(now.pool(), now.gpuMilli(), Long::sum);
         });
         if (waits) {
-            Waiting now =
-                    new Waiting(record.id(), record.priority(), record.atHead(), record.sequence(), record.terms());
+            Waiting now = new Waiting(
+                    record.id(),
+                    record.priority(),
+                    record.atHead(),
+                    record.place().orElse(Long.MAX_VALUE),
+                    record.sequence(),
+                    record.terms());
             tenant.waiting.put(now.id(), now);
             if (roomless.containsKey(now.id())) {
                 tenant.line.add(now);

@@ -85,7 +85,7 @@ final class Books {
         }
         allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
         List<Workload> inOrder = new ArrayList<>(facts.workloads().values());
-        inOrder.sort(Line.FIRST_SUBMITTED);
+        inOrder.sort(Line.IN_GROUP);
         inOrder.forEach(this::enter);
     }
 

@@ -71,13 +71,28 @@ final class Line implements Touches.Touch {
         }
     }
 
-    /** Victims at the head, then first submitted. */
+    /** Victims at the head, then first submitted: between groups, where no admin's order counts. */
     static final Comparator<Workload> FIRST_SUBMITTED = (a, b) -> {
         int byHead = Boolean.compare(isAtHead(b), isAtHead(a));
         int byTime = byHead != 0 ? byHead : Long.compare(a.submittedMillis(), b.submittedMillis());
         int bySequence = byTime != 0 ? byTime : Long.compare(a.sequence(), b.sequence());
         return bySequence != 0 ? bySequence : a.id().compareTo(b.id());
     };
+
+    /** Within a group and a priority: victims at the head, then those whom an admin gave a place, then first submitted. */
+    static final Comparator<Workload> IN_GROUP = (a, b) -> {
+        long placeOfA = place(a);
+        long placeOfB = place(b);
+        return placeOfA == placeOfB || isAtHead(a) != isAtHead(b)
+                ? FIRST_SUBMITTED.compare(a, b)
+                : Long.compare(placeOfA, placeOfB);
+    };
+
+    private static long place(Workload workload) {
+        return workload.state() instanceof WorkloadState.Waiting waiting
+                ? waiting.place().orElse(Long.MAX_VALUE)
+                : Long.MAX_VALUE;
+    }
 
     private static boolean isAtHead(Workload workload) {
         return workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead();

@@ -38,7 +38,7 @@ final class Members extends AbstractList<Workload> {
     @Override
     public boolean add(Workload workload) {
         int size = size();
-        int at = size == 0 || Line.FIRST_SUBMITTED.compare(get(size - 1), workload) < 0 ? size : before(workload);
+        int at = size == 0 || Line.IN_GROUP.compare(get(size - 1), workload) < 0 ? size : before(workload);
         if (first > 0 && at < size / 2) {
             System.arraycopy(elements, first, elements, first - 1, at);
             first--;
@@ -106,7 +106,7 @@ final class Members extends AbstractList<Workload> {
         int high = size() - 1;
         while (low <= high) {
             int middle = (low + high) >>> 1;
-            int order = Line.FIRST_SUBMITTED.compare(get(middle), workload);
+            int order = Line.IN_GROUP.compare(get(middle), workload);
             if (order == 0) {
                 return middle;
             }

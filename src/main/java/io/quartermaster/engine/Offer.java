@@ -36,7 +36,7 @@ record Offer(Line line, Workload head, Wish wish, boolean within, Attempt attemp
     static final Comparator<Offer> IN_GROUP = (a, b) -> {
         int byPriority = Integer.compare(b.line.key().priority(), a.line.key().priority());
         int byWhole = byPriority != 0 ? byPriority : Boolean.compare(a.line.surplus(), b.line.surplus());
-        int byAge = byWhole != 0 ? byWhole : Line.FIRST_SUBMITTED.compare(a.head, b.head);
+        int byAge = byWhole != 0 ? byWhole : Line.IN_GROUP.compare(a.head, b.head);
         // Who moved from one line to another is for a moment the first of both.
         return byAge != 0 ? byAge : Long.compare(a.line.number(), b.line.number());
     };

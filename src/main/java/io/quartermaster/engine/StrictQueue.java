@@ -12,7 +12,7 @@ import java.util.TreeSet;
  */
 final class StrictQueue {
     private static final Comparator<Workload> IN_ORDER =
-            Comparator.comparingInt((Workload workload) -> -workload.priority()).thenComparing(Line.FIRST_SUBMITTED);
+            Comparator.comparingInt((Workload workload) -> -workload.priority()).thenComparing(Line.IN_GROUP);
 
     private final NavigableSet<Workload> waiting = new TreeSet<>(IN_ORDER);
 

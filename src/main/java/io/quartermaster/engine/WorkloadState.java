@@ -2,6 +2,7 @@ package io.quartermaster.engine;
 
 import java.util.Collections;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -12,12 +13,21 @@ public sealed interface WorkloadState {
      * It holds nothing.
      *
      * @param atHead it was stopped against its will: it goes before others of its group and priority
+     * @param place an admin's order of its queue: lower goes first within its priority, and before work without one
      * @param only the one node that it may start on, where its paused processes are; empty for any
      */
-    record Waiting(boolean atHead, Optional<NodeId> only) implements WorkloadState {
+    record Waiting(boolean atHead, OptionalLong place, Optional<NodeId> only) implements WorkloadState {
+
+        public Waiting(boolean atHead, Optional<NodeId> only) {
+            this(atHead, OptionalLong.empty(), only);
+        }
 
         public Waiting(boolean atHead) {
             this(atHead, Optional.empty());
+        }
+
+        public Waiting at(OptionalLong newPlace) {
+            return new Waiting(atHead, newPlace, only);
         }
     }
 

@@ -2,6 +2,7 @@ package io.quartermaster.governance;
 
 import io.quartermaster.access.AccessRule;
 import io.quartermaster.engine.QueueOrder;
+import java.util.List;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +82,18 @@ final class QueueApi {
                     effects);
         }
     }
+
+    @Schema(
+            name = "QueueOrdering",
+            description = "Which of what waits in a queue goes first, each within its priority.")
+    record Ordering(
+            @Schema(
+                    required = true,
+                    description =
+                            "the first in their order; all others in order of submission behind them; empty: all in order of submission",
+                    maxItems = WaitingOrder.MOST)
+            @Nullable
+            List<@Nullable UUID> workloads) {}
 
     @Schema(name = "AccessRuleRequest")
     record RuleRequest(

@@ -12,6 +12,7 @@ import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
+import jakarta.ws.rs.PUT;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.QueryParam;
@@ -83,6 +84,24 @@ public class QueueResource {
             @BeanParam WriteParams params,
             UriInfo uri) {
         return queues.update(new TenantId(tenant), queue, body, params, uri);
+    }
+
+    @PUT
+    @Path("{queue}/order")
+    @Needs(Permission.QUEUES_WRITE)
+    @Operation(
+            operationId = "orderQueue",
+            summary = "Says which of what waits in a queue goes first; the same again changes nothing",
+            description =
+                    "Within its priority a workload with a place goes before those of its group without, and behind what was preempted. What starts loses its place.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.Ordering.class)))
+    public Uni<Response> order(
+            @PathParam("tenant") String tenant,
+            @PathParam("queue") String queue,
+            QueueApi.@Nullable Ordering body,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return queues.order(new TenantId(tenant), queue, body, params, uri);
     }
 
     @DELETE

@@ -148,6 +148,29 @@ class QueueService {
         });
     }
 
+    /** In which order work goes first is no part of the queue's row, so its version is compared where one is given, and stays. */
+    Uni<Response> order(
+            TenantId tenant, String name, QueueApi.@Nullable Ordering body, WriteParams params, UriInfo uri) {
+        QueueApi.Ordering asked = RuleWrites.required(body);
+        List<UUID> first = WaitingOrder.checked(asked.workloads());
+        return writes.run(tenant, uri, params, asked, work -> {
+            Queue queue = known(work, name, Permission.QUEUES_WRITE);
+            if (params.givenVersion().isPresent()) {
+                params.requireVersion(queue.version());
+            }
+            QueueApi.Ordering now = new QueueApi.Ordering(List.copyOf(first));
+            return WaitingOrder.of(work.session(), tenant, queue.id())
+                    .call(() -> WaitingOrder.set(work.session(), tenant, queue.id(), first))
+                    .call(before -> audit.record(
+                            work.session(),
+                            tenant,
+                            work.caller(),
+                            new AuditLog.Change(
+                                    "queues:order", "queues/" + name, new QueueApi.Ordering(List.copyOf(before)), now)))
+                    .map(before -> Reply.ok(now));
+        });
+    }
+
     Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
         return writes.run(tenant, uri, params, null, work -> {
             Queue old = known(work, name, Permission.QUEUES_WRITE);

@@ -77,7 +77,7 @@ class WaitingStore {
                 session,
                 after.tenant(),
                 retired,
-                "queue_id = '" + target.id() + "', policy_id = '" + target.policy() + "', profile_id = '"
+                "place = null, queue_id = '" + target.id() + "', policy_id = '" + target.policy() + "', profile_id = '"
                         + target.profile() + "'");
     }
 

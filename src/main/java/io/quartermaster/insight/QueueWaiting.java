@@ -28,15 +28,17 @@ class QueueWaiting {
     /** The numbers are those of the whole queue as it is now, whichever page is read; a page begins after a place in the order, whoever left. */
     private static final String WAITING = """
             with numbered as (
-                select row_number() over (order by w.priority desc, w.at_head_since is null, w.seq) as position, w.id, w.name, w.submitted_by,
+                select row_number() over (order by w.priority desc, w.at_head_since is null, w.place nulls last, w.seq) as position, w.id, w.name, w.submitted_by,
                        w.priority, w.submitted_at, w.reason_code, -cast(w.priority as bigint) as by_priority,
-                       cast(case when w.at_head_since is null then 1 else 0 end as bigint) as by_head, w.seq
+                       cast(case when w.at_head_since is null then 1 else 0 end as bigint) as by_head,
+                       coalesce(w.place, 2147483648) as by_place, w.place is not null as placed, w.seq
                   from workload w
                  where w.tenant_id = :tenant and w.state in ('waiting', 'paused')
                    and w.queue_id = (select q.id from queue q where q.tenant_id = :tenant and q.name = :queue and q.retired_at is null))
             select cast(json_build_object('position', position, 'id', id, 'name', name, 'submittedBy', submitted_by, 'priority', priority,
-                       'submittedAt', submitted_at, 'reason', reason_code) as text), by_priority, by_head, seq
-              from numbered where (by_priority, by_head, seq) > (:priority, :head, :seq) order by by_priority, by_head, seq limit :most
+                       'submittedAt', submitted_at, 'placed', placed, 'reason', reason_code) as text), by_priority, by_head, by_place, seq
+              from numbered where (by_priority, by_head, by_place, seq) > (:priority, :head, :place, :seq)
+             order by by_priority, by_head, by_place, seq limit :most
             """;
 
     private final TenantTransactions transactions;
@@ -68,6 +70,7 @@ class QueueWaiting {
                                 .setParameter("queue", queue)
                                 .setParameter("priority", after.byPriority())
                                 .setParameter("head", after.byHead())
+                                .setParameter("place", after.byPlace())
                                 .setParameter("seq", after.seq())
                                 .setParameter("most", size + 1)
                                 .getResultList()))
@@ -81,12 +84,15 @@ class QueueWaiting {
     /** One that waits, and where it stands. */
     private record Standing(QueueWaitingResource.View view, Place place) {}
 
-    /** In the order of a queue: higher priority first, then what was preempted, then what was submitted first. */
-    private record Place(long byPriority, long byHead, long seq) {
+    /**
+     * In the order of a queue: higher priority first, then what was preempted, then what an admin gave a place, then what was submitted
+     * first.
+     */
+    private record Place(long byPriority, long byHead, long byPlace, long seq) {
 
-        static final Place BEFORE_ALL = new Place(Integer.MIN_VALUE, -1, -1);
+        static final Place BEFORE_ALL = new Place(Integer.MIN_VALUE, -1, -1, -1);
 
-        private static final Pattern FORM = Pattern.compile("(-?[0-9]{1,9}) ([01]) ([0-9]{1,18})");
+        private static final Pattern FORM = Pattern.compile("(-?[0-9]{1,9}) ([01]) ([0-9]{1,10}) ([0-9]{1,18})");
 
         static Place read(String text) {
             Matcher matcher = FORM.matcher(text);
@@ -97,12 +103,13 @@ class QueueWaiting {
             return new Place(
                     Long.parseLong(matcher.group(1)),
                     Long.parseLong(matcher.group(2)),
-                    Long.parseLong(matcher.group(3)));
+                    Long.parseLong(matcher.group(3)),
+                    Long.parseLong(matcher.group(4)));
         }
 
         @Override
         public String toString() {
-            return byPriority + " " + byHead + " " + seq;
+            return byPriority + " " + byHead + " " + byPlace + " " + seq;
         }
     }
 
@@ -131,7 +138,7 @@ class QueueWaiting {
         try {
             return new Standing(
                     json.readValue((String) row[0], QueueWaitingResource.View.class),
-                    new Place(number(row[1]), number(row[2]), number(row[3])));
+                    new Place(number(row[1]), number(row[2]), number(row[3]), number(row[4])));
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a waiting workload cannot be read", e);
         }

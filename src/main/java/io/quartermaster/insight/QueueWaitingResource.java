@@ -31,7 +31,9 @@ public class QueueWaitingResource {
     /** A workload that waits. */
     @Schema(name = "WaitingWorkload")
     public record View(
-            @Schema(description = "1 for the first that would be tried; those of one priority in order of submission")
+            @Schema(
+                    description =
+                            "1 for the first that would be tried; of one priority first what was preempted, then what an admin gave a place, then in order of submission")
             long position,
 
             UUID id,
@@ -39,6 +41,9 @@ public class QueueWaitingResource {
             String submittedBy,
             int priority,
             Instant submittedAt,
+
+            @Schema(description = "whether an admin's order of the queue gave it its place")
+            boolean placed,
 
             @Schema(description = "code of why it waits; absent before the first plan") @Nullable
             String reason,
@@ -50,7 +55,7 @@ public class QueueWaitingResource {
             Instant startsAt) {
 
         View with(@Nullable Instant start) {
-            return new View(position, id, name, submittedBy, priority, submittedAt, reason, start);
+            return new View(position, id, name, submittedBy, priority, submittedAt, placed, reason, start);
         }
     }
 

@@ -72,7 +72,8 @@ class WorkloadStore {
               from workload w
               join lateral (
                   select o.queue_id, o.priority > w.priority or o.priority = w.priority
-                         and (o.at_head_since is null, o.seq) < (w.at_head_since is null, w.seq) as ahead
+                         and (o.at_head_since is null, o.place is null, coalesce(o.place, 0), o.seq)
+                             < (w.at_head_since is null, w.place is null, coalesce(w.place, 0), w.seq) as ahead
                     from workload o
                    where o.tenant_id = w.tenant_id and o.policy_id = w.policy_id and o.state in ('waiting', 'paused')
                      and o.queue_id in (select q.id from queue q where q.tenant_id = w.tenant_id and q.policy_id = w.policy_id)) o on true

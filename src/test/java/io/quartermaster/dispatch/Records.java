@@ -120,6 +120,7 @@ final class Records {
                 WorkloadState.of(state),
                 attempt.isPresent() ? 1 : 0,
                 atHead,
+                OptionalLong.empty(),
                 Setbacks.NONE,
                 attempt,
                 Optional.empty(),

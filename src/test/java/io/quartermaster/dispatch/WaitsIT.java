@@ -76,6 +76,9 @@ class WaitsIT extends LedByHand {
                 .containsExactly("starting", "waiting", "waiting");
         assertThat(rows.reason(first)).isEqualTo("QUEUE_HELD");
         assertThat(toldWhy(rows, first)).containsExactly("waiting QUEUE_HELD");
+        // Meanwhile an admin puts the second first.
+        rows.run("update workload set place = 1 where id = $1", second);
+        rows.inbox("workload", second.toString());
 
         // An engine that is built anew knows it from the tables.
         cell.rebuild();
@@ -84,8 +87,11 @@ class WaitsIT extends LedByHand {
 
         state(rows, group.queue(), "open");
         cell.settle();
-        assertThat(List.of(rows.state(first), rows.state(second))).containsExactly("starting", "waiting");
-        assertThat(rows.reason(second)).isEqualTo("LIMIT");
+        assertThat(List.of(rows.state(first), rows.state(second))).containsExactly("waiting", "starting");
+        assertThat(rows.reason(first)).isEqualTo("LIMIT");
+        assertThat(rows.run("select 1 from workload where id = $1 and place is not null", second))
+                .as("who starts has no place any more")
+                .isEmpty();
     }
 
     @Test

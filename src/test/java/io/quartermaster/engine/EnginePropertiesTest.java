@@ -216,7 +216,7 @@ class EnginePropertiesTest {
                 .filter(other -> other.queue().equals(workload.queue()))
                 .filter(other -> other.state() instanceof WorkloadState.Waiting)
                 .filter(other -> other.priority() > workload.priority()
-                        || other.priority() == workload.priority() && Line.FIRST_SUBMITTED.compare(other, workload) < 0)
+                        || other.priority() == workload.priority() && Line.IN_GROUP.compare(other, workload) < 0)
                 .map(other -> cell.workload(other.id()))
                 .filter(other -> other.state() instanceof WorkloadState.Waiting
                         && other.nomination().isEmpty())

@@ -24,7 +24,7 @@ class MembersTest {
     void theyStayInOrderWhoeverComesAndGoes() {
         Random random = new Random(5);
         Members members = new Members();
-        SortedSet<Workload> expected = new TreeSet<>(Line.FIRST_SUBMITTED);
+        SortedSet<Workload> expected = new TreeSet<>(Line.IN_GROUP);
         for (int step = 0; step < 4_000; step++) {
             boolean leaves = !expected.isEmpty() && random.nextInt(5) < 2;
             if (leaves) {

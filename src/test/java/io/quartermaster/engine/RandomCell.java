@@ -85,6 +85,8 @@ final class RandomCell {
             case 2 -> {
                 if (chance(2)) {
                     turnOneNode();
+                } else if (!wholeUnits) {
+                    placeOne();
                 }
             }
             case 3 -> {
@@ -165,6 +167,16 @@ final class RandomCell {
             WorkloadId id = ids.get(random.nextInt(ids.size()));
             workloads.remove(id);
             engine.apply(List.of(new Change.WorkloadRemoved(id)));
+        }
+    }
+
+    /** An admin's order of what waits. */
+    private void placeOne() {
+        for (Workload workload : List.copyOf(workloads.values())) {
+            if (workload.state() instanceof WorkloadState.Waiting waiting && chance(2)) {
+                set(workload.withState(
+                        waiting.at(chance(3) ? OptionalLong.empty() : OptionalLong.of(random.nextInt(3)))));
+            }
         }
     }
 

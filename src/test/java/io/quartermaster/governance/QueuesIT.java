@@ -169,7 +169,7 @@ class QueuesIT extends SharedPool {
                 .then()
                 .statusCode(409)
                 .body("errors.field", contains("items[1].queue"));
-        admin().queryParam("queue", "rnd-3xgpu")
+        admin().queryParam("name", "not-alone")
                 .get(TENANT + "/workloads")
                 .then()
                 .body("items", hasSize(0));
@@ -193,6 +193,41 @@ class QueuesIT extends SharedPool {
                 .statusCode(200)
                 .body("overQuota", equalTo(true));
         member().body(forIt).post(TENANT + "/workloads").then().statusCode(201);
+    }
+
+    @Test
+    void anAdminSaysWhoOfAQueueGoesFirst() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu", "3xgpu"));
+        UUID first = waiting("rnd-1xgpu", "first");
+        UUID second = waiting("rnd-1xgpu", "second");
+        UUID elsewhere = waiting("rnd-3xgpu", "elsewhere");
+        String order = TENANT + "/queues/rnd-1xgpu/order";
+
+        admin().body(Map.of("workloads", List.of(second, first)))
+                .put(order)
+                .then()
+                .statusCode(200);
+        assertThat(place(second) + place(first)).isEqualTo("12");
+        admin().body(Map.of("workloads", List.of(second, elsewhere)))
+                .put(order)
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("not-waiting"))
+                .body("errors.field", contains("workloads[1]"));
+        admin().body(Map.of("workloads", List.of(first, first)))
+                .put(order)
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("workloads[1]"));
+        admin().body(Map.of("workloads", List.of(first))).put(order).then().statusCode(200);
+        assertThat(place(second) + place(first)).isEqualTo("none1");
+        admin().body(Map.of("workloads", List.of())).put(order).then().statusCode(200);
+        assertThat(place(first)).isEqualTo("none");
+        member().body(Map.of("workloads", List.of(first))).put(order).then().statusCode(403);
+    }
+
+    private String place(UUID workload) {
+        return text("select coalesce(place::text, 'none') from workload where id = $1", workload);
     }
 
     private static RequestSpecification member() {

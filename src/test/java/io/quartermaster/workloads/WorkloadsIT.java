@@ -137,6 +137,19 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(200)
                 .body("pools[0].gpus.used", equalTo("3"));
 
+        // An admin's order is the order of the list, and of positions.
+        order(ids.get(4));
+        request(viewerToken(A))
+                .get("/v1/tenants/" + A + "/queues/" + rnd + "/waiting")
+                .then()
+                .body("items.name", contains("wait-4", "wait-3"))
+                .body("items.placed", contains(true, false));
+        request(member())
+                .get(WORKLOADS + "/" + ids.get(3) + "/explain")
+                .then()
+                .body("position.aheadInQueue", equalTo(1));
+        order();
+
         // Whoever leaves meanwhile makes nobody be left out.
         request(member()).post(WORKLOADS + "/" + ids.get(3) + "/cancel").then().statusCode(200);
         eventually(ids.get(3), "cancelled");
@@ -149,6 +162,14 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("items.name", contains("wait-4"))
                 .body("items.position", contains(1))
                 .body("nextPageToken", nullValue());
+    }
+
+    private static void order(String... first) {
+        request(adminToken(A))
+                .body(Map.of("workloads", List.of(first)))
+                .put("/v1/tenants/" + A + "/queues/" + rnd + "/order")
+                .then()
+                .statusCode(200);
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.quartermaster.engine.simulation;
 
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.QueueId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.Workload;
@@ -57,6 +58,13 @@ public record Scenario(
         record NodeUp(NodeId node) implements Act {}
 
         record SetQuota(Quota quota) implements Act {}
+
+        /** These go first among what waits in their queue, in this order within their priority; the others have no place any more. */
+        record OrderQueue(QueueId queue, List<WorkloadId> first) implements Act {
+            public OrderQueue {
+                first = List.copyOf(first);
+            }
+        }
 
         record SetQueue(Change.QueueSet queue) implements Act {}
 

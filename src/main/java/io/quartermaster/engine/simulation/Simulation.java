@@ -131,6 +131,7 @@ public final class Simulation {
             case Scenario.Act.NodeDown down -> node(down.node(), false);
             case Scenario.Act.NodeUp up -> node(up.node(), true);
             case Scenario.Act.SetQuota set -> engine.apply(List.of(new Change.QuotaSet(set.quota())));
+            case Scenario.Act.OrderQueue order -> shell.order(order);
             case Scenario.Act.SetQueue set -> engine.apply(List.of(set.queue()));
             case Scenario.Act.SetBudget set -> engine.apply(List.of(set.budget()));
         }

@@ -81,6 +81,17 @@ final class VirtualShell {
         engine.apply(List.of(new Change.WorkloadRemoved(id)));
     }
 
+    /** What waits in a queue gets its place anew. */
+    void order(Scenario.Act.OrderQueue order) {
+        for (Workload workload : List.copyOf(world.workloads.values())) {
+            boolean inQueue = workload.queue().filter(order.queue()::equals).isPresent();
+            if (inQueue && workload.state() instanceof WorkloadState.Waiting waiting) {
+                int place = order.first().indexOf(workload.id());
+                state(workload.withState(waiting.at(place < 0 ? OptionalLong.empty() : OptionalLong.of(place))));
+            }
+        }
+    }
+
     /** What it ran on is gone: it waits again. */
     void lose(Workload workload) {
         ends.remove(workload.id());
