@@ -8,6 +8,7 @@ import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Meter;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** What everybody in a line asks of one pool: of its quotas and, as long as it is known alike for all, of its devices. */
@@ -17,17 +18,17 @@ final class Wish {
     private final Optional<Kind> kind;
     private final int kindNumber;
     private final Runners ofGroup;
-    private final boolean open;
+    private final BooleanSupplier open;
     private final List<Meter> meters;
     private @Nullable Boolean possible;
 
     /**
      * @param kind absent where the places asked for depend on who asks
      * @param ofGroup who runs in the pool of the same group
-     * @param open whether it could start there at this time
+     * @param open whether it could start there at this time; asked anew, since work may join before the time of a plan is known
      * @param meters the budgets that it would count against
      */
-    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup, boolean open, List<Meter> meters) {
+    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup, BooleanSupplier open, List<Meter> meters) {
         this.meters = meters;
         this.open = open;
         this.space = space;
@@ -43,7 +44,7 @@ final class Wish {
 
     /** Whether the pool is open to it. */
     boolean isOpen() {
-        return open;
+        return open.getAsBoolean();
     }
 
     /** The first budget of which too little is left for it. */
@@ -58,7 +59,7 @@ final class Wish {
 
     /** Whether neither the pool's hours nor a budget is in the way. */
     boolean mayStart() {
-        return open && (meters.isEmpty() || usedUp().isEmpty());
+        return isOpen() && (meters.isEmpty() || usedUp().isEmpty());
     }
 
     /** The budgets that it would count against. */

@@ -57,7 +57,7 @@ final class Wishes {
                 ask,
                 kind,
                 books.cluster().running(space.pool().id(), key.path()),
-                isOpen(line, space.pool()),
+                () -> isOpen(line, space.pool()),
                 books.cluster().meters(space.pool().id(), key.path()));
     }
 
