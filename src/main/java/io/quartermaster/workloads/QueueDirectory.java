@@ -85,7 +85,11 @@ class QueueDirectory {
                     for (String row : rows) {
                         QueueTerms terms = read(row);
                         found.put(terms.name(), terms);
-                        remembered.put(new Key(tenant, terms.name()), new Remembered(terms, now));
+                        // What is remembered of one that takes nothing would go on refusing, and no insert would find
+                        // it out.
+                        if (!terms.draining()) {
+                            remembered.put(new Key(tenant, terms.name()), new Remembered(terms, now));
+                        }
                     }
                     return found;
                 });
