@@ -2,6 +2,8 @@ package io.quartermaster.capacity;
 
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +75,14 @@ public record QuotaFields(
                 : override.check(problems, prefix + "override", asked, limit)
                         .map(terms::withOverride)
                         .orElse(terms);
-        return problems.instant(prefix + "drainBy", drainBy)
+        Instant latest = Instant.now().plus(QuotaOverrideApi.MOST_AHEAD);
+        Optional<Instant> by = problems.instant(prefix + "drainBy", drainBy);
+        problems.check(
+                by.isEmpty() || !by.get().isAfter(latest),
+                prefix + "drainBy",
+                "is too far ahead",
+                "at most " + QuotaOverrideApi.MOST_AHEAD.toDays() + " days from now");
+        return by.filter(time -> !time.isAfter(latest))
                 .map(time -> turning.drainedBy(time.toEpochMilli()))
                 .orElse(turning);
     }

@@ -110,19 +110,22 @@ final class Books {
     }
 
     /**
-     * Whether something could start in a pool now, as far as its hours go: in one that stops work when it closes, what states its
+     * Whether something could start in a pool after so many milliseconds, as far as its hours go: in one that stops work when it closes, what states its
      * maximum run time starts only if that is over by then, and what cannot be preempted only if it states it.
      */
-    boolean isOpen(Pool pool, boolean preemptible, OptionalLong maxRuntimeMillis) {
+    boolean isOpen(Pool pool, long inMillis, boolean preemptible, OptionalLong maxRuntimeMillis) {
         OptionalLong closes = turnOf(pool.id());
+        long startMillis = nowMillis + inMillis;
         boolean stopsWork = closes.isPresent()
                 && pool.hours()
                         .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT)
                         .isPresent();
+        boolean closesBefore = inMillis > 0 && closes.isPresent() && closes.getAsLong() <= startMillis;
         return pool.open()
+                && !closesBefore
                 && (!stopsWork
                         || (maxRuntimeMillis.isPresent()
-                                ? nowMillis + maxRuntimeMillis.getAsLong() <= closes.getAsLong()
+                                ? startMillis + maxRuntimeMillis.getAsLong() <= closes.getAsLong()
                                 : preemptible));
     }
 
@@ -321,11 +324,24 @@ final class Books {
     /** Whether what a line asks is anywhere within what there is, and within what its path may have at all. */
     private boolean canEverRun(Line line) {
         for (Wish wish : wishes.of(line)) {
-            if (wishes.couldEver(line, wish) && !Admission.isBeyondAllBounds(wish.ask())) {
+            if (wishes.couldEver(line, wish) && !Admission.isBeyondAllBounds(wish.ask()) && !lastsTooLong(line, wish)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** What cannot be preempted, and does not say how long it runs, starts nowhere where work must have ended by a moment to come. */
+    private static boolean lastsTooLong(Line line, Wish wish) {
+        boolean mustEnd = !wish.meters().isEmpty()
+                || wish.space()
+                        .pool()
+                        .hours()
+                        .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT)
+                        .isPresent();
+        return mustEnd
+                && !line.key().preemptible()
+                && line.key().maxRuntimeMillis().isEmpty();
     }
 
     private void queueUp(StrictQueue queue, Workload workload) {

@@ -210,7 +210,7 @@ final class Planner {
     /** Who runs, or only moves, may be where it is to be as long as the pool is open. */
     private boolean isOpen(Workload workload, Pool pool) {
         return workload.state() instanceof WorkloadState.Waiting
-                ? books.isOpen(pool, workload.preemptible(), workload.maxRuntimeMillis())
+                ? books.isOpen(pool, 0, workload.preemptible(), workload.maxRuntimeMillis())
                 : pool.open();
     }
 
@@ -276,10 +276,10 @@ final class Planner {
         return offer.within() ? Decision.Rule.WITHIN_RESERVED : Decision.Rule.OVER_QUOTA;
     }
 
-    /** Tells victims to stop and keeps the place for the line's head; false when no room can be made. */
+    /** Tells victims to stop and keeps the place for the line's head; false when no room can be made, or it would come too late. */
     private boolean makeRoom(Offer offer, Wish wish) {
         Line line = offer.line();
-        if (!wishes.couldEver(line, wish)) {
+        if (!wishes.couldEver(line, wish) || !wish.mayStartIn(settings.graceMillis())) {
             return false;
         }
         claims.stepAside(offer, false);

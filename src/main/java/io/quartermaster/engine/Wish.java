@@ -8,7 +8,7 @@ import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Meter;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
+import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** What everybody in a line asks of one pool: of its quotas and, as long as it is known alike for all, of its devices. */
@@ -18,19 +18,20 @@ final class Wish {
     private final Optional<Kind> kind;
     private final int kindNumber;
     private final Runners ofGroup;
-    private final BooleanSupplier open;
+    private final LongPredicate openIn;
     private final List<Meter> meters;
     private @Nullable Boolean possible;
 
     /**
      * @param kind absent where the places asked for depend on who asks
      * @param ofGroup who runs in the pool of the same group
-     * @param open whether it could start there at this time; asked anew, since work may join before the time of a plan is known
+     * @param openIn whether it could start there after so many milliseconds; asked anew, since work may join before the time of a plan is
+     *     known
      * @param meters the budgets that it would count against
      */
-    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup, BooleanSupplier open, List<Meter> meters) {
+    Wish(Space space, Ask ask, Optional<Kind> kind, Runners ofGroup, LongPredicate openIn, List<Meter> meters) {
         this.meters = meters;
-        this.open = open;
+        this.openIn = openIn;
         this.space = space;
         this.ask = ask;
         this.kind = kind;
@@ -44,7 +45,7 @@ final class Wish {
 
     /** Whether the pool is open to it. */
     boolean isOpen() {
-        return open.getAsBoolean();
+        return openIn.test(0);
     }
 
     /** The first budget of which too little is left for it. */
@@ -60,6 +61,19 @@ final class Wish {
     /** Whether neither the pool's hours nor a budget is in the way. */
     boolean mayStart() {
         return isOpen() && (meters.isEmpty() || usedUp().isEmpty());
+    }
+
+    /** Whether neither is in the way after so many milliseconds, as far as that is known now. */
+    boolean mayStartIn(long millis) {
+        if (!openIn.test(millis)) {
+            return false;
+        }
+        for (Meter meter : meters) {
+            if (!meter.allowsIn(millis, ask.gpuMilli(), ask.preemptible(), ask.runtimeMillis())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** The budgets that it would count against. */

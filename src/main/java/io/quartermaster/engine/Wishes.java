@@ -57,15 +57,16 @@ final class Wishes {
                 ask,
                 kind,
                 books.cluster().running(space.pool().id(), key.path()),
-                () -> isOpen(line, space.pool()),
+                inMillis -> isOpen(line, space.pool(), inMillis),
                 books.cluster().meters(space.pool().id(), key.path()));
     }
 
     /** Who runs already may grow as long as the pool is open. */
-    private boolean isOpen(Line line, Pool pool) {
+    private boolean isOpen(Line line, Pool pool, long inMillis) {
         return line.surplus()
                 ? pool.open()
-                : books.isOpen(pool, line.key().preemptible(), line.key().maxRuntimeMillis());
+                : books.isOpen(
+                        pool, inMillis, line.key().preemptible(), line.key().maxRuntimeMillis());
     }
 
     Request request(Line line) {

@@ -55,6 +55,9 @@ public final class ProblemException extends RuntimeException {
     /** Collects everything that is wrong with an input, so that its sender hears all of it at once. */
     public static final class Invalid {
         /** How the time of a query parameter is written. */
+        /** What the database and the clocks of callers can still hold. */
+        private static final Instant LATEST = Instant.parse("+10000-01-01T00:00:00Z");
+
         public static final String TIME_ACCEPTED = "an ISO-8601 instant such as 2026-11-01T00:00:00Z";
 
         private final List<Problem.Field> fields = new ArrayList<>();
@@ -75,13 +78,13 @@ public final class ProblemException extends RuntimeException {
             }
             try {
                 Instant instant = OffsetDateTime.parse(text).toInstant();
-                if (instant.toEpochMilli() >= 0) {
+                if (instant.toEpochMilli() >= 0 && instant.isBefore(LATEST)) {
                     return Optional.of(instant);
                 }
             } catch (DateTimeException | ArithmeticException e) {
                 // Falls through to the refusal below.
             }
-            add(field, "\"" + text + "\" is no time since 1970", TIME_ACCEPTED);
+            add(field, "\"" + text + "\" is no time from 1970 to 9999", TIME_ACCEPTED);
             return Optional.empty();
         }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
@@ -227,6 +228,21 @@ class EnginePropertiesTest {
                                 || reason.code() == Reason.Code.BEHIND))
                 .map(Workload::id)
                 .toList();
+    }
+
+    @Test
+    void nobodyGivesWayToItself() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                for (Decision decision : cell.plan().decisions()) {
+                    if (decision instanceof Decision.Preempt preempt) {
+                        assertThat(preempt.successor()).isNotEqualTo(Optional.of(preempt.workload()));
+                    }
+                }
+            }
+        });
     }
 
     @Test

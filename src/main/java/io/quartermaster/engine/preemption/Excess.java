@@ -2,12 +2,12 @@ package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
@@ -61,19 +61,23 @@ public final class Excess {
 
     /** All who run in a pool that lets nothing go on when it closes, and can be stopped. */
     public List<Room.Eviction> ofClosed(PoolId pool) {
-        return all(pool, path -> true, Receipt.Right.CLOSED, Cause.CLOSE);
+        return all(pool, tenure -> true, Receipt.Right.CLOSED, Cause.CLOSE);
     }
 
-    /** All who run in a pool on a budget and can be stopped. */
+    /** All who run in a pool on a budget, with GPUs, and can be stopped. */
     public List<Room.Eviction> ofBudget(PoolId pool, Meter meter) {
-        return all(pool, meter.path()::covers, Receipt.Right.BUDGET_USED_UP, Cause.BUDGET);
+        return all(
+                pool,
+                tenure -> tenure.gpuMilli() > 0 && meter.path().covers(tenure.path()),
+                Receipt.Right.BUDGET_USED_UP,
+                Cause.BUDGET);
     }
 
-    private List<Room.Eviction> all(PoolId pool, Predicate<QuotaPath> who, Receipt.Right right, Cause cause) {
+    private List<Room.Eviction> all(PoolId pool, Predicate<Tenure> who, Receipt.Right right, Cause cause) {
         List<Room.Eviction> evictions = new ArrayList<>();
         cluster.running(pool).forEach((path, ofGroup) -> {
-            for (Unit unit : who.test(path) ? ofGroup : List.<Unit>of()) {
-                if (unit.core() && mayBeTold(unit.holder())) {
+            for (Unit unit : ofGroup) {
+                if (unit.core() && who.test(unit.holder().tenure()) && mayBeTold(unit.holder())) {
                     Unit whole = Unit.whole(unit.holder());
                     Receipt receipt = new Receipt(right, List.of(), List.of(), considered(List.of(whole), List.of()));
                     evictions.add(

@@ -178,12 +178,13 @@ public final class RoomMaker {
         return Optional.empty();
     }
 
-    /** All that may be moved, each as a whole, under every node that it is on. */
+    /** All that may be moved, each as a whole, under every node that it is on; not the claimant itself, which may ask for more workers. */
     private SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> movableByNode(Claimant claimant) {
         SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> byNode = new TreeMap<>();
         cluster.running(claimant.space().pool().id()).forEach((path, units) -> {
             for (Unit unit : units) {
-                if (unit.core() && rights.oldEnough(unit.holder())) {
+                boolean another = !unit.holder().id().equals(claimant.id());
+                if (another && unit.core() && rights.oldEnough(unit.holder())) {
                     Unit whole = Unit.whole(unit.holder());
                     for (NodeId node : whole.nodes()) {
                         byNode.computeIfAbsent(node, id -> new TreeMap<>())

@@ -61,9 +61,18 @@ public final class Meter {
 
     /**
      * Whether something more may start: what runs with it can still be given its grace; and what cannot be preempted can run to its end.
+     * What uses no GPUs may always.
      */
     public boolean allows(long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
-        long free = keptFree(used.next() + gpuMilli);
+        return allowsIn(0, gpuMilli, preemptible, runtimeMillis);
+    }
+
+    /** Likewise after so many milliseconds, if what runs now runs on. */
+    public boolean allowsIn(long millis, long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
+        if (gpuMilli == 0) {
+            return true;
+        }
+        long free = keptFree(used.next() + gpuMilli) - saturated(used.now(), millis);
         if (preemptible) {
             return free > 0;
         }
@@ -86,7 +95,7 @@ public final class Meter {
 
     /** In how long something more may not start any more; likewise. */
     public OptionalLong allowsForMillis(long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
-        if (!allows(gpuMilli, preemptible, runtimeMillis)) {
+        if (gpuMilli == 0 || !allows(gpuMilli, preemptible, runtimeMillis)) {
             return OptionalLong.empty();
         }
         long free = keptFree(used.next() + gpuMilli);
