@@ -1,0 +1,44 @@
+package io.quartermaster.capacity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.ProblemException;
+import java.time.Duration;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A date that cannot be stored and read back would stop the leader of the whole cell. */
+class QuotaFieldsTest {
+
+    @ParameterizedTest
+    @ValueSource(strings = {"+300000-01-01T00:00:00Z", "+10000-01-01T00:00:00Z", "9999-12-31T00:00:00Z", "tomorrow"})
+    void aDateThatIsTooFarAheadIsRefused(String drainBy) {
+        var problems = new ProblemException.Invalid();
+
+        QuotaTerms terms = drainedBy(drainBy).check(problems, "quotas[0].");
+
+        assertThat(problems.toException().problem().errors())
+                .singleElement()
+                .satisfies(error -> assertThat(error.field()).isEqualTo("quotas[0].drainBy"));
+        assertThat(terms.drainByMillis()).isEmpty();
+    }
+
+    @Test
+    void aDateWithinTwoYearsIsTaken() {
+        var problems = new ProblemException.Invalid();
+        Instant date =
+                Instant.ofEpochSecond(Instant.now().plus(Duration.ofDays(700)).getEpochSecond());
+
+        QuotaTerms terms = drainedBy(date.toString()).check(problems, "");
+
+        assertThat(problems.isEmpty()).isTrue();
+        assertThat(terms.drainByMillis()).hasValue(date.toEpochMilli());
+    }
+
+    private static QuotaFields drainedBy(String date) {
+        return new QuotaFields(new GpuAmount(1_000), new GpuAmount(2_000), null, null, null, null, date);
+    }
+}
