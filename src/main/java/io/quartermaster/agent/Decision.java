@@ -183,12 +183,17 @@ final class Decision {
         };
     }
 
-    /** The same request comes with every reply; only another reason or an earlier deadline says anything new. */
+    /**
+     * The same request comes with every reply; only another reason or an earlier deadline says anything new. Where nothing is left of the
+     * grace, the request is heard late, after an outage: the work has the whole grace from then on, so that its abort callback runs.
+     */
     private static Optional<Action> stop(
             UUID id, Local.Live live, StopReason reason, long graceMillis, long nowMillis) {
-        StopRequest request = new StopRequest(reason, graceMillis, nowMillis + graceMillis);
+        boolean late = graceMillis == 0;
+        long grace = late && live.stop().isEmpty() ? live.graceMillis() : graceMillis;
+        StopRequest request = new StopRequest(reason, grace, nowMillis + grace);
         boolean saysMore = live.stop()
-                .map(before -> before.reason() != reason || request.deadlineMillis() < before.deadlineMillis())
+                .map(before -> before.reason() != reason || !late && request.deadlineMillis() < before.deadlineMillis())
                 .orElse(true);
         return saysMore ? Optional.of(new Action.Stop(id, request)) : Optional.empty();
     }

@@ -61,6 +61,19 @@ class DecisionTest {
     }
 
     @Test
+    void aStopThatIsHeardAfterItsDeadlineHasTheWholeGrace() {
+        long whole = ((Local.Live) RUNNING).graceMillis();
+        AttemptOrder late = Orders.stopped(RUN, StopReason.PREEMPTED, 0);
+
+        assertThat(decide(List.of(late), List.of(), RUNNING))
+                .containsExactly(new Action.Stop(ID, new StopRequest(StopReason.PREEMPTED, whole, NOW + whole)));
+        assertThat(decide(List.of(late), List.of(), stopping(StopReason.PREEMPTED, NOW + whole)))
+                .as("and keeps it")
+                .isEmpty();
+        assertThat(whole).isPositive();
+    }
+
+    @Test
     void aStopThatIsRepeatedDoesNotLengthenTheGrace() {
         Local stopping = stopping(StopReason.PREEMPTED, NOW + 10_000);
 

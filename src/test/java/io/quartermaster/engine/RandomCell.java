@@ -58,9 +58,8 @@ final class RandomCell {
                 strictQueues.add(queue(path));
             }
         }
-        Random ofBudgets = new Random(~seed);
-        if (!wholeUnits && ofBudgets.nextInt(4) == 0) {
-            engine.apply(terms.randomBudgets(ofBudgets));
+        if (!wholeUnits && chance(4)) {
+            engine.apply(terms.randomBudgets(random));
         }
         engine.apply(facts());
     }
