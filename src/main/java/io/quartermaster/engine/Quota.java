@@ -125,34 +125,17 @@ public record Quota(
     }
 
     public Quota withLimit(long gpuMilli) {
-        return new Quota(
-                path,
-                scope,
-                reservedGpuMilli,
-                OptionalLong.of(gpuMilli),
-                weightMilli,
-                lendableGpuMilli,
-                rank,
-                overQuota,
-                sequence,
-                drainByMillis,
-                turns);
+        return with(reservedGpuMilli, OptionalLong.of(gpuMilli), lendableGpuMilli, drainByMillis, turns);
     }
 
     /** The same with more reserved, of which a part is lent; the limit rises with it. */
     Quota raisedBy(long gpuMilli, long lendable) {
-        return new Quota(
-                path,
-                scope,
+        return with(
                 reservedGpuMilli + gpuMilli,
                 limitGpuMilli.isPresent() ? OptionalLong.of(limitGpuMilli.getAsLong() + gpuMilli) : limitGpuMilli,
-                weightMilli,
                 lendableGpuMilli.isPresent() || lendable < gpuMilli
                         ? OptionalLong.of(lendableGpuMilli.orElse(reservedGpuMilli) + lendable)
                         : lendableGpuMilli,
-                rank,
-                overQuota,
-                sequence,
                 drainByMillis,
                 turns);
     }
@@ -189,18 +172,7 @@ public record Quota(
 
     /** The same, with what is held beyond the limit to be gone by then. */
     public Quota drainedBy(long millis) {
-        return new Quota(
-                path,
-                scope,
-                reservedGpuMilli,
-                limitGpuMilli,
-                weightMilli,
-                lendableGpuMilli,
-                rank,
-                overQuota,
-                sequence,
-                OptionalLong.of(millis),
-                turns);
+        return with(reservedGpuMilli, limitGpuMilli, lendableGpuMilli, OptionalLong.of(millis), turns);
     }
 
     /** Whether anything about it changes by itself. */
@@ -218,33 +190,18 @@ public record Quota(
     }
 
     private Quota with(Turn turn) {
-        return new Quota(
-                path,
-                scope,
-                turn.reservedGpuMilli(),
-                turn.limitGpuMilli(),
-                weightMilli,
-                lendableGpuMilli,
-                rank,
-                overQuota,
-                sequence,
-                drainByMillis,
-                turns);
+        return with(turn.reservedGpuMilli(), turn.limitGpuMilli(), lendableGpuMilli, drainByMillis, turns);
     }
 
     Quota withTurns(List<Turn> known) {
+        return with(reservedGpuMilli, limitGpuMilli, lendableGpuMilli, drainByMillis, known);
+    }
+
+    /** The same place and standing, with other amounts. */
+    private Quota with(
+            long reserved, OptionalLong limit, OptionalLong lendable, OptionalLong drainBy, List<Turn> known) {
         return new Quota(
-                path,
-                scope,
-                reservedGpuMilli,
-                limitGpuMilli,
-                weightMilli,
-                lendableGpuMilli,
-                rank,
-                overQuota,
-                sequence,
-                drainByMillis,
-                known);
+                path, scope, reserved, limit, weightMilli, lendable, rank, overQuota, sequence, drainBy, known);
     }
 
     private static void requireAtLeastZero(String what, long amount) {
