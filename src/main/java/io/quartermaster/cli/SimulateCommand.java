@@ -48,6 +48,13 @@ public final class SimulateCommand implements Callable<Integer> {
     @Option(names = "--json", description = "Prints every decision and the state at each expectation as JSON.")
     private boolean json;
 
+    @Option(
+            names = "--receipts",
+            description =
+                    "With --json: prints beside every decision its receipt: whom it came before and by which numbers, "
+                            + "why pools before were not taken, shares before and after, who leaves for it.")
+    private boolean receipts;
+
     @Option(names = "--only", paramLabel = "GLOB", description = "Runs only scenarios whose name matches.")
     private String only = "*";
 
@@ -66,9 +73,13 @@ public final class SimulateCommand implements Callable<Integer> {
             if (paths.isEmpty()) {
                 throw new InvalidFile("scenario files or folders are expected, or --trace");
             }
+            if (receipts && !json) {
+                throw new InvalidFile("--receipts goes with --json");
+            }
             List<Result> results = new ArrayList<>();
             for (Scenario scenario : scenarios()) {
-                results.add(Simulation.run(scenario));
+                results.add(Simulation.run(
+                        scenario, receipts ? Simulation.Receipting.RECEIPTS : Simulation.Receipting.NO_RECEIPTS));
             }
             print(results);
             if (chart != null) {

@@ -3,7 +3,6 @@ package io.quartermaster.cli;
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Reason;
-import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Wait;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadState;
@@ -55,40 +54,19 @@ final class SimulationJson {
                 object.put("cause", preempt.cause());
                 preempt.successor().ifPresent(successor -> object.put("successor", successor.value()));
                 object.put("deadline", seconds(preempt.deadlineMillis()));
-                object.put("receipt", receipt(preempt.receipt()));
+                object.put("receipt", ReceiptJson.ofStop(preempt.receipt()));
             }
             case Decision.Shrink shrink -> {
                 object.put("workers", shrink.workers());
                 object.put("cause", shrink.cause());
                 shrink.successor().ifPresent(successor -> object.put("successor", successor.value()));
                 object.put("deadline", seconds(shrink.deadlineMillis()));
-                object.put("receipt", receipt(shrink.receipt()));
+                object.put("receipt", ReceiptJson.ofStop(shrink.receipt()));
             }
             case Decision.Nominate nominate -> object.put("allocation", allocation(nominate.place()));
             case Decision.Denominate denominate -> {}
         }
-        return object;
-    }
-
-    private static Map<String, Object> receipt(Receipt receipt) {
-        Map<String, Object> object = new LinkedHashMap<>();
-        object.put("right", receipt.right());
-        object.put(
-                "before", receipt.before().stream().map(SimulationJson::share).toList());
-        object.put("after", receipt.after().stream().map(SimulationJson::share).toList());
-        Map<String, Object> considered = new LinkedHashMap<>();
-        receipt.considered().forEach(one -> considered.put(one.workload().value(), one.outcome()));
-        object.put("considered", considered);
-        return object;
-    }
-
-    private static Map<String, Object> share(Receipt.Share share) {
-        Map<String, Object> object = new LinkedHashMap<>();
-        object.put("scope", share.scope().toString());
-        object.put("path", share.path().toString());
-        object.put("used", gpus(share.usedGpuMilli()));
-        object.put("reserved", gpus(share.reservedGpuMilli()));
-        object.put("fair", gpus(share.fairGpuMilli()));
+        taken.receipt().ifPresent(receipt -> object.putIfAbsent("receipt", ReceiptJson.of(receipt)));
         return object;
     }
 
@@ -132,7 +110,7 @@ final class SimulationJson {
         return object;
     }
 
-    private static Map<String, Object> reason(Reason reason) {
+    static Map<String, Object> reason(Reason reason) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("pool", reason.pool().value());
         object.put("code", reason.code());
@@ -147,7 +125,7 @@ final class SimulationJson {
         return exact.scale() < 0 ? exact.setScale(0) : exact;
     }
 
-    private static String gpus(long gpuMilli) {
+    static String gpus(long gpuMilli) {
         return BigDecimal.valueOf(gpuMilli, 3).stripTrailingZeros().toPlainString();
     }
 }

@@ -153,7 +153,7 @@ final class Branch {
         return byPast != 0 ? byPast : Line.FIRST_SUBMITTED.compare(offerOfA.head(), offerOfB.head());
     }
 
-    private static long share(QuotaNode node, Offer offer) {
+    static long share(QuotaNode node, Offer offer) {
         return offer.within() ? node.reservedGpuMilli() : node.fairGpuMilli();
     }
 }

@@ -160,6 +160,11 @@ public final class Engine {
 
     /** Decides what to do at this moment. */
     public Plan plan(long nowMillis) {
+        return plan(nowMillis, Recorder.NOBODY);
+    }
+
+    /** The same while somebody looks on. */
+    Plan plan(long nowMillis, Recorder recorder) {
         boolean due = nextPlanAtMillis.isPresent() && nextPlanAtMillis.getAsLong() <= nowMillis;
         if (settled && !due) {
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
@@ -169,7 +174,8 @@ public final class Engine {
         Memory kept = memory(open);
         past.ifPresent(use -> use.advance(nowMillis));
         budgets.advance(nowMillis);
-        List<Decision> decisions = new Planner(settings, facts, open, kept, stops, past, budgets, nowMillis).decide();
+        List<Decision> decisions =
+                new Planner(settings, facts, open, kept, stops, past, budgets, nowMillis, recorder).decide();
         past.ifPresent(use -> use.note(open.cluster().trees(), nowMillis));
         budgets.note(open.cluster().meters());
         settled = decisions.isEmpty();

@@ -88,13 +88,13 @@ final class Line implements Touches.Touch {
                 : Long.compare(placeOfA, placeOfB);
     };
 
-    private static long place(Workload workload) {
+    static long place(Workload workload) {
         return workload.state() instanceof WorkloadState.Waiting waiting
                 ? waiting.place().orElse(Long.MAX_VALUE)
                 : Long.MAX_VALUE;
     }
 
-    private static boolean isAtHead(Workload workload) {
+    static boolean isAtHead(Workload workload) {
         return workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead();
     }
 

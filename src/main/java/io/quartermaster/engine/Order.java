@@ -4,6 +4,7 @@ import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -101,14 +102,28 @@ final class Order {
 
     /** The next offer among at least one; these need not be those put here. */
     Offer next(Collection<Offer> among) {
+        return firstByTrees(contenders(among));
+    }
+
+    /** All that is offered, also where it is known to be in vain. */
+    Collection<Offer> offers() {
+        return Collections.unmodifiableCollection(offers.values());
+    }
+
+    /** Those whom class and the orders of pools and profiles leave. */
+    List<Offer> contenders(Collection<Offer> among) {
         List<Offer> left = withinReservedFirst(among);
         left = keepLowest(left, offer -> offer.space().pool().id().value(), this::indexInPool);
-        left = keepLowest(
+        return keepLowest(
                 left,
                 offer -> offer.line().key().profile().map(ProfileId::value).orElse(""),
                 this::indexInProfile);
+    }
+
+    /** The first of at least one, as the trees alone have it. */
+    static Offer firstByTrees(Collection<Offer> among) {
         Hanging ofTheseOnly = new Hanging();
-        left.forEach(ofTheseOnly::add);
+        among.forEach(ofTheseOnly::add);
         return ofTheseOnly.first();
     }
 
@@ -138,18 +153,25 @@ final class Order {
         return kept;
     }
 
-    private int indexInPool(Offer offer) {
+    /** Its profile's place in the pool's order; after all that are named there where it is not. */
+    int indexInPool(Offer offer) {
         List<ProfileId> order = offer.space().pool().profileOrder();
         int index = offer.line().key().profile().map(order::indexOf).orElse(-1);
         return index < 0 ? order.size() : index;
     }
 
-    private int indexInProfile(Offer offer) {
-        List<QuotaPath> order = facts.profile(offer.line().key().profile())
-                .map(Profile::pathOrder)
-                .orElse(List.of());
+    /** Its path's place in the profile's order, likewise. */
+    int indexInProfile(Offer offer) {
+        List<QuotaPath> order = pathOrder(offer);
         int index = order.indexOf(offer.line().key().path());
         return index < 0 ? order.size() : index;
+    }
+
+    /** The order that an offer's profile names; empty where it names none. */
+    List<QuotaPath> pathOrder(Offer offer) {
+        return facts.profile(offer.line().key().profile())
+                .map(Profile::pathOrder)
+                .orElse(List.of());
     }
 
     /** Offers, each at its leaf of the tree that it goes by. */

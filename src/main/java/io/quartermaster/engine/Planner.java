@@ -43,6 +43,7 @@ final class Planner {
     private final Optional<PastUse> past;
     private final Budgets budgets;
     private final long nowMillis;
+    private final Recorder recorder;
     private final List<Decision> decisions = new ArrayList<>();
     private final Set<WorkloadId> told = new HashSet<>();
 
@@ -54,7 +55,9 @@ final class Planner {
             Stops stops,
             Optional<PastUse> past,
             Budgets budgets,
-            long nowMillis) {
+            long nowMillis,
+            Recorder recorder) {
+        this.recorder = recorder;
         this.budgets = budgets;
         this.past = past;
         this.settings = settings;
@@ -71,6 +74,7 @@ final class Planner {
 
     List<Decision> decide() {
         fixShares();
+        recorder.begins(facts, books);
         settleNominations();
         drain();
         close();
@@ -78,7 +82,9 @@ final class Planner {
         claims.make();
         Order order = proposals.begin(memory.orders(), claims.any());
         while (!order.isVain()) {
-            tryOffer(order.next());
+            Offer offer = order.next();
+            recorder.turn(offer, order);
+            tryOffer(offer);
             order = proposals.order(memory.orders());
         }
         proposals.end();
@@ -122,9 +128,12 @@ final class Planner {
             Allocation place = workload.nomination().orElseThrow();
             Tenure tenure = Books.tenure(workload, place);
             Optional<Space> space = wishes.space(place.pool());
-            if (space.isEmpty() || !standsStill(workload, tenure, space.get())) {
+            Optional<GivenUp> lapse =
+                    space.map(there -> lapse(workload, tenure, there)).orElse(Optional.of(GivenUp.NO_POOL));
+            if (lapse.isPresent()) {
+                recorder.gaveUp(place, lapse.get());
                 update(workload, workload.withNomination(Optional.empty()));
-                decisions.add(new Decision.Denominate(workload.id()));
+                decide(new Decision.Denominate(workload.id()));
             } else if (isFreeToStart(workload)
                     && space.get().fits(tenure, Horizon.IGNORING_PROMISES)
                     && Admission.ofPromised(askOf(workload, place), When.NOW).isEmpty()) {
@@ -185,26 +194,44 @@ final class Planner {
         };
     }
 
-    /** Whether a kept place would be given today: the devices are there, and no quota was cut below it. */
-    private boolean standsStill(Workload workload, Tenure tenure, Space space) {
+    /** Why a kept place would not be given today, if it would not: the devices are gone, say, or a quota was cut below it. */
+    private Optional<GivenUp> lapse(Workload workload, Tenure tenure, Space space) {
         boolean elsewhere = workload.only()
                 .filter(node -> !tenure.allocation().touches(node))
                 .isPresent();
-        if (elsewhere
-                || workload.held()
-                || facts.standing(workload.path()) != Change.Standing.GOOD
-                || !isOpen(workload, space.pool())) {
-            return false;
+        if (elsewhere) {
+            return Optional.of(GivenUp.ANOTHER_NODE);
+        }
+        if (workload.held()) {
+            return Optional.of(GivenUp.HELD);
+        }
+        if (facts.standing(workload.path()) != Change.Standing.GOOD) {
+            return Optional.of(GivenUp.SUSPENDED);
+        }
+        if (!isOpen(workload, space.pool())) {
+            return Optional.of(GivenUp.CLOSED);
         }
         books.cluster().remove(tenure, When.NEXT);
-        boolean stands = space.fits(tenure, Horizon.LATER)
-                && Admission.ofPromised(askOf(workload, tenure.allocation()), When.NEXT)
-                        .isEmpty()
-                && books.cluster().meters(space.pool().id(), workload.path()).stream()
-                        .allMatch(meter ->
-                                meter.allows(tenure.gpuMilli(), workload.preemptible(), workload.maxRuntimeMillis()));
+        Optional<GivenUp> lapse = bookedLapse(workload, tenure, space);
         books.cluster().add(tenure, When.NEXT);
-        return stands;
+        return lapse;
+    }
+
+    /** The same of what counts in the books, while it does not count there itself. */
+    private Optional<GivenUp> bookedLapse(Workload workload, Tenure tenure, Space space) {
+        if (!space.fits(tenure, Horizon.LATER)) {
+            return Optional.of(GivenUp.NO_DEVICES);
+        }
+        if (Admission.ofPromised(askOf(workload, tenure.allocation()), When.NEXT)
+                .isPresent()) {
+            return Optional.of(GivenUp.LIMIT);
+        }
+        for (Meter meter : books.cluster().meters(space.pool().id(), workload.path())) {
+            if (!meter.allows(tenure.gpuMilli(), workload.preemptible(), workload.maxRuntimeMillis())) {
+                return Optional.of(GivenUp.BUDGET);
+            }
+        }
+        return Optional.empty();
     }
 
     /** Who runs, or only moves, may be where it is to be as long as the pool is open. */
@@ -291,7 +318,7 @@ final class Planner {
         room.ifPresent(made -> {
             made.evictions().forEach(eviction -> evict(eviction, Optional.of(head.id())));
             update(head, head.withNomination(Optional.of(made.place())));
-            decisions.add(new Decision.Nominate(head.id(), made.place()));
+            decide(new Decision.Nominate(head.id(), made.place()));
             claims.settle(line);
         });
         claims.standAgain();
@@ -311,8 +338,8 @@ final class Planner {
                     holding.startedMillis(),
                     new WorkloadState.Phase.Stopping(eviction.cause(), deadline));
             update(victim, victim.withState(stopping).withNomination(eviction.movedTo()));
-            decisions.add(new Decision.Preempt(victim.id(), eviction.cause(), successor, deadline, eviction.receipt()));
-            eviction.movedTo().ifPresent(place -> decisions.add(new Decision.Nominate(victim.id(), place)));
+            decide(new Decision.Preempt(victim.id(), eviction.cause(), successor, deadline, eviction.receipt()));
+            eviction.movedTo().ifPresent(place -> decide(new Decision.Nominate(victim.id(), place)));
         } else {
             var workers = Books.numbers(eviction.leaving().allocation());
             var allWorkers = new TreeSet<>(workers);
@@ -324,7 +351,7 @@ final class Planner {
                     holding.startedMillis(),
                     new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, deadline));
             update(victim, victim.withState(shrinking));
-            decisions.add(new Decision.Shrink(
+            decide(new Decision.Shrink(
                     victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
         }
     }
@@ -337,7 +364,7 @@ final class Planner {
             facts.put(running);
             roomMaker.decided();
             books.start(line, running);
-            decisions.add(new Decision.Start(head.id(), place, rule));
+            decide(new Decision.Start(head.id(), place, rule));
         } else {
             start(head, place, rule);
         }
@@ -350,15 +377,20 @@ final class Planner {
                         workload,
                         workload.withState(WorkloadState.running(place, nowMillis))
                                 .withNomination(Optional.empty()));
-                decisions.add(new Decision.Start(workload.id(), place, rule));
+                decide(new Decision.Start(workload.id(), place, rule));
             }
             case WorkloadState.Holding holding -> {
                 WorkloadState grown = new WorkloadState.Holding(
                         holding.allocation().with(place), holding.startedMillis(), holding.phase());
                 update(workload, workload.withState(grown).withNomination(Optional.empty()));
-                decisions.add(new Decision.Grow(workload.id(), place, rule));
+                decide(new Decision.Grow(workload.id(), place, rule));
             }
         }
+    }
+
+    private void decide(Decision decision) {
+        decisions.add(decision);
+        recorder.took(decision);
     }
 
     private void update(Workload before, Workload after) {

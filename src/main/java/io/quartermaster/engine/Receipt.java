@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.quota.QuotaNode;
 import java.util.List;
 
 /**
@@ -37,7 +38,14 @@ public record Receipt(Right right, List<Share> before, List<Share> after, List<C
     }
 
     /** One branch's numbers. */
-    public record Share(Scope scope, QuotaPath path, long usedGpuMilli, long reservedGpuMilli, long fairGpuMilli) {}
+    public record Share(Scope scope, QuotaPath path, long usedGpuMilli, long reservedGpuMilli, long fairGpuMilli) {
+
+        /** Those of this moment; what was told to leave is not used any more, what is kept for somebody is. */
+        public static Share of(QuotaNode node) {
+            return new Share(
+                    node.tree().scope(), node.path(), node.used().next(), node.reservedGpuMilli(), node.fairGpuMilli());
+        }
+    }
 
     /** What became of a possible victim. */
     public record Considered(WorkloadId workload, Outcome outcome) {}

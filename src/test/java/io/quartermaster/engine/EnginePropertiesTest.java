@@ -325,6 +325,64 @@ class EnginePropertiesTest {
     }
 
     @Test
+    void everyDecisionHasAReceiptWhoseNumbersBearItOut() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                List<DecisionReceipt> receipts = Receipts.of(cell.engine.snapshot(), cell.nowMillis);
+                assertThat(receipts)
+                        .extracting(DecisionReceipt::decision)
+                        .isEqualTo(cell.plan().decisions());
+                receipts.forEach(receipt -> {
+                    assertThat(receipt.turn().isPresent()).as("%s", receipt).isEqualTo(hasATurn(receipt));
+                    receipt.turn().stream()
+                            .flatMap(turn -> turn.won().stream())
+                            .forEach(won ->
+                                    assertThat(isBorneOut(won)).as("%s", won).isTrue());
+                });
+            }
+        });
+    }
+
+    private static boolean hasATurn(DecisionReceipt receipt) {
+        return switch (receipt.decision()) {
+            case Decision.Start start -> start.rule() != Decision.Rule.NOMINATED;
+            case Decision.Grow grow -> grow.rule() != Decision.Rule.NOMINATED;
+            case Decision.Nominate nominate ->
+                receipt.stops().stream().noneMatch(stop -> stop.workload().equals(nominate.workload()));
+            case Decision.Preempt preempt -> false;
+            case Decision.Shrink shrink -> false;
+            case Decision.Denominate denominate -> false;
+        };
+    }
+
+    /** What an order states in words is written down here a second time, by the numbers of the receipt alone. */
+    private static boolean isBorneOut(Turn.Comparison won) {
+        Turn.Side own = won.own();
+        Turn.Side other = won.other();
+        return switch (won.by()) {
+            case RANK -> own.rank() < other.rank();
+            case SHARE_WITH_REQUEST ->
+                own.rank() == other.rank()
+                        && isLess(
+                                own.usedGpuMilli() + own.requestedGpuMilli(),
+                                own.shareGpuMilli(),
+                                other.usedGpuMilli() + other.requestedGpuMilli(),
+                                other.shareGpuMilli());
+            case SHARE ->
+                own.rank() == other.rank()
+                        && isLess(own.usedGpuMilli(), own.shareGpuMilli(), other.usedGpuMilli(), other.shareGpuMilli());
+            case PAST_USE, AT_HEAD, SUBMITTED -> own.rank() == other.rank();
+            case PRIORITY, WHOLE, PLACE -> own.path().equals(other.path());
+        };
+    }
+
+    private static boolean isLess(long used, long share, long usedByOther, long shareOfOther) {
+        return share != 0 && (shareOfOther == 0 || used * shareOfOther < usedByOther * share);
+    }
+
+    @Test
     void whereReservationsCanBeHonouredTheyAre() {
         forRandomCells(seed -> {
             RandomCell cell = RandomCell.ofWholeUnits(seed);

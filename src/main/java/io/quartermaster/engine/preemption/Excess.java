@@ -40,7 +40,7 @@ public final class Excess {
             return List.of();
         }
         VictimQueue queue = VictimQueue.under(node, cluster, unit -> mayBeTold(unit.holder()));
-        Receipt.Share before = Outcome.share(node);
+        Receipt.Share before = Receipt.Share.of(node);
         List<Unit> chosen = new ArrayList<>();
         Optional<Unit> next = Optional.empty();
         while (node.used().next() > node.keptGpuMilli() && (next = queue.poll(unit -> true)).isPresent()) {
@@ -49,7 +49,7 @@ public final class Excess {
         }
         List<Unit> spared = spare(node, chosen);
         Receipt receipt = new Receipt(
-                Receipt.Right.DRAINED, List.of(before), List.of(Outcome.share(node)), considered(chosen, spared));
+                Receipt.Right.DRAINED, List.of(before), List.of(Receipt.Share.of(node)), considered(chosen, spared));
         chosen.reversed().forEach(unit -> cluster.add(unit.tenure(), When.NEXT));
         List<Room.Eviction> evictions = new ArrayList<>();
         for (Unit unit : Outcome.merged(chosen)) {

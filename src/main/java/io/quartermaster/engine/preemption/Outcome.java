@@ -229,16 +229,11 @@ final class Outcome {
     private List<Receipt.Share> shares(Holder victim) {
         List<Receipt.Share> shares = new ArrayList<>();
         for (Rights.Pair pair : rights.pairs(claimant, victim)) {
-            shares.add(share(pair.claimantBranch()));
+            shares.add(Receipt.Share.of(pair.claimantBranch()));
             if (pair.victimBranch() != pair.claimantBranch()) {
-                shares.add(share(pair.victimBranch()));
+                shares.add(Receipt.Share.of(pair.victimBranch()));
             }
         }
         return shares;
-    }
-
-    static Receipt.Share share(QuotaNode node) {
-        return new Receipt.Share(
-                node.tree().scope(), node.path(), node.used().next(), node.reservedGpuMilli(), node.fairGpuMilli());
     }
 }

@@ -1,10 +1,12 @@
 package io.quartermaster.engine.simulation;
 
 import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.DecisionReceipt;
 import io.quartermaster.engine.Wait;
 import io.quartermaster.engine.Workload;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -38,8 +40,12 @@ public record Result(
     /** A value from a moment on. */
     public record Sample(long atMillis, long value) {}
 
-    /** A decision with its time. */
-    public record Taken(long atMillis, Decision decision) {}
+    /**
+     * A decision with its time.
+     *
+     * @param receipt where receipts were asked for
+     */
+    public record Taken(long atMillis, Decision decision, Optional<DecisionReceipt> receipt) {}
 
     /** The state at an expectation. */
     public record Moment(long atMillis, List<Workload> workloads, List<Wait> waits) {}

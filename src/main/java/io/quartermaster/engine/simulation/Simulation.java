@@ -5,15 +5,19 @@ import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.DecisionReceipt;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.Receipts;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -25,6 +29,7 @@ public final class Simulation {
     private static final int MOST_PLANS_PER_INSTANT = 50;
 
     private final Scenario scenario;
+    private final Receipting receipting;
     private final Engine engine;
     private final World world = new World();
     private final Checker checker;
@@ -37,8 +42,9 @@ public final class Simulation {
     private final List<Result.Sample> waiting = new ArrayList<>();
     private OptionalLong nextPlanAt = OptionalLong.empty();
 
-    private Simulation(Scenario scenario) {
+    private Simulation(Scenario scenario, Receipting receipting) {
         this.scenario = scenario;
+        this.receipting = receipting;
         this.engine = new Engine(scenario.settings());
         this.checker = new Checker(world, engine);
         this.shell = new VirtualShell(engine, world, new AsWritten());
@@ -63,9 +69,19 @@ public final class Simulation {
         }
     }
 
+    /** Whether the receipt of every decision is wanted; then each plan is made twice. */
+    public enum Receipting {
+        NO_RECEIPTS,
+        RECEIPTS
+    }
+
     /** Plays it to its last expectation or event. */
     public static Result run(Scenario scenario) {
-        return new Simulation(scenario).play();
+        return run(scenario, Receipting.NO_RECEIPTS);
+    }
+
+    public static Result run(Scenario scenario, Receipting receipting) {
+        return new Simulation(scenario, receipting).play();
     }
 
     private Result play() {
@@ -159,7 +175,8 @@ public final class Simulation {
     private boolean settle(long now) {
         int plans = scenario.cycles().orElse(MOST_PLANS_PER_INSTANT);
         for (int i = 0; i < plans; i++) {
-            Plan plan = shell.plan(now, decision -> take(decision, now));
+            Iterator<DecisionReceipt> receipts = receipts(now);
+            Plan plan = shell.plan(now, decision -> take(decision, now, receipts));
             nextPlanAt = plan.nextPlanAtMillis();
             if (plan.decisions().isEmpty()) {
                 return true;
@@ -171,8 +188,22 @@ public final class Simulation {
         return scenario.cycles().isPresent();
     }
 
-    private void take(Decision decision, long now) {
-        taken.add(new Result.Taken(now, decision));
+    /** Those of the plan to come, one for each of its decisions; none where they are not wanted. */
+    private Iterator<DecisionReceipt> receipts(long now) {
+        List<DecisionReceipt> ofPlan =
+                switch (receipting) {
+                    case RECEIPTS -> Receipts.of(engine.snapshot(), now);
+                    case NO_RECEIPTS -> List.of();
+                };
+        return ofPlan.iterator();
+    }
+
+    private void take(Decision decision, long now, Iterator<DecisionReceipt> receipts) {
+        Optional<DecisionReceipt> receipt = receipts.hasNext() ? Optional.of(receipts.next()) : Optional.empty();
+        if (receipt.isPresent() && !receipt.get().decision().equals(decision)) {
+            throw new IllegalStateException("a receipt of another decision: " + receipt.get() + " for " + decision);
+        }
+        taken.add(new Result.Taken(now, decision, receipt));
         if (decision instanceof Decision.Preempt preempt) {
             world.preempted.add(preempt.workload());
         }

@@ -1,0 +1,26 @@
+package io.quartermaster.engine;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Receipts of decisions, derived when somebody asks: a snapshot gives the same plan again, this time with somebody looking on. So nothing is
+ * paid for them while plans are made.
+ */
+public final class Receipts {
+    private Receipts() {}
+
+    /** Those of all decisions of the plan that a snapshot gives at a moment, in the order in which they are taken. */
+    public static List<DecisionReceipt> of(Snapshot before, long nowMillis) {
+        Bookkeeper bookkeeper = new Bookkeeper();
+        Engine.restore(before).plan(nowMillis, bookkeeper);
+        return bookkeeper.receipts();
+    }
+
+    /** That of one decision; empty where the snapshot does not give it at that moment. */
+    public static Optional<DecisionReceipt> of(Snapshot before, long nowMillis, Decision decision) {
+        return of(before, nowMillis).stream()
+                .filter(receipt -> receipt.decision().equals(decision))
+                .findFirst();
+    }
+}
