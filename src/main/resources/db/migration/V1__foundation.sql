@@ -376,6 +376,7 @@ create table workload (
     abort_callback  jsonb,
     max_runtime_ms  bigint check (max_runtime_ms > 0),
     gpus            int check (gpus > 0),
+    min_gpus        int check (min_gpus > 0),
     labels          jsonb not null default '{}',
     submitted_at    timestamptz not null default clock_timestamp(),
     -- wishes: what the API asks for
@@ -405,6 +406,7 @@ create table workload (
 );
 comment on column workload.gpus is 'whole GPUs of one worker, as its submission names them within the range of its profile; see asked_gpu_milli';
 comment on column workload.place is 'an admin''s order of its queue: lower goes first within its priority, before those without; null once it starts';
+comment on column workload.min_gpus is 'with how many of them it starts where it cannot have all; null: with no fewer';
 comment on column workload.quick_losses is 'attempts in a row that were lost soon after they were bound';
 comment on column workload.retry_at is 'because of them it is not tried again before';
 comment on column workload.paused_attempt is 'whose processes stand still on paused_node, or are being ended there; null once they were taken over or are over';
@@ -637,7 +639,7 @@ grant update on allotment, capacity_reservation, profile, policy, policy_quota, 
 grant delete on allotment, capacity_reservation, policy_quota, access_rule, idempotency to ${requestRole};
 -- The API writes wishes; the leader alone writes states. The database holds it to that.
 grant insert (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible, dedicated_only, command, environment,
-    abort_callback, max_runtime_ms, gpus, labels, submitted_at, wish, state) on workload to ${requestRole};
+    abort_callback, max_runtime_ms, gpus, min_gpus, labels, submitted_at, wish, state) on workload to ${requestRole};
 grant update (wish, place, priority, labels, queue_id, policy_id, profile_id) on workload to ${requestRole};
 
 grant select, insert, update, delete on all tables in schema public to ${systemRole};

@@ -14,6 +14,7 @@ import java.util.SortedMap;
 /** What a profile or a workload of a scenario states of its shape; what is absent is up to the other. */
 record WorkloadForm(
         Optional<Gpus> gpus,
+        OptionalInt minGpus,
         OptionalInt devices,
         OptionalInt workers,
         OptionalInt minWorkers,
@@ -48,6 +49,7 @@ record WorkloadForm(
         }
         return new WorkloadForm(
                 gpus(section),
+                section.count("min-gpus"),
                 section.count("devices"),
                 section.count("workers"),
                 section.count("min-workers"),
@@ -74,6 +76,7 @@ record WorkloadForm(
     WorkloadForm over(WorkloadForm profile) {
         return new WorkloadForm(
                 gpus.or(profile::gpus),
+                minGpus.isPresent() || gpus.isPresent() ? minGpus : profile.minGpus,
                 devices.isPresent() || gpus.isPresent() ? devices : profile.devices,
                 workers.isPresent() ? workers : profile.workers,
                 minWorkers.isPresent() || workers.isPresent() ? minWorkers : profile.minWorkers,
@@ -100,6 +103,17 @@ record WorkloadForm(
     }
 
     private GpuRequest request() {
+        GpuRequest wanted = wanted();
+        if (minGpus.isEmpty()) {
+            return wanted;
+        }
+        if (wanted instanceof GpuRequest.Whole whole) {
+            return new GpuRequest.Whole(whole.count(), minGpus.getAsInt());
+        }
+        throw new IllegalArgumentException("'min-gpus' is for whole GPUs");
+    }
+
+    private GpuRequest wanted() {
         int count = devices.orElse(1);
         if (gpus.isEmpty()) {
             return GpuRequest.whole(0);

@@ -9,6 +9,7 @@ import io.quartermaster.dispatch.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.engine.Allocation.MigInstance;
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.platform.SystemTransaction;
@@ -41,7 +42,8 @@ final class CellReader {
             select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since is not null as at_head, w.place, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
-                   f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
+                   f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
+                   case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
                    case when f.gpu_memory_mib is not null then (select array_agg(waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) order by x.place)
                        from unnest(f.pool_ids) with ordinality as x(id, place)) end as waiting_gpu_milli,
@@ -372,11 +374,7 @@ final class CellReader {
                 row.getUUID("profile_id"),
                 row.getString("profile_name"),
                 row.getString("queue_name"),
-                Profile.gpus(
-                        row.getLong("gpu_milli"),
-                        row.getInteger("gpu_devices"),
-                        row.getLong("gpu_memory_mib"),
-                        row.getString("mig")),
+                gpus(row),
                 waiting(row),
                 row.getInteger("workers"),
                 row.getInteger("min_workers"),
@@ -387,6 +385,19 @@ final class CellReader {
                         Optional.ofNullable(row.getString("required_level")),
                         Optional.ofNullable(row.getString("preferred_level"))),
                 Arrays.asList(row.getArrayOfUUIDs("pool_ids")));
+    }
+
+    /** A range is of whole GPUs, so only there somebody takes fewer. */
+    private static GpuRequest gpus(Row row) {
+        GpuRequest asked = Profile.gpus(
+                row.getLong("gpu_milli"),
+                row.getInteger("gpu_devices"),
+                row.getLong("gpu_memory_mib"),
+                row.getString("mig"));
+        Long fewest = row.getLong("fewest_gpu_milli");
+        return fewest != null && asked instanceof GpuRequest.Whole whole
+                ? new GpuRequest.Whole(whole.count(), Math.toIntExact(Math.min(whole.count(), fewest / 1_000)))
+                : asked;
     }
 
     /** What one worker counts as while it waits, by pool in the order of the profile. */

@@ -247,6 +247,7 @@ final class PlanTranslation {
         boolean pauses = victim.terms().onPreemption() == OnPreemption.PAUSE
                 && victim.terms().workers() == 1
                 && WorkloadRecord.isCountedAlike(victim.terms().gpus())
+                && attempt.gpuMilli() == victim.terms().wholeGpuMilli().getFirst()
                 && attempt.nodes().size() == 1
                 && pausing.contains(attempt.nodes().getFirst())
                 && !nominated.contains(EngineFacts.id(victim.id()));

@@ -324,7 +324,9 @@ final class Books {
     /** Whether what a line asks is anywhere within what there is, and within what its path may have at all. */
     private boolean canEverRun(Line line) {
         for (Wish wish : wishes.of(line)) {
-            if (wishes.couldEver(line, wish) && !Admission.isBeyondAllBounds(wish.ask()) && !lastsTooLong(line, wish)) {
+            if (wishes.couldEverStart(line, wish)
+                    && !Admission.isBeyondAllBounds(wishes.least(line, wish).ask())
+                    && !lastsTooLong(line, wish)) {
                 return true;
             }
         }
@@ -394,7 +396,12 @@ final class Books {
                 || holding.allocation().equals(allocation)
                 || !(holding.phase() instanceof WorkloadState.Phase.Running);
         return new Tenure(
-                workload.path(), workload.user(), workload.shape(), workload.preemptible(), allocation, whole);
+                workload.path(),
+                workload.user(),
+                workload.shape().as(allocation),
+                workload.preemptible(),
+                allocation,
+                whole);
     }
 
     /** What is left once all who were told to stop have left. */
@@ -433,9 +440,7 @@ final class Books {
                 && workload.nomination().isEmpty()
                 && !workload.held()
                 && holding.allocation().workers().size() < workload.shape().workers();
-        return wants
-                ? Optional.of(Line.Key.growing(workload, holding.allocation().pool()))
-                : Optional.empty();
+        return wants ? Optional.of(Line.Key.growing(workload, holding.allocation())) : Optional.empty();
     }
 
     /** The numbers of an allocation's workers. */

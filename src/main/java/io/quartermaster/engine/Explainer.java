@@ -131,7 +131,7 @@ final class Explainer {
                     closed.get().path(),
                     closed.get().fitsFromMillis(ask.gpuMilli()).getAsLong());
         }
-        if (!wishes.couldEver(line, wish)) {
+        if (!wishes.couldEverStart(line, wish)) {
             return Finding.of(Reason.Code.NO_SUCH_NODE);
         }
         Optional<Admission.Hit> hit = Admission.atOnce(ask);

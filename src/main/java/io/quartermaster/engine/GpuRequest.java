@@ -3,12 +3,23 @@ package io.quartermaster.engine;
 /** The GPUs of one worker. */
 public sealed interface GpuRequest {
 
-    /** Whole GPUs of one node; 0 for work without GPUs. */
-    record Whole(int count) implements GpuRequest {
+    /**
+     * Whole GPUs of one node; 0 for work without GPUs.
+     *
+     * @param fewest with how many it starts where it cannot have all; {@code count} where it takes no fewer
+     */
+    record Whole(int count, int fewest) implements GpuRequest {
         public Whole {
             if (count < 0) {
                 throw new IllegalArgumentException("a number of GPUs is not negative: " + count);
             }
+            if (fewest > count || fewest < Math.min(1, count)) {
+                throw new IllegalArgumentException("the fewest GPUs are 1 to " + count + ": " + fewest);
+            }
+        }
+
+        public boolean takesFewer() {
+            return fewest < count;
         }
     }
 
@@ -49,6 +60,6 @@ public sealed interface GpuRequest {
 
     /** So many whole GPUs. */
     static GpuRequest whole(int count) {
-        return new Whole(count);
+        return new Whole(count, count);
     }
 }

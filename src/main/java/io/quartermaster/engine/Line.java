@@ -54,14 +54,14 @@ final class Line implements Touches.Touch {
                     Optional.empty());
         }
 
-        static Key growing(Workload workload, PoolId pool) {
+        static Key growing(Workload workload, Allocation held) {
             return new Key(
                     workload.path(),
                     workload.user(),
                     workload.profile(),
                     Optional.empty(),
-                    workload.shape(),
-                    List.of(pool),
+                    workload.shape().as(held),
+                    List.of(held.pool()),
                     workload.priority(),
                     workload.preemptible(),
                     workload.dedicatedOnly(),
@@ -131,9 +131,14 @@ final class Line implements Touches.Touch {
         return key.growing().isPresent();
     }
 
-    /** Whether all in it ask the same of one pool: what is known of one is known of all, at any time. */
+    /** Whether all in it ask the same of one pool, and nothing else will do: what is known of one is known of all, at any time. */
     boolean isPlain() {
-        return key.pools().size() == 1 && takesAnyNode();
+        return key.pools().size() == 1 && takesAnyNode() && !takesFewer();
+    }
+
+    /** Whether those in it start with fewer GPUs where they cannot have all. */
+    boolean takesFewer() {
+        return key.shape().takesFewer();
     }
 
     /** Whether it may be on every node that its shape allows. */

@@ -46,6 +46,8 @@ final class Planner {
     private final Recorder recorder;
     private final List<Decision> decisions = new ArrayList<>();
     private final Set<WorkloadId> told = new HashSet<>();
+    /** For what these want no room could be made in this plan; what was started of them since has fewer. */
+    private final Set<Line> startingWithFewer = new HashSet<>();
 
     Planner(
             Settings settings,
@@ -249,7 +251,7 @@ final class Planner {
         switch (offer.attempt()) {
             case START -> tryToStart(offer);
             case MAKE_ROOM -> tryToMakeRoom(offer);
-            case NONE -> proposals.block(offer.line());
+            case NONE -> giveUp(offer.line());
         }
     }
 
@@ -268,9 +270,16 @@ final class Planner {
     }
 
     private void tryToMakeRoom(Offer offer) {
+        if (startingWithFewer.contains(offer.line())) {
+            giveUp(offer.line());
+            return;
+        }
         if (settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
             if (!makeRoom(offer, offer.wish())) {
                 proposals.noRoomAtAll(offer);
+                if (offer.line().takesFewer() && proposals.hasTriedAll(offer.line())) {
+                    giveUp(offer.line());
+                }
             }
             return;
         }
@@ -279,8 +288,61 @@ final class Planner {
             made = made || (wish.mayStart() && makeRoom(offer, wish));
         }
         if (!made) {
-            proposals.block(offer.line());
+            giveUp(offer.line());
         }
+    }
+
+    /** There is no way to what a line asks for: it starts with fewer GPUs, if it takes fewer and they are free, or is blocked. */
+    private void giveUp(Line line) {
+        for (Wish wish : line.takesFewer() ? wishes.of(line) : List.<Wish>of()) {
+            if (startWithFewer(line, wish)) {
+                startingWithFewer.add(line);
+                return;
+            }
+        }
+        proposals.block(line);
+    }
+
+    /** Starts a line's head with as many GPUs as can be had of the pool at once; false if it is none that it takes. */
+    private boolean startWithFewer(Line line, Wish wish) {
+        GpuRequest.Whole wanted = (GpuRequest.Whole) line.key().shape().gpus();
+        Optional<Fewer> best = Optional.empty();
+        int low = wanted.fewest();
+        int high = wanted.count() - 1;
+        // Where so many fit and are allowed, fewer are too.
+        while (low <= high) {
+            int gpus = best.isEmpty() ? low : (low + high + 1) / 2;
+            Optional<Fewer> found = fewer(line, wish, gpus);
+            if (found.isPresent()) {
+                best = found;
+                low = gpus + 1;
+            } else if (best.isEmpty()) {
+                return false;
+            } else {
+                high = gpus - 1;
+            }
+        }
+        best.ifPresent(found -> {
+            start(line, found.place(), rule(found.offer()));
+            claims.settle(line);
+            claims.standAgain();
+        });
+        return best.isPresent();
+    }
+
+    /** A start with fewer GPUs than asked for. */
+    private record Fewer(Offer offer, Allocation place) {}
+
+    private Optional<Fewer> fewer(Line line, Wish wanted, int gpus) {
+        Wish wish = wishes.fewer(line, wanted, gpus);
+        if (!wish.mayStart() || Admission.atOnce(wish.ask()).isPresent()) {
+            return Optional.empty();
+        }
+        Offer offer = new Offer(line, line.head(), wish, wish.ask().withinReserved(), Offer.Attempt.START);
+        claims.stepAside(offer, false);
+        Optional<Allocation> place = wish.space().place(wishes.fewer(line, gpus), Horizon.AT_ONCE);
+        claims.standAgain();
+        return place.map(found -> new Fewer(offer, found));
     }
 
     /** Where the offer's head would start at once, beside what is claimed or, to backfill, before it is needed. */

@@ -122,6 +122,11 @@ final class Proposals {
         books.touches().add(line);
     }
 
+    /** Whether a line whose turn is not worked out ahead has tried all pools. */
+    boolean hasTriedAll(Line line) {
+        return untold(line, null) == null;
+    }
+
     private static boolean has(Map<Line, Set<PoolId>> notes, Line line, Wish wish) {
         return !notes.isEmpty() && notes.getOrDefault(line, Set.of()).contains(wish.pool());
     }
@@ -172,8 +177,10 @@ final class Proposals {
         }
         List<Offer> lastResorts = new ArrayList<>();
         for (Wish wish : wishes.of(line)) {
-            if (wish.mayStart() && !has(withoutAnyRoom, line, wish)) {
-                boolean free = !has(withoutFreeRoom, line, wish)
+            boolean mayStart = wish.mayStart();
+            if ((mayStart || wishes.least(line, wish).mayStart()) && !has(withoutAnyRoom, line, wish)) {
+                boolean free = mayStart
+                        && !has(withoutFreeRoom, line, wish)
                         && Admission.atOnce(wish.ask()).isEmpty();
                 Offer offer = Offer.of(line, wish, attempt(free), before);
                 if (free || settings.spill() == Settings.Spill.AFTER_PREEMPTING) {

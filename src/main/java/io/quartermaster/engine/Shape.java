@@ -56,6 +56,25 @@ public record Shape(
                 Optional.empty());
     }
 
+    /** Whether it starts with fewer GPUs where it cannot have all. */
+    public boolean takesFewer() {
+        return gpus instanceof GpuRequest.Whole whole && whole.takesFewer();
+    }
+
+    /** The same for another amount of GPUs of each worker. */
+    public Shape with(GpuRequest other) {
+        return new Shape(workers, minWorkers, other, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel);
+    }
+
+    /** What it is while it holds or is promised this: where it takes fewer GPUs, so many as its workers got, and no fewer. */
+    public Shape as(Allocation given) {
+        if (!takesFewer() || given.workers().isEmpty()) {
+            return this;
+        }
+        return with(GpuRequest.whole(
+                Math.toIntExact(given.workers().getFirst().place().gpuMilli() / 1000)));
+    }
+
     public boolean elastic() {
         return minWorkers < workers;
     }

@@ -39,6 +39,11 @@ final class Wish {
         this.ofGroup = ofGroup;
     }
 
+    /** The same for another amount, of which nothing is known yet. */
+    Wish with(Ask other) {
+        return new Wish(space, other, Optional.empty(), ofGroup, openIn, meters);
+    }
+
     Space space() {
         return space;
     }

@@ -79,6 +79,31 @@ final class Wishes {
         return wish.couldEver(request(line));
     }
 
+    /** Whether the pool could take it, or fewer GPUs that it would start with, with every known node up and empty. */
+    boolean couldEverStart(Line line, Wish wish) {
+        return couldEver(line, wish)
+                || line.key().shape().gpus() instanceof GpuRequest.Whole whole
+                        && whole.takesFewer()
+                        && wish.space().couldEver(fewer(line, whole.fewest()));
+    }
+
+    /** The least with which a line's head starts in a pool. */
+    Wish least(Line line, Wish wish) {
+        return line.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
+                ? fewer(line, wish, whole.fewest())
+                : wish;
+    }
+
+    /** What a line's head asks of a pool when it asks for fewer GPUs of each worker. */
+    Wish fewer(Line line, Wish wish, int gpus) {
+        return wish.with(wish.ask().with(wish.space().gpuMilliOf(GpuRequest.whole(gpus)) * line.workersOfHead()));
+    }
+
+    /** The same of devices. */
+    Request fewer(Line line, int gpus) {
+        return request(line).with(line.key().shape().with(GpuRequest.whole(gpus)));
+    }
+
     private Predicate<Node> nodes(Line line) {
         Optional<NodeId> only = line.key().only();
         return only.isPresent() ? node -> node.id().equals(only.get()) : besideTheOthers(line.head());

@@ -25,6 +25,13 @@ public record GpuRange(long leastGpuMilli, boolean any, OptionalInt most) {
                 || most.isPresent() && named.getAsInt() * GPU > leastGpuMilli && named.getAsInt() <= most.getAsInt();
     }
 
+    /** With how few it may say to start, that being in the range and not more than it asks for. */
+    public boolean allowsAtLeast(OptionalInt fewest, OptionalInt named) {
+        return fewest.isEmpty()
+                || allows(fewest)
+                        && fewest.getAsInt() * GPU <= (named.isPresent() ? named.getAsInt() * GPU : leastGpuMilli);
+    }
+
     /** What it may name, for an answer that refuses something else. */
     public String accepted() {
         return most.isPresent()

@@ -60,7 +60,9 @@ public record Profile(
         nodeLabels = Collections.unmodifiableSortedMap(new TreeMap<>(nodeLabels));
         pools = List.copyOf(pools);
         if (maxGpus.isPresent()
-                && !(gpus instanceof GpuRequest.Whole(int least) && least > 0 && least <= maxGpus.getAsInt())) {
+                && !(gpus instanceof GpuRequest.Whole(int least, int fewest)
+                        && least > 0
+                        && least <= maxGpus.getAsInt())) {
             throw new IllegalArgumentException("a range of GPUs goes from a whole number up to one");
         }
         if (minWorkers < 1 || workers < minWorkers) {
@@ -101,6 +103,13 @@ public record Profile(
     /** What one worker asks for when its workload names so many GPUs, which the profile allows. */
     public GpuRequest gpus(OptionalInt named) {
         return maxGpus.isPresent() && named.isPresent() ? GpuRequest.whole(named.getAsInt()) : gpus;
+    }
+
+    /** The same for one that starts with fewer, which the profile allows too, where it cannot have all. */
+    public GpuRequest gpus(OptionalInt named, OptionalInt fewest) {
+        return fewest.isPresent() && gpus(named) instanceof GpuRequest.Whole whole
+                ? new GpuRequest.Whole(whole.count(), fewest.getAsInt())
+                : gpus(named);
     }
 
     /** What a workload may choose of it. */

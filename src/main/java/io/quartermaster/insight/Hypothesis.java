@@ -231,6 +231,13 @@ final class Hypothesis {
                         "its profile or shape gives no worker so many",
                         gpus.accepted());
             }
+            if (!gpus.allowsAtLeast(Shapes.namedMin(workload), Shapes.named(workload))) {
+                throw ProblemException.refused(
+                        "gpus-out-of-range",
+                        asked.workload(i) + "minGpus",
+                        "is not within the range of its profile, or more than gpus",
+                        gpus.accepted() + "; gpus at the most");
+            }
             int count = workload.count() == null ? 1 : workload.count();
             for (int n = 1; n <= count; n++) {
                 add(asked.tenant(), workload, type, shape, count == 1 ? "" : "-" + n);

@@ -178,6 +178,7 @@ final class QuestionReader {
             shape(at, workload.shape());
         }
         Submission.checkGpus(workload.gpus(), at + "gpus", problems);
+        Submission.checkGpus(workload.minGpus(), at + "minGpus", problems);
         Integer priority = workload.priority();
         problems.check(
                 priority == null || priority >= 0 && priority <= Submission.MAX_PRIORITY,

@@ -3,6 +3,7 @@ package io.quartermaster.insight;
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Realm;
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.ProfileId;
 import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
@@ -14,6 +15,7 @@ import io.quartermaster.governance.Profile;
 import io.quartermaster.governance.QueueState;
 import io.quartermaster.governance.QuotaTree;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
+import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.WorkloadType;
 import java.time.Duration;
@@ -60,7 +62,7 @@ final class Shapes {
                 caller.realm() instanceof Realm.Tenant ? Optional.of(caller.subject()) : Optional.empty(),
                 Optional.of(new ProfileId(profile.id().toString())),
                 queue.id(),
-                shape(profile, named(asked)),
+                shape(profile, profile.gpus(named(asked), namedMin(asked))),
                 profile.pools(),
                 asked.priority() == null ? type.defaultPriority() : asked.priority(),
                 asked.preemptible() == null ? type.defaultPreemptible() : asked.preemptible(),
@@ -75,16 +77,23 @@ final class Shapes {
 
     /** How many whole GPUs a worker is to have, if it is said. */
     static OptionalInt named(Hypothetical asked) {
-        return asked.gpus() == null
-                ? OptionalInt.empty()
-                : OptionalInt.of(Math.toIntExact(asked.gpus().milli() / WHOLE_GPU));
+        return whole(asked.gpus());
     }
 
-    private static Shape shape(Profile profile, OptionalInt named) {
+    /** With how many it starts where it cannot have all, if it is said. */
+    static OptionalInt namedMin(Hypothetical asked) {
+        return whole(asked.minGpus());
+    }
+
+    private static OptionalInt whole(@Nullable GpuAmount gpus) {
+        return gpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(gpus.milli() / WHOLE_GPU));
+    }
+
+    private static Shape shape(Profile profile, GpuRequest gpus) {
         return new Shape(
                 profile.workers(),
                 profile.minWorkers(),
-                profile.gpus(named),
+                gpus,
                 profile.cpuMilli(),
                 profile.memoryMiB(),
                 profile.nodeLabels(),

@@ -70,6 +70,9 @@ final class SimulationApi {
             @Nullable
             GpuAmount gpus,
 
+            @Schema(description = "with how many of them it starts where it cannot have all; absent: all") @Nullable
+            GpuAmount minGpus,
+
             @Schema(description = "how many like it, one after the other; absent: 1") @Nullable
             Integer count,
 

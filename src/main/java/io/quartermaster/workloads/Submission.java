@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param dedicatedOnly to run only within what is reserved
  * @param abortCallback run before it is stopped, within the policy's grace time
  * @param gpus of one worker, where the profile lets the workload choose
+ * @param minGpus with how many of them it starts where it cannot have all
  * @param maxRuntime it is stopped when it has run that long
  * @param hold not to be started before it is released
  */
@@ -41,6 +42,13 @@ public record Submission(
                 examples = "4")
         @Nullable
         GpuAmount gpus,
+
+        @Schema(
+                description =
+                        "with how many of them it starts, at the least, where it cannot have all; it gets no more of them in that attempt; absent: all",
+                examples = "2")
+        @Nullable
+        GpuAmount minGpus,
 
         @Nullable Duration maxRuntime,
         @Nullable Map<String, @Nullable String> labels,
@@ -87,6 +95,7 @@ public record Submission(
         }
         checkEnvironment(at, invalid);
         checkGpus(gpus, at + "gpus", invalid);
+        checkGpus(minGpus, at + "minGpus", invalid);
         checkLabels(at, invalid);
         invalid.check(
                 priority == null || priority >= 0 && priority <= MAX_PRIORITY,
@@ -104,6 +113,11 @@ public record Submission(
     /** How many whole GPUs a worker is to have, if the submission says so. */
     OptionalInt namedGpus() {
         return gpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(gpus.milli() / WHOLE_GPU));
+    }
+
+    /** With how many it starts where it cannot have all, if the submission says so. */
+    OptionalInt namedMinGpus() {
+        return minGpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(minGpus.milli() / WHOLE_GPU));
     }
 
     /** Notes what is wrong with an amount of GPUs, whatever the profile. */

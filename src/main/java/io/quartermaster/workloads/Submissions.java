@@ -44,12 +44,12 @@ class Submissions {
             with asked as (
                 select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
                     priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
-                    max_runtime_ms bigint, gpus int, labels jsonb, wish text, state text)),
+                    max_runtime_ms bigint, gpus int, min_gpus int, labels jsonb, wish text, state text)),
             submitted as (
                 insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible,
-                    dedicated_only, command, environment, abort_callback, max_runtime_ms, gpus, labels, wish, state)
+                    dedicated_only, command, environment, abort_callback, max_runtime_ms, gpus, min_gpus, labels, wish, state)
                 select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, :submitter, a.priority, a.preemptible,
-                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus, a.labels, a.wish, a.state
+                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus, a.min_gpus, a.labels, a.wish, a.state
                   from asked a
                   join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.retired_at is null
                   join tenant t on t.id = q.tenant_id and t.state = 'active'
@@ -213,6 +213,11 @@ class Submissions {
                         request.at().apply(i) + "gpus",
                         "queue " + queue.name() + " has a profile that gives no worker so many",
                         queue.gpus().accepted()));
+            } else if (!queue.gpus().allowsAtLeast(item.namedMinGpus(), item.namedGpus())) {
+                beyond.add(new Problem.Field(
+                        request.at().apply(i) + "minGpus",
+                        "is not within the range of the profile of queue " + queue.name() + ", or more than gpus",
+                        queue.gpus().accepted() + "; gpus at the most"));
             }
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
@@ -294,6 +299,7 @@ class Submissions {
             @Nullable List<@Nullable String> abortCallback,
             @Nullable Long maxRuntimeMs,
             @Nullable Integer gpus,
+            @Nullable Integer minGpus,
             Map<String, @Nullable String> labels,
             String wish,
             String state) {
@@ -314,6 +320,7 @@ class Submissions {
                     item.abortCallback(),
                     item.maxRuntime() == null ? null : item.maxRuntime().toMillis(),
                     item.namedGpus().isPresent() ? item.namedGpus().getAsInt() : null,
+                    item.namedMinGpus().isPresent() ? item.namedMinGpus().getAsInt() : null,
                     item.labels() == null ? Map.of() : item.labels(),
                     item.wish().word(),
                     WorkloadState.submitted(item.wish()).word());

@@ -68,6 +68,12 @@ public final class WorkloadApi {
             @Nullable
             GpuAmount gpus,
 
+            @Schema(
+                    description =
+                            "with how many GPUs of each worker it starts where it cannot have all; what it got its attempts say")
+            @Nullable
+            GpuAmount minGpus,
+
             int priority,
             boolean preemptible,
             boolean dedicatedOnly,

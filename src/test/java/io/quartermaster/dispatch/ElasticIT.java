@@ -112,6 +112,50 @@ class ElasticIT extends LedByHand {
                 .containsExactly("lost");
     }
 
+    @Test
+    void whoTakesFewerGpusHoldsThemAndAsksForAllAgainOnceStopped() {
+        CellRows rows = new CellRows(database, "elastic-fewer");
+        UUID pool = rows.poolOf(4);
+        UUID policy = rows.policy("/all", pool, 4, 4);
+        UUID one = rows.profile(1, pool);
+        UUID queue = rows.queue(policy, one);
+        UUID first = rows.submit(queue, policy, one);
+        cell.settle();
+        rows.run("update profile set max_gpus = 4 where id = $1", one);
+        UUID job = rows.submit(queue, policy, one);
+        rows.run("update workload set gpus = 4, min_gpus = 2 where id = $1", job);
+        cell.settle();
+        assertThat(held(rows, job)).isEqualTo(3_000);
+        run(rows, job);
+
+        // It does not grow, and an engine that is built anew takes it for what it holds.
+        rows.report(first, "ended", "succeeded");
+        cell.settle();
+        cell.rebuild();
+        cell.settle();
+        assertThat(held(rows, job)).isEqualTo(3_000);
+        UUID beside = rows.submit(queue, policy, one);
+        cell.settle();
+        assertThat(rows.state(beside)).isEqualTo("starting");
+        rows.report(beside, "ended", "succeeded");
+        cell.settle();
+
+        rows.wish(job, "hold");
+        cell.settle();
+        rows.report(job, "ended", "preempted");
+        cell.settle();
+        rows.wish(job, "run");
+        cell.settle();
+        assertThat(held(rows, job)).isEqualTo(4_000);
+        assertThat(rows.usage("allocated")).containsExactly(1_000L, 3_000L, 1_000L, 4_000L);
+    }
+
+    private static long held(CellRows rows, UUID workload) {
+        return rows.run("select gpu_milli from attempt where workload_id = $1 and state <> 'ended'", workload)
+                .getFirst()
+                .getLong("gpu_milli");
+    }
+
     private static List<Integer> liveWorkers(CellRows rows, UUID workload) {
         return workers(rows, workload, "state <> 'ended'");
     }

@@ -152,8 +152,13 @@ final class RandomCell {
                 int workers = 2 + random.nextInt(3);
                 yield of(workers, workers, GpuRequest.whole(1), chance(2) ? Optional.of("rack") : Optional.empty());
             }
-            default -> whole;
+            default -> chance(4) ? whole.with(fewer(whole)) : whole;
         };
+    }
+
+    private GpuRequest fewer(Shape whole) {
+        int count = ((GpuRequest.Whole) whole.gpus()).count();
+        return new GpuRequest.Whole(count, 1 + random.nextInt(count));
     }
 
     private static Shape of(int workers, int minWorkers, GpuRequest gpus, Optional<String> level) {

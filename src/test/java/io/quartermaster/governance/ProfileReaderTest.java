@@ -46,6 +46,15 @@ class ProfileReaderTest {
         assertThat(profile.gpus(OptionalInt.of(5))).isEqualTo(GpuRequest.whole(5));
         assertThat(IntStream.of(1, 2, 8, 9).filter(gpus -> profile.range().allows(OptionalInt.of(gpus))))
                 .containsExactly(2, 8);
+        assertThat(profile.range().allowsAtLeast(OptionalInt.of(3), OptionalInt.of(5)))
+                .isTrue();
+        assertThat(profile.range().allowsAtLeast(OptionalInt.of(6), OptionalInt.of(5)))
+                .isFalse();
+        assertThat(profile.range().allowsAtLeast(OptionalInt.of(1), OptionalInt.of(5)))
+                .isFalse();
+        assertThat(profile.range().allowsAtLeast(OptionalInt.of(3), OptionalInt.empty()))
+                .isFalse();
+        assertThat(profile.gpus(OptionalInt.of(5), OptionalInt.of(3))).isEqualTo(new GpuRequest.Whole(5, 3));
         assertThat(profile.range().accepted()).isEqualTo("\"2\" to \"8\", whole numbers");
         for (List<String> wrong :
                 List.of(List.of("2", "1"), List.of("2", "2.5"), List.of("0.5", "1"), List.of("0", "1"))) {

@@ -78,11 +78,11 @@ class QuestionReaderTest {
     };
 
     private static Hypothetical inQueue(@Nullable String queue, @Nullable Integer count) {
-        return new Hypothetical(null, queue, null, null, null, count, null, null, null, null, null);
+        return new Hypothetical(null, queue, null, null, null, null, count, null, null, null, null, null);
     }
 
     private static Hypothetical underPolicy(@Nullable String policy, ProfileApi.@Nullable Request shape) {
-        return new Hypothetical(null, null, policy, shape, null, null, null, null, null, null, null);
+        return new Hypothetical(null, null, policy, shape, null, null, null, null, null, null, null, null);
     }
 
     private static ProfileApi.Request shape(String gpus, int workers, int minWorkers) {

@@ -93,6 +93,21 @@ class SubmissionsIT extends TwoTenantsWork {
                 .path("items.id");
         get(ids.get(0)).then().body("workload.gpus", equalTo("3"));
         get(ids.get(1)).then().body("workload.gpus", equalTo("1"));
+        request(member())
+                .body(with(three, "minGpus", "4"))
+                .post(WORKLOADS)
+                .then()
+                .statusCode(422)
+                .body("errors.field", contains("minGpus"));
+        String fewer = request(member())
+                .body(with(three, "minGpus", "2"))
+                .post(WORKLOADS)
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+        get(fewer).then().body("workload.gpus", equalTo("3")).body("workload.minGpus", equalTo("2"));
+        cancel(fewer);
 
         // Whose profile allows less meanwhile takes the nearest amount that it allows.
         rows.run("update profile set max_gpus = 2 where max_gpus = 3 and tenant_id = $1", A);

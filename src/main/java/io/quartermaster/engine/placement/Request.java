@@ -26,6 +26,11 @@ public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predic
         return new Request(shape, numbers, path, within.and(nodes));
     }
 
+    /** The same for another shape. */
+    public Request with(Shape other) {
+        return new Request(other, numbers, path, within);
+    }
+
     String tenant() {
         return path.tenant();
     }

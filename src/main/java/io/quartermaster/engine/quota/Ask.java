@@ -30,6 +30,11 @@ public record Ask(
         }
     }
 
+    /** The same for another amount. */
+    public Ask with(long otherGpuMilli) {
+        return new Ask(leaves, ceilings, otherGpuMilli, whole, preemptible, dedicatedOnly, runtimeMillis);
+    }
+
     /** Whether the start keeps every node of the path within what is reserved, in one of the trees. */
     public boolean withinReserved() {
         for (QuotaNode leaf : leaves) {
