@@ -133,6 +133,7 @@ create table pool (
     elastic         boolean not null default false,
     topology_levels text[] not null default '{}',
     hours           jsonb,
+    wait_before_preempting_ms bigint not null default 0 check (wait_before_preempting_ms >= 0),
     created_at      timestamptz not null default clock_timestamp(),
     version         bigint not null default 0,
     retired_at      timestamptz

@@ -2,6 +2,8 @@ package io.quartermaster.capacity;
 
 import io.quartermaster.engine.Pool;
 import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.ProblemException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -39,7 +41,14 @@ final class PoolApi {
             List<String> topologyLevels,
 
             @Schema(description = "absent: always open") @Nullable
-            PoolHours hours) {
+            PoolHours hours,
+
+            @Schema(
+                    description =
+                            "nothing that runs in it is stopped for work that has waited less, so that an elastic pool has a chance to grow; at most P7D; absent: PT0S",
+                    examples = "PT2M")
+            @Nullable
+            Duration waitBeforePreempting) {
 
         Settings settings() {
             return new Settings(
@@ -48,7 +57,8 @@ final class PoolApi {
                     capacity,
                     elastic != null && elastic,
                     topologyLevels == null ? List.of() : topologyLevels,
-                    PoolHours.normal(hours));
+                    PoolHours.normal(hours),
+                    waitBeforePreempting == null ? Duration.ZERO : waitBeforePreempting);
         }
     }
 
@@ -59,7 +69,8 @@ final class PoolApi {
             @Nullable GpuAmount capacity,
             @Nullable Boolean elastic,
             @Nullable List<String> topologyLevels,
-            @Nullable PoolHours hours) {
+            @Nullable PoolHours hours,
+            @Nullable Duration waitBeforePreempting) {
 
         Settings over(Settings before) {
             return new Settings(
@@ -68,7 +79,8 @@ final class PoolApi {
                     capacity == null ? before.capacity() : capacity,
                     elastic == null ? before.elastic() : elastic,
                     topologyLevels == null ? before.topologyLevels() : topologyLevels,
-                    hours == null ? before.hours() : PoolHours.normal(hours));
+                    hours == null ? before.hours() : PoolHours.normal(hours),
+                    waitBeforePreempting == null ? before.waitBeforePreempting() : waitBeforePreempting);
         }
     }
 
@@ -79,7 +91,19 @@ final class PoolApi {
             @Nullable GpuAmount capacity,
             boolean elastic,
             List<String> topologyLevels,
-            @Nullable PoolHours hours) {}
+            @Nullable PoolHours hours,
+            Duration waitBeforePreempting) {
+
+        static final Duration LONGEST_WAIT = Duration.ofDays(7);
+
+        void check(ProblemException.Invalid problems) {
+            problems.check(
+                    !waitBeforePreempting.isNegative() && waitBeforePreempting.compareTo(LONGEST_WAIT) <= 0,
+                    "waitBeforePreempting",
+                    "out of range",
+                    "PT0S to P" + LONGEST_WAIT.toDays() + "D");
+        }
+    }
 
     @Schema(name = "Pool")
     record View(
@@ -93,6 +117,9 @@ final class PoolApi {
 
             @Schema(description = "absent: always open") @Nullable
             PoolHours hours,
+
+            @Schema(description = "nothing that runs in it is stopped for work that has waited less")
+            Duration waitBeforePreempting,
 
             @Schema(
                     description =
@@ -111,7 +138,7 @@ final class PoolApi {
             Instant createdAt) {
 
         Settings settings() {
-            return new Settings(placement, shareGpus, capacity, elastic, topologyLevels, hours);
+            return new Settings(placement, shareGpus, capacity, elastic, topologyLevels, hours, waitBeforePreempting);
         }
     }
 

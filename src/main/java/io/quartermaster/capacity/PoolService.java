@@ -48,6 +48,7 @@ class PoolService {
             String name = Names.check(problems, "name", request.name());
             checkLevels(problems, request.settings().topologyLevels());
             PoolHours.check(problems, request.hours());
+            request.settings().check(problems);
             problems.throwIfAny();
             return store.find(work.connection(), name, Lock.NONE).chain(found -> {
                 if (found.isPresent()) {
@@ -99,6 +100,7 @@ class PoolService {
                     var problems = new ProblemException.Invalid();
                     checkLevels(problems, settings.topologyLevels());
                     PoolHours.check(problems, patch.hours());
+                    settings.check(problems);
                     problems.throwIfAny();
                     if (settings.capacity() != null && before.nodes() > 0) {
                         throw ProblemException.refused(

@@ -8,6 +8,7 @@ import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.List;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 class PoolStore {
 
     private static final String SELECT = """
-            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours, p.version, p.created_at,
+            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours, p.wait_before_preempting_ms, p.version, p.created_at,
                 coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint as reserved_milli,
                 (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
                 (select count(*) from node n join node_contact c on c.node_id = n.id
@@ -56,8 +57,8 @@ class PoolStore {
     Uni<Void> insert(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(
-                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels, hours)"
-                                + " values ($1, $2, $3, $4, $5, $6, $7, $8)")
+                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels, hours, wait_before_preempting_ms)"
+                                + " values ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
@@ -65,7 +66,7 @@ class PoolStore {
     Uni<Void> update(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(
-                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7, hours = $8,"
+                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7, hours = $8, wait_before_preempting_ms = $9,"
                                 + " version = version + 1 where id = $1 and name = $2")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
@@ -145,7 +146,8 @@ class PoolStore {
                         capacity == null ? null : capacity.milli(),
                         settings.elastic())
                 .addArrayOfString(settings.topologyLevels().toArray(String[]::new))
-                .addValue(PoolHours.toJson(settings.hours()));
+                .addValue(PoolHours.toJson(settings.hours()))
+                .addLong(settings.waitBeforePreempting().toMillis());
     }
 
     private static PoolApi.View view(Row row) {
@@ -158,6 +160,7 @@ class PoolStore {
                 row.getBoolean("elastic"),
                 List.of(row.getArrayOfStrings("topology_levels")),
                 PoolHours.fromJson(row.getJsonObject("hours")),
+                Duration.ofMillis(row.getLong("wait_before_preempting_ms")),
                 new GpuAmount(row.getLong("up_milli")),
                 new GpuAmount(row.getLong("reserved_milli")),
                 row.getInteger("nodes"),

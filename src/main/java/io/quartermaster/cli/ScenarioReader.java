@@ -143,7 +143,9 @@ final class ScenarioReader {
                     section.texts("topology-levels"),
                     true);
             Optional<Hours> hours = section.section("hours").map(ScenarioReader::hours);
-            Pool kept = hours.map(pool::withHours).orElse(pool);
+            long waitMillis = section.duration("wait-before-preempting").orElse(0);
+            Pool kept =
+                    section.made(() -> hours.map(pool::withHours).orElse(pool).waitingBeforePreempting(waitMillis));
             if (count.isPresent() && (most.isPresent() || section.has("nodes"))) {
                 throw section.error("a pool has a capacity or nodes, not both");
             }

@@ -64,13 +64,14 @@ final class CapacityFacts {
                     ? Pool.ofNodes(id)
                     : Pool.ofCount(id, Math.max(0, count - setAside.counted().getOrDefault(row.getUUID("id"), 0L)));
             Pool pool = new Pool(
-                    id,
-                    plain.capacity(),
-                    Pool.Placement.valueOf(word(row, "placement")),
-                    Pool.Sharing.valueOf(word(row, "share_gpus")),
-                    List.of(),
-                    List.of(row.getArrayOfStrings("topology_levels")),
-                    true);
+                            id,
+                            plain.capacity(),
+                            Pool.Placement.valueOf(word(row, "placement")),
+                            Pool.Sharing.valueOf(word(row, "share_gpus")),
+                            List.of(),
+                            List.of(row.getArrayOfStrings("topology_levels")),
+                            true)
+                    .waitingBeforePreempting(row.getLong("wait_before_preempting_ms"));
             facts.add(new PoolFact(
                     row.getUUID("id"),
                     PoolHours.stored(row.getJsonObject("hours"))

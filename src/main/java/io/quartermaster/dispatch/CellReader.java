@@ -40,7 +40,7 @@ final class CellReader {
 
     private static final String WORKLOADS = """
             select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
-                   w.wish, w.state, w.attempts, w.at_head_since is not null as at_head, w.place, w.quick_losses, w.retry_at,
+                   w.wish, w.state, w.attempts, w.at_head_since, w.place, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
                    f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
                    case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
@@ -330,7 +330,7 @@ final class CellReader {
                 Wish.of(row.getString("wish")),
                 WorkloadState.of(row.getString("state")),
                 row.getInteger("attempts"),
-                row.getBoolean("at_head"),
+                optionalMillis(row.getOffsetDateTime("at_head_since")),
                 optional(row.getInteger("place")),
                 new Setbacks(row.getInteger("quick_losses"), optionalMillis(row.getOffsetDateTime("retry_at"))),
                 live,

@@ -87,7 +87,7 @@ final class EngineFacts {
         WorkloadState state = record.attempt()
                 .map(attempt -> (WorkloadState) holding(attempt))
                 .orElseGet(() -> new WorkloadState.Waiting(
-                        record.atHead(),
+                        record.atHeadSinceMillis(),
                         record.place(),
                         pin(record).map(work -> new NodeId(work.node().toString()))));
         boolean held = record.state() instanceof io.quartermaster.workloads.WorkloadState.Held;

@@ -91,7 +91,7 @@ final class Settling {
         become.endReason().ifPresent(reason -> more.put("end_reason", reason));
         rows.workloadState(record, become.state(), more);
         WorkloadRecord after = record.without(
-                become.state(), record.atHead(), record.setbacks().withoutDelay());
+                become.state(), record.atHeadSinceMillis(), record.setbacks().withoutDelay());
         return record.paused().isEmpty() ? after : leaves(after, record.paused().get());
     }
 
@@ -136,7 +136,8 @@ final class Settling {
                 ? record.setbacks().afterLoss(attempt.boundMillis(), fence.stampMillis())
                 : Setbacks.NONE;
         rows.workloadState(record, end.state(), more, setbacks);
-        WorkloadRecord after = record.without(end.state(), end.atHead(), setbacks);
+        OptionalLong atHeadSince = end.atHead() ? OptionalLong.of(fence.stampMillis()) : OptionalLong.empty();
+        WorkloadRecord after = record.without(end.state(), atHeadSince, setbacks);
         if (end.outcome() == AttemptOutcome.PAUSED && !after.over()) {
             after = stays(after, attempt);
         }

@@ -33,7 +33,7 @@ record WorkloadRecord(
         Wish wish,
         WorkloadState state,
         int attempts,
-        boolean atHead,
+        OptionalLong atHeadSinceMillis,
         OptionalLong place,
         Setbacks setbacks,
         Optional<LiveAttempt> attempt,
@@ -232,6 +232,11 @@ record WorkloadRecord(
         }
     }
 
+    /** Whether it goes before others of its group and priority, since it was stopped against its will. */
+    boolean atHead() {
+        return atHeadSinceMillis.isPresent();
+    }
+
     boolean over() {
         return state instanceof WorkloadState.Over;
     }
@@ -247,7 +252,7 @@ record WorkloadRecord(
      */
     boolean isHeldInQueue() {
         boolean waits = state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Paused;
-        return terms.queueHeld() && waits && !(atHead && nomination.isPresent());
+        return terms.queueHeld() && waits && !(atHead() && nomination.isPresent());
     }
 
     /** Whether its paused processes are to end, and it must not start before they have. */
@@ -273,23 +278,23 @@ record WorkloadRecord(
     }
 
     /** The same workload once it holds nothing any more. */
-    WorkloadRecord without(WorkloadState.WithoutAttempt next, boolean nextAtHead, Setbacks nextSetbacks) {
-        return with(next, nextAtHead, nextSetbacks, Optional.empty(), paused);
+    WorkloadRecord without(WorkloadState.WithoutAttempt next, OptionalLong nextAtHeadSince, Setbacks nextSetbacks) {
+        return with(next, nextAtHeadSince, nextSetbacks, Optional.empty(), paused);
     }
 
     /** The same workload with other paused processes, or without. */
     WorkloadRecord leaving(Optional<PausedWork> processes) {
-        return with(state, atHead, setbacks, attempt, processes);
+        return with(state, atHeadSinceMillis, setbacks, attempt, processes);
     }
 
     /** The same workload while its attempt goes on. */
     WorkloadRecord with(LiveAttempt next) {
-        return with(WorkloadState.with(next.state()), atHead, setbacks, Optional.of(next), paused);
+        return with(WorkloadState.with(next.state()), atHeadSinceMillis, setbacks, Optional.of(next), paused);
     }
 
     private WorkloadRecord with(
             WorkloadState nextState,
-            boolean nextAtHead,
+            OptionalLong nextAtHeadSince,
             Setbacks nextSetbacks,
             Optional<LiveAttempt> next,
             Optional<PausedWork> nextPaused) {
@@ -307,7 +312,7 @@ record WorkloadRecord(
                 wish,
                 nextState,
                 attempts,
-                nextAtHead,
+                nextAtHeadSince,
                 next.isPresent() ? OptionalLong.empty() : place,
                 nextSetbacks,
                 next,

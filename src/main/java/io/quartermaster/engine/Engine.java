@@ -244,6 +244,7 @@ public final class Engine {
     /** The next moment at which a plan may differ from one made before, if nothing else happens. */
     private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
         OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
+        next = earlier(next, whenSomeoneHasWaitedEnough(nowMillis, open));
         turnAtMillis = whenTheCalendarTurns(nowMillis, open);
         next = earlier(next, whenABudgetEnds(nowMillis, open));
         return earlier(turnAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
@@ -311,6 +312,19 @@ public final class Engine {
             OptionalLong due = Claims.dueMillis(settings, line);
             if (due.isPresent() && due.getAsLong() > nowMillis) {
                 next = earlier(next, due);
+            }
+        }
+        return next;
+    }
+
+    /** When the first of the next line has waited long enough for something to be stopped for it. */
+    private OptionalLong whenSomeoneHasWaitedEnough(long nowMillis, Books open) {
+        OptionalLong next = OptionalLong.empty();
+        for (Line line : facts.poolsWaitBeforePreempting() ? open.lines() : List.<Line>of()) {
+            for (PoolId id : line.key().pools()) {
+                Pool pool = facts.pools().get(id);
+                long due = line.head().waitsSinceMillis() + (pool == null ? 0 : pool.waitBeforePreemptingMillis());
+                next = due > nowMillis ? earlier(next, OptionalLong.of(due)) : next;
             }
         }
         return next;

@@ -23,9 +23,19 @@ final class Facts {
     private final SortedMap<QuotaPath, Change.Standing> standings = new TreeMap<>();
     private final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
     private final Map<WorkloadId, Workload> workloads = new LinkedHashMap<>();
+    private boolean poolsWaitBeforePreempting;
 
     SortedMap<PoolId, Pool> pools() {
         return pools;
+    }
+
+    /** Whether work in any pool must have waited for a time before anything is stopped for it. */
+    boolean poolsWaitBeforePreempting() {
+        return poolsWaitBeforePreempting;
+    }
+
+    private void notePools() {
+        poolsWaitBeforePreempting = pools.values().stream().anyMatch(pool -> pool.waitBeforePreemptingMillis() > 0);
     }
 
     /** The pools as they are at a moment. */
@@ -149,11 +159,14 @@ final class Facts {
 
     private boolean setPool(Pool pool) {
         calendar.note(pool);
-        return !pool.equals(pools.put(pool.id(), pool));
+        boolean news = !pool.equals(pools.put(pool.id(), pool));
+        notePools();
+        return news;
     }
 
     private boolean removePool(PoolId id) {
         boolean news = pools.remove(id) != null;
+        notePools();
         news |= nodes.values().removeIf(node -> node.pool().equals(id));
         news |= calendar.removePool(id);
         return news | quotas.remove(Scope.of(id)) != null;
@@ -184,6 +197,7 @@ final class Facts {
     /** Takes over all that another knows. */
     void takeOver(Facts other) {
         pools.putAll(other.pools);
+        notePools();
         nodes.putAll(other.nodes);
         other.quotas.forEach((scope, ofScope) -> quotas.put(scope, new TreeMap<>(ofScope)));
         calendar.takeOver(other.calendar);

@@ -63,7 +63,19 @@ final class Foresight {
                 cap.map(hit -> holders(workload, hit)).orElseGet(() -> holders(workload, reason)),
                 heldByOthers(workload, reason.pool()),
                 cap.map(hit -> Optional.of(relief(reason, hit))).orElseGet(() -> relief(line, reason, space)),
-                room && space.isPresent() ? startsAt(line, space.get()) : OptionalLong.empty());
+                room && space.isPresent() ? startsAt(line, space.get()) : OptionalLong.empty(),
+                space.isPresent() ? preemptsFrom(workload, reason, space.get().pool()) : OptionalLong.empty());
+    }
+
+    /** Until then a pool that waits before preempting stops nothing for it; empty where that is over, or nobody is in its way. */
+    private OptionalLong preemptsFrom(Workload workload, Reason reason, Pool pool) {
+        long from = workload.waitsSinceMillis() + pool.waitBeforePreemptingMillis();
+        boolean curable =
+                switch (reason.code()) {
+                    case LIMIT, OVER_QUOTA_OFF, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
+                    case NOT_PREEMPTIBLE, NO_SUCH_NODE, NOMINATED, BUDGET, CLOSED, SUSPENDED -> false;
+                };
+        return curable && from > nowMillis ? OptionalLong.of(from) : OptionalLong.empty();
     }
 
     private static boolean isRoom(Reason reason) {

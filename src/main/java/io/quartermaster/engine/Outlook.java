@@ -27,6 +27,8 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
      * @param relief the smallest change that would admit it, if one of these kinds would
      * @param startsAtMillis the latest moment at which it fits, if those who run end when they say; absent where too few
      *     say it, or where something else than room is in the way
+     * @param preemptsFromMillis when running work may be stopped for it at the earliest, where it has not waited as long yet as the
+     *     pool waits before preempting; absent from then on
      */
     public record InPool(
             PoolId pool,
@@ -34,7 +36,8 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
             List<WorkloadId> holders,
             long heldByOthersGpuMilli,
             Optional<Relief> relief,
-            OptionalLong startsAtMillis) {
+            OptionalLong startsAtMillis,
+            OptionalLong preemptsFromMillis) {
         public InPool {
             holders = List.copyOf(holders);
         }

@@ -375,7 +375,15 @@ final class Planner {
         Workload head = line.head();
         Request request = wishes.request(line);
         Optional<Room> room = roomMaker.makeRoom(
-                new Claimant(head.id(), head.path(), head.user(), head.priority(), wish.space(), wish.ask(), request),
+                new Claimant(
+                        head.id(),
+                        head.path(),
+                        head.user(),
+                        head.priority(),
+                        wish.space(),
+                        wish.ask(),
+                        request,
+                        means(head, wish.space().pool())),
                 claims.any() ? Optional.empty() : wish.kind());
         room.ifPresent(made -> {
             made.evictions().forEach(eviction -> evict(eviction, Optional.of(head.id())));
@@ -385,6 +393,12 @@ final class Planner {
         });
         claims.standAgain();
         return room.isPresent();
+    }
+
+    private Claimant.Means means(Workload claimant, Pool pool) {
+        return nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()
+                ? Claimant.Means.MOVING_ONLY
+                : Claimant.Means.STOPPING;
     }
 
     private void evict(Room.Eviction eviction, Optional<WorkloadId> successor) {

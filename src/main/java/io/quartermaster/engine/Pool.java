@@ -12,6 +12,7 @@ import java.util.OptionalLong;
  * @param open false: nothing starts, what runs goes on
  * @param mix the work that it is meant for; absent = packing looks at what a node has left only
  * @param hours outside which it is not open either; absent = it always is
+ * @param waitBeforePreemptingMillis nothing that runs in it is stopped for work that has waited less: so long it has a chance to grow
  */
 public record Pool(
         PoolId id,
@@ -22,11 +23,15 @@ public record Pool(
         List<String> topologyLevels,
         boolean open,
         Optional<Mix> mix,
-        Optional<Hours> hours) {
+        Optional<Hours> hours,
+        long waitBeforePreemptingMillis) {
 
     public Pool {
         profileOrder = List.copyOf(profileOrder);
         topologyLevels = List.copyOf(topologyLevels);
+        if (waitBeforePreemptingMillis < 0) {
+            throw new IllegalArgumentException("durations are not negative");
+        }
     }
 
     /** A pool that knows no mix. */
@@ -38,33 +43,44 @@ public record Pool(
             List<ProfileId> profileOrder,
             List<String> topologyLevels,
             boolean open) {
-        this(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.empty(), Optional.empty());
+        this(
+                id,
+                capacity,
+                placement,
+                sharing,
+                profileOrder,
+                topologyLevels,
+                open,
+                Optional.empty(),
+                Optional.empty(),
+                0);
     }
 
     /** The same pool, open at these hours only. */
     public Pool withHours(Hours kept) {
-        return new Pool(id, capacity, placement, sharing, profileOrder, topologyLevels, open, mix, Optional.of(kept));
+        return with(open, mix, Optional.of(kept), waitBeforePreemptingMillis);
+    }
+
+    /** The same pool, in which nothing is stopped for work that has waited less. */
+    public Pool waitingBeforePreempting(long millis) {
+        return with(open, mix, hours, millis);
     }
 
     /** The pool as it is at a moment: open or not. */
     Pool at(long millis) {
         return hours.isEmpty()
                 ? this
-                : new Pool(
-                        id,
-                        capacity,
-                        placement,
-                        sharing,
-                        profileOrder,
-                        topologyLevels,
-                        open && hours.get().isOpenAt(millis),
-                        mix,
-                        hours);
+                : with(open && hours.get().isOpenAt(millis), mix, hours, waitBeforePreemptingMillis);
+    }
+
+    private Pool with(boolean nowOpen, Optional<Mix> work, Optional<Hours> kept, long waitMillis) {
+        return new Pool(
+                id, capacity, placement, sharing, profileOrder, topologyLevels, nowOpen, work, kept, waitMillis);
     }
 
     /** The same pool, meant for this work. */
     public Pool withMix(Mix work) {
-        return new Pool(id, capacity, placement, sharing, profileOrder, topologyLevels, open, Optional.of(work), hours);
+        return with(open, Optional.of(work), hours, waitBeforePreemptingMillis);
     }
 
     /** A pool of nodes with the defaults: packed, GPUs shared within one tenant, open. */

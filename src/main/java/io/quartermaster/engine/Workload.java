@@ -75,6 +75,17 @@ public record Workload(
         return state instanceof WorkloadState.Waiting waiting ? waiting.only() : Optional.empty();
     }
 
+    /**
+     * Since when it waits: for its start since it was submitted, or was queued again after it was stopped against its will; for more
+     * workers since it runs.
+     */
+    public long waitsSinceMillis() {
+        return switch (state) {
+            case WorkloadState.Waiting waiting -> waiting.atHeadSinceMillis().orElse(submittedMillis);
+            case WorkloadState.Holding holding -> holding.startedMillis();
+        };
+    }
+
     public Workload withState(WorkloadState next) {
         return new Workload(
                 id,

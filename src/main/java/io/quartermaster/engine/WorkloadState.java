@@ -12,22 +12,19 @@ public sealed interface WorkloadState {
     /**
      * It holds nothing.
      *
-     * @param atHead it was stopped against its will: it goes before others of its group and priority
+     * @param atHeadSinceMillis since when it waits again after it was stopped against its will: it goes before others of its group and
+     *     priority; empty for what was not
      * @param place an admin's order of its queue: lower goes first within its priority, and before work without one
      * @param only the one node that it may start on, where its paused processes are; empty for any
      */
-    record Waiting(boolean atHead, OptionalLong place, Optional<NodeId> only) implements WorkloadState {
+    record Waiting(OptionalLong atHeadSinceMillis, OptionalLong place, Optional<NodeId> only) implements WorkloadState {
 
-        public Waiting(boolean atHead, Optional<NodeId> only) {
-            this(atHead, OptionalLong.empty(), only);
-        }
-
-        public Waiting(boolean atHead) {
-            this(atHead, Optional.empty());
+        public boolean atHead() {
+            return atHeadSinceMillis.isPresent();
         }
 
         public Waiting at(OptionalLong newPlace) {
-            return new Waiting(atHead, newPlace, only);
+            return new Waiting(atHeadSinceMillis, newPlace, only);
         }
     }
 
@@ -56,7 +53,17 @@ public sealed interface WorkloadState {
     }
 
     static WorkloadState waiting() {
-        return new Waiting(false);
+        return new Waiting(OptionalLong.empty(), OptionalLong.empty(), Optional.empty());
+    }
+
+    /** It waits again from a moment on, after it was stopped against its will. */
+    static WorkloadState waitingAgain(long sinceMillis) {
+        return waitingAgain(sinceMillis, Optional.empty());
+    }
+
+    /** The same for what can only go on where its paused processes are, if they are anywhere. */
+    static WorkloadState waitingAgain(long sinceMillis, Optional<NodeId> only) {
+        return new Waiting(OptionalLong.of(sinceMillis), OptionalLong.empty(), only);
     }
 
     static WorkloadState running(Allocation allocation, long startedMillis) {

@@ -93,7 +93,8 @@ final class Hypothesis {
         NodesOtherwise nodes = NodesOtherwise.of(snapshot, question);
         List<Change> changes = new ArrayList<>(snapshot.withTerms(changed));
         changes.addAll(nodes.changes());
-        return new WhatIf.Otherwise(changes, nodes.displaced(snapshot.workloads()), added, yielding);
+        return new WhatIf.Otherwise(
+                changes, nodes.displaced(snapshot.workloads(), snapshot.asOfMillis()), added, yielding);
     }
 
     private void terms(Question.OfTenant asked) {

@@ -96,17 +96,19 @@ record NodesOtherwise(List<Change> changes, Set<NodeId> gone) {
     }
 
     /** The workloads once those that ran on a node that is gone wait again, at the head, as after a loss. */
-    List<Workload> displaced(List<Workload> workloads) {
+    List<Workload> displaced(List<Workload> workloads, long asOfMillis) {
         return gone.isEmpty()
                 ? workloads
-                : workloads.stream().map(this::displaced).toList();
+                : workloads.stream()
+                        .map(workload -> displaced(workload, asOfMillis))
+                        .toList();
     }
 
-    private Workload displaced(Workload workload) {
+    private Workload displaced(Workload workload, long asOfMillis) {
         boolean lost = workload.only().filter(gone::contains).isPresent()
                 || (workload.state() instanceof WorkloadState.Holding holding && touches(holding.allocation()));
         boolean promised = workload.nomination().filter(this::touches).isPresent();
-        Workload left = lost ? workload.withState(new WorkloadState.Waiting(true)) : workload;
+        Workload left = lost ? workload.withState(WorkloadState.waitingAgain(asOfMillis)) : workload;
         return lost || promised ? left.withNomination(Optional.empty()) : left;
     }
 

@@ -128,6 +128,9 @@ final class Explanations {
                 pool.relief().map(Explanations::relief).orElse(null),
                 pool.startsAtMillis().isPresent()
                         ? Instant.ofEpochMilli(pool.startsAtMillis().getAsLong())
+                        : null,
+                pool.preemptsFromMillis().isPresent()
+                        ? Instant.ofEpochMilli(pool.preemptsFromMillis().getAsLong())
                         : null);
     }
 

@@ -247,7 +247,13 @@ public final class WorkloadApi {
             String whole = known.behind() == null
                     ? sentence
                     : sentence + " It is the turn of " + known.behind().name() + ".";
-            return new Explanation(id, state, whole, reasons, reasonsAt, position, nomination, rule, known);
+            Instant preemptsFrom =
+                    known.pools().isEmpty() ? null : known.pools().getFirst().preemptsFrom();
+            String until = preemptsFrom == null
+                    ? ""
+                    : " Nothing that runs in " + known.pools().getFirst().pool() + " is stopped for it before "
+                            + preemptsFrom + ".";
+            return new Explanation(id, state, whole + until, reasons, reasonsAt, position, nomination, rule, known);
         }
     }
 
@@ -280,6 +286,7 @@ public final class WorkloadApi {
      * The outlook in one pool.
      *
      * @param roomAt when there is room for it at the latest, if those who run end when they must; others may be before it
+     * @param preemptsFrom until when nothing that runs is stopped for it
      */
     @Schema(name = "PoolOutlook")
     public record PoolOutlook(
@@ -299,7 +306,13 @@ public final class WorkloadApi {
                     description =
                             "when there is room for it at the latest, if those who run end when they must; work before it may take that room")
             @Nullable
-            Instant roomAt) {}
+            Instant roomAt,
+
+            @Schema(
+                    description =
+                            "when running work may be stopped for it at the earliest, where the pool waits before preempting; absent from then on")
+            @Nullable
+            Instant preemptsFrom) {}
 
     /** Somebody's own work that is in the way. */
     @Schema(name = "Holder")

@@ -92,12 +92,20 @@ class CapacityIT extends OperatorsWork {
                 .statusCode(428);
         operator()
                 .header("If-Match", "\"0\"")
-                .body(Map.of("placement", "spread"))
+                .body(Map.of("placement", "spread", "waitBeforePreempting", "P8D"))
+                .patch("/v1/operator/pools/versioned")
+                .then()
+                .statusCode(422)
+                .body("errors.field", contains("waitBeforePreempting"));
+        operator()
+                .header("If-Match", "\"0\"")
+                .body(Map.of("placement", "spread", "waitBeforePreempting", "PT2M"))
                 .patch("/v1/operator/pools/versioned")
                 .then()
                 .statusCode(200)
                 .header("ETag", "\"1\"")
                 .body("placement", equalTo("spread"))
+                .body("waitBeforePreempting", equalTo("PT2M"))
                 .body("shareGpus", equalTo("tenant"));
         operator()
                 .header("If-Match", "\"0\"")

@@ -119,7 +119,7 @@ final class Records {
                 wish,
                 WorkloadState.of(state),
                 attempt.isPresent() ? 1 : 0,
-                atHead,
+                atHead ? OptionalLong.of(0) : OptionalLong.empty(),
                 OptionalLong.empty(),
                 Setbacks.NONE,
                 attempt,

@@ -152,6 +152,33 @@ class OutlookTest {
                 .isEmpty();
     }
 
+    @Test
+    void whereThePoolWaitsBeforePreemptingItSaysFromWhenSomethingMayBeStopped() {
+        engine.apply(List.of(
+                new Change.PoolSet(Pool.ofCount(POOL, 1000).waitingBeforePreempting(60_000)),
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 1000))));
+        QuotaPath other = QuotaPath.of("other");
+        WorkloadId borrower = new WorkloadId("borrower");
+        engine.apply(List.of(new Change.WorkloadSet(
+                Workload.waiting(borrower, other, Shape.ofWholeGpus(1), List.of(POOL), 0, sequence++))));
+        engine.apply(List.of(new Change.QuotaSet(Quota.reserving(other, Scope.of(POOL), 0))));
+        engine.plan(0);
+        WorkloadId owner = new WorkloadId("owner");
+        engine.apply(List.of(new Change.WorkloadSet(
+                Workload.waiting(owner, ACME, Shape.ofWholeGpus(1), List.of(POOL), 5_000, sequence++))));
+
+        assertThat(engine.plan(5_000).nextPlanAtMillis()).hasValue(65_000);
+        assertThat(engine.outlook(owner, 5_000)
+                        .orElseThrow()
+                        .perPool()
+                        .getFirst()
+                        .preemptsFromMillis())
+                .hasValue(65_000);
+        assertThat(engine.plan(65_000).decisions())
+                .anyMatch(decision -> decision instanceof Decision.Preempt preempt
+                        && preempt.workload().equals(borrower));
+    }
+
     private WorkloadId inQueue(String id, int gpus) {
         Workload plain = Workload.waiting(
                 new WorkloadId(id), ACME, Shape.ofWholeGpus(gpus), List.of(POOL), sequence, sequence++);

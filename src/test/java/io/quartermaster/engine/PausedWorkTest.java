@@ -67,7 +67,7 @@ class PausedWorkTest {
     }
 
     private WorkloadId paused(String id, int gpus, int priority) {
-        return state(id, gpus, priority, new WorkloadState.Waiting(true, Optional.of(OWN)));
+        return state(id, gpus, priority, WorkloadState.waitingAgain(0, Optional.of(OWN)));
     }
 
     private void running(String id, int gpus, int priority, NodeId on) {
@@ -150,7 +150,7 @@ class PausedWorkTest {
         givenNodes(OTHER);
         paused("p", 1, 50);
         engine.plan(0);
-        state("p", 1, 50, new WorkloadState.Waiting(true));
+        state("p", 1, 50, WorkloadState.waitingAgain(0));
         assertThat(engine.plan(1).decisions()).singleElement().isInstanceOf(Decision.Start.class);
     }
 

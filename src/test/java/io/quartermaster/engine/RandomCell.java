@@ -282,7 +282,7 @@ final class RandomCell {
                     case WorkloadState.Phase.Running running -> {}
                     case WorkloadState.Phase.Stopping stopping -> {
                         if (stopping.deadlineMillis() <= nowMillis) {
-                            set(workload.withState(new WorkloadState.Waiting(true, pausedOn(workload, holding))));
+                            set(workload.withState(WorkloadState.waitingAgain(nowMillis, pausedOn(workload, holding))));
                         }
                     }
                     case WorkloadState.Phase.Shrinking shrinking -> {

@@ -121,6 +121,10 @@ final class RandomTerms {
             if (chance(6)) {
                 pools.computeIfPresent(id, (key, pool) -> pool.withHours(randomHours()));
             }
+            if (chance(6)) {
+                pools.computeIfPresent(
+                        id, (key, pool) -> pool.waitingBeforePreempting(1000L * (1 + random.nextInt(5))));
+            }
         }
     }
 

@@ -9,9 +9,28 @@ import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.quota.Ask;
 import java.util.Optional;
 
-/** Who needs room in a pool, and how much. */
+/**
+ * Who needs room in a pool, and how much.
+ *
+ * @param means what may be done for it
+ */
 public record Claimant(
-        WorkloadId id, QuotaPath path, Optional<String> user, int priority, Space space, Ask ask, Request request) {
+        WorkloadId id,
+        QuotaPath path,
+        Optional<String> user,
+        int priority,
+        Space space,
+        Ask ask,
+        Request request,
+        Means means) {
+
+    /** What may be done to make room. */
+    public enum Means {
+        /** What runs may be moved, and stopped as far as the rights go. */
+        STOPPING,
+        /** What runs may be moved: it has not waited long enough for more. */
+        MOVING_ONLY
+    }
 
     /** What it will hold at the place. */
     public Tenure at(Allocation place) {

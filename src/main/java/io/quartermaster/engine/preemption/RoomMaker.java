@@ -85,6 +85,9 @@ public final class RoomMaker {
                 return room;
             }
         }
+        if (claimant.means() == Claimant.Means.MOVING_ONLY) {
+            return Optional.empty();
+        }
         boolean onlyOwnGroupHelps = hit.isPresent() && hit.get().ceiling().isPresent();
         List<Unit> lower = ofLowerPriority(claimant);
         for (Way way : Way.values()) {

@@ -106,11 +106,11 @@ final class VirtualShell {
     }
 
     private void leave(long nowMillis) {
-        leaves.due(nowMillis).forEach(this::leave);
+        leaves.due(nowMillis).forEach(id -> leave(id, nowMillis));
     }
 
     /** A victim has left: it waits again or is over, or goes on with the workers it keeps. */
-    private void leave(WorkloadId id) {
+    private void leave(WorkloadId id, long nowMillis) {
         leaves.remove(id);
         Workload workload = world.workloads.get(id);
         if (workload != null && workload.state() instanceof WorkloadState.Holding holding) {
@@ -119,7 +119,7 @@ final class VirtualShell {
                 case WorkloadState.Phase.Stopping stopping -> {
                     if (habits.waitsAgain(workload, stopping.cause())) {
                         ends.remove(id);
-                        state(workload.withState(new WorkloadState.Waiting(true)));
+                        state(workload.withState(WorkloadState.waitingAgain(nowMillis)));
                     } else {
                         end(id);
                     }
