@@ -11,7 +11,6 @@ import io.quartermaster.engine.preemption.Room;
 import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Admission;
-import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.PastUse;
@@ -39,6 +38,7 @@ final class Planner {
     private final Claims claims;
     private final RoomMaker roomMaker;
     private final Proposals proposals;
+    private final Lapses lapses;
     private final Stops stops;
     private final Optional<PastUse> past;
     private final Budgets budgets;
@@ -70,6 +70,7 @@ final class Planner {
         this.claims = new Claims(settings, facts, books, wishes, nowMillis);
         this.roomMaker = new RoomMaker(settings, books.cluster(), stops, nowMillis);
         this.proposals = new Proposals(settings, facts, books, wishes, roomMaker);
+        this.lapses = new Lapses(facts, books);
         this.stops = stops;
         this.nowMillis = nowMillis;
     }
@@ -96,6 +97,7 @@ final class Planner {
 
     private void fixShares() {
         books.comeTo(nowMillis);
+        budgets.tell(books.cluster().meters());
         memory.demand().count();
         for (QuotaTree tree : books.cluster().trees()) {
             long up = 0;
@@ -115,7 +117,6 @@ final class Planner {
             past.ifPresent(kept -> kept.tell(tree));
             tree.divide(up, books::fairShareMoved);
         }
-        budgets.tell(books.cluster().meters());
         if (past.isPresent() || !budgets.isEmpty()) {
             books.touches().forgetAll();
         }
@@ -123,38 +124,69 @@ final class Planner {
 
     /** Starts those whose kept place is free now, and takes back places that are no longer of use. */
     private void settleNominations() {
-        List<Workload> inOrder = new ArrayList<>(books.nominated());
-        inOrder.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
-                .thenComparing(Line.FIRST_SUBMITTED));
-        for (Workload workload : inOrder) {
+        giveUpWhatIsToBeDrained();
+        for (Workload workload : nominated()) {
             Allocation place = workload.nomination().orElseThrow();
             Tenure tenure = Books.tenure(workload, place);
             Optional<Space> space = wishes.space(place.pool());
             Optional<GivenUp> lapse =
-                    space.map(there -> lapse(workload, tenure, there)).orElse(Optional.of(GivenUp.NO_POOL));
+                    space.map(there -> lapses.of(workload, tenure, there)).orElse(Optional.of(GivenUp.NO_POOL));
             if (lapse.isPresent()) {
-                recorder.gaveUp(place, lapse.get());
-                update(workload, workload.withNomination(Optional.empty()));
-                decide(new Decision.Denominate(workload.id()));
+                giveUp(workload, lapse.get());
             } else if (isFreeToStart(workload)
                     && space.get().fits(tenure, Horizon.IGNORING_PROMISES)
-                    && Admission.ofPromised(askOf(workload, place), When.NOW).isEmpty()) {
+                    && Admission.ofPromised(lapses.askOf(workload, place), When.NOW)
+                            .isEmpty()) {
                 start(workload, place, Decision.Rule.NOMINATED);
+            }
+        }
+    }
+
+    /** All for whom a place is kept, whoever comes first first. */
+    private List<Workload> nominated() {
+        List<Workload> inOrder = new ArrayList<>(books.nominated());
+        inOrder.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
+                .thenComparing(Line.FIRST_SUBMITTED));
+        return inOrder;
+    }
+
+    private void giveUp(Workload workload, GivenUp why) {
+        recorder.gaveUp(workload.nomination().orElseThrow(), why);
+        update(workload, workload.withNomination(Optional.empty()));
+        decide(new Decision.Denominate(workload.id()));
+    }
+
+    /** Where a branch holds more than it may go on holding, what only waits for its place gives that up before anything that runs is stopped. */
+    private void giveUpWhatIsToBeDrained() {
+        for (QuotaNode node : dueToDrain()) {
+            for (Workload workload : nominated().reversed()) {
+                boolean counts =
+                        node.tree().counts(workload.nomination().orElseThrow().pool())
+                                && node.covers(node.tree().leaf(workload.path()));
+                if (counts && node.used().next() > node.keptGpuMilli()) {
+                    giveUp(workload, GivenUp.LIMIT);
+                }
             }
         }
     }
 
     /** Stops what is held beyond limits that hold for what runs, too. */
     private void drain() {
+        for (QuotaNode node : dueToDrain()) {
+            new Excess(books.cluster()).of(node).forEach(eviction -> evict(eviction, Optional.empty()));
+        }
+    }
+
+    private List<QuotaNode> dueToDrain() {
+        List<QuotaNode> due = new ArrayList<>();
         for (QuotaTree tree : books.cluster().trees()) {
             for (QuotaNode node : tree.drained()) {
                 if (node.drainByMillis().getAsLong() <= nowMillis) {
-                    new Excess(books.cluster(), settings, nowMillis)
-                            .of(node)
-                            .forEach(eviction -> evict(eviction, Optional.empty()));
+                    due.add(node);
                 }
             }
         }
+        return due;
     }
 
     /** Stops what runs in pools that are closed and let nothing go on. */
@@ -166,7 +198,7 @@ final class Planner {
                     .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT && !hours.isOpenAt(nowMillis))
                     .isPresent();
             if (stops) {
-                new Excess(books.cluster(), settings, nowMillis)
+                new Excess(books.cluster())
                         .ofClosed(space.pool().id())
                         .forEach(eviction -> evict(eviction, Optional.empty()));
             }
@@ -180,7 +212,7 @@ final class Planner {
                 budgets.useUp(meter);
                 for (Space space : books.cluster().spaces()) {
                     if (meter.counts(space.pool().id())) {
-                        new Excess(books.cluster(), settings, nowMillis)
+                        new Excess(books.cluster())
                                 .ofBudget(space.pool().id(), meter)
                                 .forEach(eviction -> evict(eviction, Optional.empty()));
                     }
@@ -194,57 +226,6 @@ final class Planner {
             case WorkloadState.Waiting waiting -> true;
             case WorkloadState.Holding holding -> holding.phase() instanceof WorkloadState.Phase.Running;
         };
-    }
-
-    /** Why a kept place would not be given today, if it would not: the devices are gone, say, or a quota was cut below it. */
-    private Optional<GivenUp> lapse(Workload workload, Tenure tenure, Space space) {
-        boolean elsewhere = workload.only()
-                .filter(node -> !tenure.allocation().touches(node))
-                .isPresent();
-        if (elsewhere) {
-            return Optional.of(GivenUp.ANOTHER_NODE);
-        }
-        if (workload.held()) {
-            return Optional.of(GivenUp.HELD);
-        }
-        if (facts.standing(workload.path()) != Change.Standing.GOOD) {
-            return Optional.of(GivenUp.SUSPENDED);
-        }
-        if (!isOpen(workload, space.pool())) {
-            return Optional.of(GivenUp.CLOSED);
-        }
-        books.cluster().remove(tenure, When.NEXT);
-        Optional<GivenUp> lapse = bookedLapse(workload, tenure, space);
-        books.cluster().add(tenure, When.NEXT);
-        return lapse;
-    }
-
-    /** The same of what counts in the books, while it does not count there itself. */
-    private Optional<GivenUp> bookedLapse(Workload workload, Tenure tenure, Space space) {
-        if (!space.fits(tenure, Horizon.LATER)) {
-            return Optional.of(GivenUp.NO_DEVICES);
-        }
-        if (Admission.ofPromised(askOf(workload, tenure.allocation()), When.NEXT)
-                .isPresent()) {
-            return Optional.of(GivenUp.LIMIT);
-        }
-        for (Meter meter : books.cluster().meters(space.pool().id(), workload.path())) {
-            if (!meter.allows(tenure.gpuMilli(), workload.preemptible(), workload.maxRuntimeMillis())) {
-                return Optional.of(GivenUp.BUDGET);
-            }
-        }
-        return Optional.empty();
-    }
-
-    /** Who runs, or only moves, may be where it is to be as long as the pool is open. */
-    private boolean isOpen(Workload workload, Pool pool) {
-        return workload.state() instanceof WorkloadState.Waiting
-                ? books.isOpen(pool, 0, workload.preemptible(), workload.maxRuntimeMillis())
-                : pool.open();
-    }
-
-    private Ask askOf(Workload workload, Allocation place) {
-        return books.cluster().ask(Books.tenure(workload, place), workload.dedicatedOnly());
     }
 
     private void tryOffer(Offer offer) {
@@ -419,13 +400,15 @@ final class Planner {
         } else {
             var workers = Books.numbers(eviction.leaving().allocation());
             var allWorkers = new TreeSet<>(workers);
+            long lastLeave = deadline;
             if (holding.phase() instanceof WorkloadState.Phase.Shrinking already) {
                 allWorkers.addAll(already.workers());
+                lastLeave = Math.max(deadline, already.deadlineMillis());
             }
             WorkloadState shrinking = new WorkloadState.Holding(
                     holding.allocation(),
                     holding.startedMillis(),
-                    new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, deadline));
+                    new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, lastLeave));
             update(victim, victim.withState(shrinking));
             decide(new Decision.Shrink(
                     victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));

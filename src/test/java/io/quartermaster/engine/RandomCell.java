@@ -259,10 +259,21 @@ final class RandomCell {
                         phase(
                                 workload,
                                 new WorkloadState.Phase.Shrinking(
-                                        shrink.cause(), shrink.workers(), shrink.deadlineMillis()));
+                                        shrink.cause(),
+                                        withThoseThatLeave(workload, shrink.workers()),
+                                        shrink.deadlineMillis()));
                     case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
                     case Decision.Denominate denominate -> workload.withNomination(Optional.empty());
                 });
+    }
+
+    private static SortedSet<Integer> withThoseThatLeave(Workload workload, SortedSet<Integer> more) {
+        SortedSet<Integer> workers = new TreeSet<>(more);
+        if (workload.state() instanceof WorkloadState.Holding holding
+                && holding.phase() instanceof WorkloadState.Phase.Shrinking already) {
+            workers.addAll(already.workers());
+        }
+        return workers;
     }
 
     private static boolean mayStart(Workload workload, Decision.Start start) {

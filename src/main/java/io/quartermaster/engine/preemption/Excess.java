@@ -3,10 +3,8 @@ package io.quartermaster.engine.preemption;
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
-import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Meter;
@@ -23,15 +21,14 @@ import java.util.function.Predicate;
 
 /**
  * Who stops though nobody claims what he holds. Where a branch holds more than it may go on holding: in the order of victims within the branch until the rest may stay, then
- * minimised. How long somebody has run protects nobody from a date; whose workers are leaving loses more of them only in the same moment.
+ * minimised. Neither how long somebody has run nor that some of its
+ * workers are leaving already protects anybody from a date.
  */
 public final class Excess {
     private final Cluster cluster;
-    private final long deadlineMillis;
 
-    public Excess(Cluster cluster, Settings settings, long nowMillis) {
+    public Excess(Cluster cluster) {
         this.cluster = cluster;
-        this.deadlineMillis = nowMillis + settings.graceMillis();
     }
 
     /** Those who must stop, in the order of choice; too few where the rest cannot be stopped. Leaves the books as they are. */
@@ -39,7 +36,7 @@ public final class Excess {
         if (node.used().next() <= node.keptGpuMilli()) {
             return List.of();
         }
-        VictimQueue queue = VictimQueue.under(node, cluster, unit -> mayBeTold(unit.holder()));
+        VictimQueue queue = VictimQueue.under(node, cluster, unit -> true);
         Receipt.Share before = Receipt.Share.of(node);
         List<Unit> chosen = new ArrayList<>();
         Optional<Unit> next = Optional.empty();
@@ -77,7 +74,7 @@ public final class Excess {
         List<Room.Eviction> evictions = new ArrayList<>();
         cluster.running(pool).forEach((path, ofGroup) -> {
             for (Unit unit : ofGroup) {
-                if (unit.core() && who.test(unit.holder().tenure()) && mayBeTold(unit.holder())) {
+                if (unit.core() && who.test(unit.holder().tenure())) {
                     Unit whole = Unit.whole(unit.holder());
                     Receipt receipt = new Receipt(right, List.of(), List.of(), considered(List.of(whole), List.of()));
                     evictions.add(
@@ -86,10 +83,6 @@ public final class Excess {
             }
         });
         return evictions;
-    }
-
-    private boolean mayBeTold(Holder holder) {
-        return holder.leavingByMillis().orElse(deadlineMillis) == deadlineMillis;
     }
 
     /** Puts back, in the reverse order of choice, whoever turns out not to be needed. */
