@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.quota.Ceiling;
+import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import java.util.ArrayList;
@@ -18,14 +19,21 @@ final class Demand {
     private final Facts facts;
     private final Books books;
     private final Wishes wishes;
-    private final Map<Line, Long> workers = new LinkedHashMap<>();
+    private final boolean doorsClose;
+    private final Map<Line, Counted> counted = new LinkedHashMap<>();
     private long seen = -1;
 
     Demand(Facts facts, Books books) {
         this.facts = facts;
         this.books = books;
         this.wishes = new Wishes(facts, books);
+        this.doorsClose = !books.cluster().meters().isEmpty()
+                || facts.pools().values().stream()
+                        .anyMatch(pool -> !pool.open() || pool.hours().isPresent());
     }
+
+    /** What was counted of a line, and where. */
+    private record Counted(long workers, List<Wish> wishes) {}
 
     /** Brings the trees up to date. */
     void count() {
@@ -43,7 +51,7 @@ final class Demand {
     }
 
     private void countAll() {
-        for (Line line : List.copyOf(workers.keySet())) {
+        for (Line line : List.copyOf(counted.keySet())) {
             if (line.isEmpty()) {
                 count(line, 0);
             }
@@ -52,10 +60,10 @@ final class Demand {
         if (!facts.caps().isEmpty()) {
             lines.sort(Comparator.comparing(Line::head, Line.FIRST_SUBMITTED));
         }
-        Map<Ceiling, Long> counted = new HashMap<>();
+        Map<Ceiling, Long> ofCeilings = new HashMap<>();
         for (Line line : lines) {
             long wanted = workersOf(line);
-            count(line, facts.caps().isEmpty() || wanted == 0 ? wanted : withinCeilings(line, wanted, counted));
+            count(line, facts.caps().isEmpty() || wanted == 0 ? wanted : withinCeilings(line, wanted, ofCeilings));
         }
     }
 
@@ -66,13 +74,38 @@ final class Demand {
     }
 
     private void count(Line line, long wanted) {
-        Long before = wanted == 0 ? workers.remove(line) : workers.put(line, wanted);
-        long more = wanted - (before == null ? 0 : before);
+        List<Wish> asked = wanted == 0 ? List.of() : whereItMayStart(line);
+        Counted before = wanted == 0 ? counted.remove(line) : counted.put(line, new Counted(wanted, asked));
+        if (before != null && before.wishes().equals(asked)) {
+            add(line, asked, wanted - before.workers());
+            return;
+        }
+        if (before != null) {
+            add(line, before.wishes(), -before.workers());
+        }
+        add(line, asked, wanted);
+    }
+
+    /**
+     * Without pools that are closed to it and those in which nothing is left of its budget: it wants nothing there that others could have. That little is left of a
+     * budget is no such reason, since that depends on what runs, and so on the shares.
+     */
+    private List<Wish> whereItMayStart(Line line) {
+        List<Wish> asked = wishes.of(line);
+        if (!doorsClose) {
+            return asked;
+        }
+        return asked.stream()
+                .filter(wish -> wish.isOpen() && wish.meters().stream().allMatch(Meter::isLeft))
+                .toList();
+    }
+
+    private void add(Line line, List<Wish> asked, long more) {
         if (more == 0) {
             return;
         }
         List<QuotaTree> countedIn = new ArrayList<>(2);
-        for (Wish wish : wishes.of(line)) {
+        for (Wish wish : asked) {
             long gpuMilli = wish.space().gpuMilliOf(line.key().shape().gpus()) * more;
             List<QuotaNode> leaves = wish.ask().leaves();
             for (QuotaNode leaf : leaves.getFirst().named() ? leaves : List.<QuotaNode>of()) {
@@ -85,7 +118,7 @@ final class Demand {
     }
 
     /** How many of a line's workers the bounds beside the trees leave room for, after the lines before it. */
-    private long withinCeilings(Line line, long wanted, Map<Ceiling, Long> counted) {
+    private long withinCeilings(Line line, long wanted, Map<Ceiling, Long> ofCeilings) {
         Line.Key key = line.key();
         List<Ceiling> ceilings = books.cluster().ceilings().over(key.path(), key.user());
         List<Wish> asked = wishes.of(line);
@@ -97,11 +130,11 @@ final class Demand {
         long left = wanted;
         for (Ceiling ceiling : ceilings) {
             long each = ceiling.countOf(ofOne, !line.surplus());
-            long room = ceiling.most() - ceiling.used().next() - counted.getOrDefault(ceiling, 0L);
+            long room = ceiling.most() - ceiling.used().next() - ofCeilings.getOrDefault(ceiling, 0L);
             left = each == 0 ? left : Math.min(left, Math.max(0, room) / each * perWorkload);
         }
         for (Ceiling ceiling : ceilings) {
-            counted.merge(ceiling, left / perWorkload * ceiling.countOf(ofOne, !line.surplus()), Long::sum);
+            ofCeilings.merge(ceiling, left / perWorkload * ceiling.countOf(ofOne, !line.surplus()), Long::sum);
         }
         return left;
     }
