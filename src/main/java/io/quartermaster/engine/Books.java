@@ -3,7 +3,6 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
-import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
@@ -38,7 +37,7 @@ final class Books {
     private long nowMillis;
     private final boolean agesMatter;
     private final Facts facts;
-    private final Wishes wishes;
+    private final Prospects prospects;
     private final Told told;
     private final Cluster cluster;
     private final boolean allIsLent;
@@ -67,7 +66,6 @@ final class Books {
         this.agesMatter = agesMatter;
         this.told = told;
         this.facts = facts;
-        this.wishes = new Wishes(facts, this);
         cluster = Cluster.of(
                 facts.poolsAt(nowMillis),
                 facts.nodes().values(),
@@ -84,6 +82,7 @@ final class Books {
                     .ifPresent(turn -> poolTurns.put(pool.id(), turn.getAsLong()));
         }
         allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
+        prospects = new Prospects(facts, new Wishes(facts, this), allIsLent);
         List<Workload> inOrder = new ArrayList<>(facts.workloads().values());
         inOrder.sort(Line.IN_GROUP);
         inOrder.forEach(this::enter);
@@ -301,7 +300,7 @@ final class Books {
         Line line = known == null ? open(key) : known;
         line.add(workload);
         touches.add(line);
-        if (known == null && key.strict().isPresent() && canEverRun(line)) {
+        if (known == null && key.strict().isPresent() && prospects.canEverRun(line)) {
             line.queueUp(queue(key.strict().get()));
         }
         line.queue().ifPresent(queue -> queueUp(queue, workload));
@@ -319,31 +318,6 @@ final class Books {
 
     private StrictQueue queue(QueueId id) {
         return strictQueues.computeIfAbsent(id, key -> new StrictQueue());
-    }
-
-    /** Whether what a line asks is anywhere within what there is, and within what its path may have at all. */
-    private boolean canEverRun(Line line) {
-        for (Wish wish : wishes.of(line)) {
-            if (wishes.couldEverStart(line, wish)
-                    && !Admission.isBeyondAllBounds(wishes.least(line, wish).ask())
-                    && !lastsTooLong(line, wish)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /** What cannot be preempted, and does not say how long it runs, starts nowhere where work must have ended by a moment to come. */
-    private static boolean lastsTooLong(Line line, Wish wish) {
-        boolean mustEnd = !wish.meters().isEmpty()
-                || wish.space()
-                        .pool()
-                        .hours()
-                        .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT)
-                        .isPresent();
-        return mustEnd
-                && !line.key().preemptible()
-                && line.key().maxRuntimeMillis().isEmpty();
     }
 
     private void queueUp(StrictQueue queue, Workload workload) {

@@ -179,7 +179,7 @@ final class Explainer {
             case CLOSED ->
                 finding.path()
                         .map(path -> said.closedTo(path, finding.opensAtMillis().orElseThrow()))
-                        .orElseGet(() -> closed(said, space.pool()));
+                        .orElseGet(() -> closed(said, line, wish));
             case BUDGET ->
                 said.budget(
                         finding.path().orElseThrow(),
@@ -197,7 +197,11 @@ final class Explainer {
         };
     }
 
-    private Reason closed(Said said, Pool pool) {
+    private Reason closed(Said said, Line line, Wish wish) {
+        Pool pool = wish.space().pool();
+        if (Prospects.isNeverOpenLongEnough(line, wish)) {
+            return said.neverOpenLongEnough(line.key().maxRuntimeMillis().isPresent());
+        }
         OptionalLong turn = books.turnOf(pool.id());
         return pool.open() && turn.isPresent() ? said.closes(turn.getAsLong()) : said.closed(turn);
     }

@@ -63,7 +63,7 @@ final class Foresight {
                 cap.map(hit -> holders(workload, hit)).orElseGet(() -> holders(workload, reason)),
                 heldByOthers(workload, reason.pool()),
                 cap.map(hit -> Optional.of(relief(reason, hit))).orElseGet(() -> relief(line, reason, space)),
-                room && space.isPresent() ? startsAt(line, space.get()) : OptionalLong.empty(),
+                room && space.isPresent() ? startsWhenOpen(line, space.get()) : OptionalLong.empty(),
                 space.isPresent() ? preemptsFrom(workload, reason, space.get().pool()) : OptionalLong.empty());
     }
 
@@ -187,6 +187,22 @@ final class Foresight {
                                 new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), missing));
             case SUSPENDED, CLOSED, BUDGET, NOMINATED, NO_SUCH_NODE, HELD_FOR_OTHERS, BEHIND -> Optional.empty();
         };
+    }
+
+    /** When it fits and the pool is open to it; never where no opening is long enough. */
+    private OptionalLong startsWhenOpen(Line line, Space space) {
+        OptionalLong fits = startsAt(line, space);
+        Optional<Hours> hours = space.pool().hours();
+        if (fits.isEmpty() || hours.isEmpty()) {
+            return fits;
+        }
+        return line.surplus()
+                ? hours.get().opensFor(fits.getAsLong(), 1)
+                : Prospects.opensAt(
+                        hours.get(),
+                        fits.getAsLong(),
+                        line.key().preemptible(),
+                        line.key().maxRuntimeMillis());
     }
 
     /** When it fits at the latest, once those before it in time have ended. */

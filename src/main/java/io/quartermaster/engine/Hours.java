@@ -3,11 +3,16 @@ package io.quartermaster.engine;
 import java.time.DayOfWeek;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.LocalDateTime;
 import java.time.ZoneId;
+import java.time.zone.ZoneOffsetTransition;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * When a pool is open, week by week. Times are those of clocks in the zone: where they are put forward or back, a span is shorter or longer.
@@ -18,7 +23,9 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
     /** A week has seven days, however clocks are changed in it; one more, since spans may reach into the next day. */
     private static final int DAYS_AHEAD = 8;
 
-    private static final long WEEK_MILLIS = 7L * 24 * 60 * 60 * 1000;
+    private static final long MINUTE_MILLIS = 60_000;
+    private static final int WEEK_MINUTES = 7 * 24 * 60;
+    private static final long WEEK_MILLIS = WEEK_MINUTES * MINUTE_MILLIS;
 
     public Hours {
         spans = List.copyOf(spans);
@@ -97,6 +104,39 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         return OptionalLong.empty();
     }
 
+    /** The first moment from another on at which it is open and stays so for so long; empty where no opening of the week to come is as long. */
+    OptionalLong opensFor(long fromMillis, long millis) {
+        for (Interval interval : around(fromMillis)) {
+            long begin = Math.max(fromMillis, interval.fromMillis());
+            boolean always = interval.untilMillis() - begin > WEEK_MILLIS;
+            if (always || begin < interval.untilMillis() && interval.untilMillis() - begin >= millis) {
+                return OptionalLong.of(begin);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /** The longest opening of a week in which no clocks are changed; more than anybody can wait for where it never closes. */
+    long longestMillis() {
+        // Two weeks, so that what is open over the end of the first is found whole.
+        SortedMap<Integer, Integer> untilByFrom = new TreeMap<>();
+        for (Span span : spans) {
+            int from = (span.day().getValue() - 1) * Span.DAY + span.fromMinute();
+            int until = from - span.fromMinute() + span.untilMinute();
+            untilByFrom.merge(from, until, Math::max);
+            untilByFrom.merge(from + WEEK_MINUTES, until + WEEK_MINUTES, Math::max);
+        }
+        int longest = 0;
+        int from = 0;
+        int until = 0;
+        for (Map.Entry<Integer, Integer> span : untilByFrom.entrySet()) {
+            from = span.getKey() > until ? span.getKey() : from;
+            until = Math.max(until, span.getValue());
+            longest = Math.max(longest, until - from);
+        }
+        return longest > WEEK_MINUTES ? Long.MAX_VALUE : longest * MINUTE_MILLIS;
+    }
+
     /** When it is open from the day before a moment on, in order of time, with gaps between. */
     private List<Interval> around(long millis) {
         LocalDate today = Instant.ofEpochMilli(millis).atZone(zone).toLocalDate();
@@ -105,7 +145,10 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
             LocalDate date = today.plusDays(ahead);
             for (Span span : spans) {
                 if (span.day() == date.getDayOfWeek()) {
-                    each.add(new Interval(at(date, span.fromMinute()), at(date, span.untilMinute())));
+                    Interval interval = new Interval(at(date, span.fromMinute()), at(date, span.untilMinute()));
+                    if (interval.fromMillis() < interval.untilMillis()) {
+                        each.add(interval);
+                    }
                 }
             }
         }
@@ -122,7 +165,13 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         return merged;
     }
 
+    /** When clocks show so many minutes after midnight, or would for the first time: those that they are put forward over pass in no time. */
     private long at(LocalDate date, int minute) {
-        return date.atStartOfDay().plusMinutes(minute).atZone(zone).toInstant().toEpochMilli();
+        LocalDateTime time = date.atStartOfDay().plusMinutes(minute);
+        ZoneOffsetTransition change = zone.getRules().getTransition(time);
+        Instant instant = change != null && change.isGap()
+                ? change.getInstant()
+                : time.atZone(zone).toInstant();
+        return instant.toEpochMilli();
     }
 }

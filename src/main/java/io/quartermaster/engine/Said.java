@@ -70,6 +70,23 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
     }
 
     /**
+     * The pool stops what runs when it closes, and no opening is long enough for this work.
+     *
+     * @param saysHowLong whether it states a maximum run time
+     */
+    Reason neverOpenLongEnough(boolean saysHowLong) {
+        return ofPool(
+                Reason.Code.CLOSED,
+                "Pool " + pool + " stops what runs when it closes, and this work "
+                        + (saysHowLong
+                                ? "may run longer than the pool is ever open at a time."
+                                : "can neither be preempted nor says how long it runs."),
+                saysHowLong
+                        ? "It states a maximum run time that fits into an opening, or the pool is open for longer at a time."
+                        : "It states a maximum run time that fits into an opening, or it is submitted as preemptible.");
+    }
+
+    /**
      * @param path whose limit is to rise
      * @param opensAtMillis when it does
      */

@@ -2,6 +2,8 @@ package io.quartermaster.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.DayOfWeek;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -73,6 +75,26 @@ class OutlookTest {
         WorkloadId large = submit("c", ACME, 3, OptionalLong.empty());
         engine.plan(0);
         assertThat(outlook(large, 10_000).startsAtMillis()).hasValue(30_000);
+    }
+
+    @Test
+    void itStartsWhenThePoolIsOpenAgain() {
+        givenNodes(1, 4);
+        // The epoch began on a Thursday.
+        Hours mornings = new Hours(
+                ZoneId.of("UTC"),
+                List.of(
+                        Hours.Span.between(DayOfWeek.THURSDAY, "00:00", "01:00"),
+                        Hours.Span.between(DayOfWeek.FRIDAY, "00:00", "03:00")),
+                Hours.AtClose.PREEMPT);
+        engine.apply(List.of(new Change.PoolSet(Pool.ofNodes(POOL).withHours(mornings))));
+        long minute = 60_000;
+        submit("a", ACME, 4, OptionalLong.of(60 * minute));
+        engine.plan(0);
+        WorkloadId brief = submit("b", ACME, 2, OptionalLong.of(30 * minute));
+        engine.plan(10 * minute);
+        assertThat(outlook(brief, 10 * minute).code()).isEqualTo(Reason.Code.NO_CAPACITY);
+        assertThat(outlook(brief, 10 * minute).startsAtMillis()).hasValue(24 * 60 * minute);
     }
 
     @Test

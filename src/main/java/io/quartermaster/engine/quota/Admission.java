@@ -1,6 +1,7 @@
 package io.quartermaster.engine.quota;
 
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 
 /**
  * The bounds that the quota trees set to a start, whatever the devices say. Limits hold in every tree; bounds by what
@@ -111,6 +112,28 @@ public final class Admission {
         for (Ceiling ceiling : ask.ceilings()) {
             if (ceiling.countOf(ask.gpuMilli(), ask.whole()) > ceiling.most()) {
                 return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether what others never lend leaves no room for it even if nobody used anything, now and at all turns of the calendar that are
+     * known.
+     *
+     * @param capacity what there is at most for a tree
+     */
+    public static boolean isBeyondWhatIsLent(Ask ask, ToLongFunction<QuotaTree> capacity) {
+        for (QuotaNode leaf : ask.leaves()) {
+            long dedicatedBeside = 0;
+            QuotaNode below = leaf;
+            for (QuotaNode node = leaf.parent(); node != null; node = node.parent()) {
+                dedicatedBeside += node.dedicatedBeside(below);
+                below = node;
+                long most = node.isRoot() ? capacity.applyAsLong(node.tree()) : node.mostEverGpuMilli();
+                if (ask.gpuMilli() > most - dedicatedBeside) {
+                    return true;
+                }
             }
         }
         return false;

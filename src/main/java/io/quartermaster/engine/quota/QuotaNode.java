@@ -308,6 +308,37 @@ public final class QuotaNode {
         return heldBackBelow - child.heldBackGpuMilli;
     }
 
+    /** What nobody else ever gets, used or not: what is not lent, as far as it stays reserved at all turns that are known. */
+    private long dedicatedGpuMilli() {
+        long below = 0;
+        for (QuotaNode child : children) {
+            below += child.dedicatedGpuMilli();
+        }
+        long least = terms.reservedGpuMilli();
+        for (Quota.Turn turn : terms.turns()) {
+            least = Math.min(least, turn.reservedGpuMilli());
+        }
+        return Math.max(below, least - terms.lendableGpuMilli());
+    }
+
+    /** What nobody but the children other than the one given ever gets. */
+    long dedicatedBeside(QuotaNode child) {
+        long beside = 0;
+        for (QuotaNode other : children) {
+            beside += other == child ? 0 : other.dedicatedGpuMilli();
+        }
+        return beside;
+    }
+
+    /** The highest limit, now or at a turn that is known. */
+    long mostEverGpuMilli() {
+        long ever = mostGpuMilli();
+        for (Quota.Turn turn : terms.turns()) {
+            ever = Math.max(ever, turn.limitGpuMilli().orElse(Long.MAX_VALUE));
+        }
+        return ever;
+    }
+
     /** This node and those above it, without the root. */
     public List<QuotaNode> belowRoot() {
         return belowRoot;
