@@ -178,7 +178,7 @@ final class Books {
         }
         List<QuotaNode> leaves = new ArrayList<>();
         cluster.trees().forEach(tree -> leaves.add(tree.leaf(path)));
-        Group group = new Group(path, ofTenant.computeIfAbsent(path.tenant(), tenant -> new ArrayList<>()), leaves);
+        Group group = new Group(ofTenant.computeIfAbsent(path.tenant(), tenant -> new ArrayList<>()), leaves);
         groups.put(path, group);
         return group;
     }
@@ -186,7 +186,7 @@ final class Books {
     /** What the group uses is not what it was; where something is kept idle, that bounds everybody. */
     private void touch(QuotaPath path) {
         if (allIsLent) {
-            touches.add(group(path));
+            touches.add(group(path).touch(!facts.caps().isEmpty()));
         } else {
             touches.forgetAll();
         }
@@ -309,7 +309,7 @@ final class Books {
     private Line open(Line.Key key) {
         Line line = new Line(key, group(key.path()), linesOpened++);
         lines.put(key, line);
-        line.group().tenant().add(line);
+        line.group().add(line);
         if (!line.isPlain()) {
             notPlain.add(line);
         }
@@ -360,7 +360,7 @@ final class Books {
         line.queue().ifPresent(queue -> leaveQueue(queue, workload));
         if (line.isEmpty()) {
             lines.remove(line.key());
-            line.group().tenant().remove(line);
+            line.group().remove(line);
             notPlain.remove(line);
         }
     }

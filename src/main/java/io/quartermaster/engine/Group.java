@@ -1,24 +1,57 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.quota.QuotaNode;
+import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Work of one path: the same for all that is submitted under it.
- *
- * @param tenant the lines of all groups of its tenant: what one uses bounds the others
- * @param leaves where it counts, in every tree
- */
-record Group(QuotaPath path, List<Line> tenant, List<QuotaNode> leaves) implements Touches.Touch {
+/** Work of one path: the same for all that is submitted under it. What is used of it changed, when it is touched. */
+final class Group implements Touches.Touch {
+    private final List<Line> tenant;
+    private final List<QuotaNode> leaves;
+    private final List<Line> lines = new ArrayList<>(2);
+    private final TenantBounds tenantBounds = new TenantBounds(this);
 
-    /** Groups are told apart by what they are, not by what is in them. */
-    @Override
-    public boolean equals(Object other) {
-        return this == other;
+    /** With what is used of the group also what the bounds above it leave for the tenant's other groups changed. */
+    record TenantBounds(Group group) implements Touches.Touch {}
+
+    /**
+     * @param tenant the lines of all groups of its tenant
+     * @param leaves where it counts, in every tree
+     */
+    Group(List<Line> tenant, List<QuotaNode> leaves) {
+        this.tenant = tenant;
+        this.leaves = List.copyOf(leaves);
     }
 
-    @Override
-    public int hashCode() {
-        return path.hashCode();
+    List<Line> tenant() {
+        return tenant;
+    }
+
+    /** Its own lines. */
+    List<Line> lines() {
+        return lines;
+    }
+
+    List<QuotaNode> leaves() {
+        return leaves;
+    }
+
+    void add(Line line) {
+        tenant.add(line);
+        lines.add(line);
+    }
+
+    void remove(Line line) {
+        tenant.remove(line);
+        lines.remove(line);
+    }
+
+    /** What to touch after what is used of it has changed. */
+    Touches.Touch touch(boolean othersAreBounded) {
+        boolean passed = othersAreBounded;
+        for (QuotaNode leaf : leaves) {
+            passed |= leaf.takePassedBoundsAbove();
+        }
+        return passed ? tenantBounds : this;
     }
 }

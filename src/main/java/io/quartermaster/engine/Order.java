@@ -63,6 +63,7 @@ final class Order {
             switch (touches.get(place)) {
                 case Line line -> {}
                 case Group group -> group.leaves().forEach(hanging::touch);
+                case Group.TenantBounds bounds -> bounds.group().leaves().forEach(hanging::touch);
                 case FairShareMoved moved -> hanging.touch(moved.node());
             }
         }

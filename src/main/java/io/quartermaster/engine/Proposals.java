@@ -75,16 +75,20 @@ final class Proposals {
             for (long place = seen; place < touches.end(); place++) {
                 switch (touches.get(place)) {
                     case Line line -> renewUnhurried(line);
-                    case Group group -> {
-                        if (placesAreKept || !unhurried.isEmpty()) {
-                            group.tenant().forEach(this::renewUnhurried);
-                        }
-                    }
+                    case Group group -> renewUnhurried(group.lines());
+                    case Group.TenantBounds bounds ->
+                        renewUnhurried(bounds.group().tenant());
                     case FairShareMoved moved -> {}
                 }
             }
         }
         seen = touches.end();
+    }
+
+    private void renewUnhurried(List<Line> lines) {
+        if (placesAreKept || !unhurried.isEmpty()) {
+            lines.forEach(this::renewUnhurried);
+        }
     }
 
     private void renewUnhurried(Line line) {

@@ -3,15 +3,20 @@ package io.quartermaster.engine;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A place in a quota tree: the tenant, then the segments of a group. Ordered by segment, so a parent comes before its
  * children.
  */
-public record QuotaPath(List<String> segments) implements Comparable<QuotaPath> {
+public final class QuotaPath implements Comparable<QuotaPath> {
+    private final List<String> segments;
+    /** Worked out once: paths are what the engine looks up most. */
+    private final int hash;
 
-    public QuotaPath {
-        segments = List.copyOf(segments);
+    public QuotaPath(List<String> segments) {
+        this.segments = List.copyOf(segments);
+        this.hash = this.segments.hashCode();
         if (segments.isEmpty()) {
             throw new IllegalArgumentException("a quota path begins with a tenant");
         }
@@ -29,6 +34,10 @@ public record QuotaPath(List<String> segments) implements Comparable<QuotaPath> 
     /** Reads the form {@code tenant/group/subgroup}. */
     public static QuotaPath parse(String text) {
         return new QuotaPath(List.of(text.split("/", -1)));
+    }
+
+    public List<String> segments() {
+        return segments;
     }
 
     public String tenant() {
@@ -64,6 +73,17 @@ public record QuotaPath(List<String> segments) implements Comparable<QuotaPath> 
             }
         }
         return Integer.compare(segments.size(), other.segments.size());
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return this == other
+                || (other instanceof QuotaPath path && path.hash == hash && path.segments.equals(segments));
+    }
+
+    @Override
+    public int hashCode() {
+        return hash;
     }
 
     @Override

@@ -16,29 +16,35 @@ final class Touches {
     private long begin;
     private boolean taken;
 
-    /** The lines that touches since a place may concern: those of the tenants of touched groups, and single ones. */
+    /** The lines that touches since a place may concern: those of touched groups, or of their tenants, and single ones. */
     Concerned concernedSince(long place) {
-        List<List<Line>> tenants = new ArrayList<>(2);
+        List<List<Line>> together = new ArrayList<>(2);
         List<Line> single = new ArrayList<>();
         for (long at = place; at < begin + log.size(); at++) {
             switch (get(at)) {
-                case Group group -> {
-                    if (!isIn(tenants, group.tenant())) {
-                        tenants.add(group.tenant());
-                    }
-                }
+                case Group group -> addNew(together, group.lines());
+                case Group.TenantBounds bounds ->
+                    addNew(together, bounds.group().tenant());
                 case Line line -> single.add(line);
                 case FairShareMoved moved -> {}
             }
         }
-        single.removeIf(line -> !line.isEmpty() && isIn(tenants, line.group().tenant()));
-        return new Concerned(tenants, single);
+        single.removeIf(line -> !line.isEmpty()
+                && (isIn(together, line.group().lines())
+                        || isIn(together, line.group().tenant())));
+        return new Concerned(together, single);
     }
 
-    /** By identity: the lists of two tenants may hold the same. */
-    private static boolean isIn(List<List<Line>> tenants, List<Line> tenant) {
-        for (List<Line> known : tenants) {
-            if (known == tenant) {
+    private static void addNew(List<List<Line>> together, List<Line> lines) {
+        if (!isIn(together, lines)) {
+            together.add(lines);
+        }
+    }
+
+    /** By identity: the lists of two groups may hold the same. */
+    private static boolean isIn(List<List<Line>> together, List<Line> lines) {
+        for (List<Line> known : together) {
+            if (known == lines) {
                 return true;
             }
         }
@@ -46,16 +52,16 @@ final class Touches {
     }
 
     /** Lines to be looked at again, each at least once; those by themselves may be empty by now. */
-    record Concerned(List<List<Line>> tenants, List<Line> single) {
+    record Concerned(List<List<Line>> together, List<Line> single) {
 
         void forEach(Consumer<Line> action) {
             single.forEach(action);
-            tenants.forEach(lines -> lines.forEach(action));
+            together.forEach(lines -> lines.forEach(action));
         }
     }
 
     /** One thing that changed: what a group uses, a line's members, or a fair share. */
-    sealed interface Touch permits Group, Line, FairShareMoved {}
+    sealed interface Touch permits Group, Group.TenantBounds, Line, FairShareMoved {}
 
     void add(Touch touch) {
         boolean again = !taken && !log.isEmpty() && log.getLast() == touch;

@@ -42,13 +42,14 @@ final class Wishes {
         Line.Key key = line.key();
         long each = space.gpuMilliOf(key.shape().gpus());
         Ask ask = new Ask(
-                books.cluster().leaves(space.pool().id(), key.path()),
-                books.cluster().ceilings().over(key.path(), key.user()),
-                each * line.workersOfHead(),
-                !line.surplus(),
-                key.preemptible(),
-                key.dedicatedOnly(),
-                key.maxRuntimeMillis());
+                        books.cluster().leaves(space.pool().id(), key.path()),
+                        books.cluster().ceilings().over(key.path(), key.user()),
+                        each * line.workersOfHead(),
+                        !line.surplus(),
+                        key.preemptible(),
+                        key.dedicatedOnly(),
+                        key.maxRuntimeMillis())
+                .noted();
         Optional<Kind> kind = line.takesAnyNode()
                 ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli()))
                 : Optional.empty();

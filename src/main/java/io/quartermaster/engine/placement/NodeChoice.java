@@ -48,8 +48,8 @@ final class NodeChoice {
 
     /** Keeps the indexes right, those that look at the state of the world that changed. */
     void changed(NodeSpace node, When when) {
-        index(when == When.NOW ? Horizon.IGNORING_PROMISES : Horizon.LATER).refresh(node);
-        index(Horizon.AT_ONCE).refresh(node);
+        index(when == When.NOW ? Horizon.IGNORING_PROMISES : Horizon.LATER).changed(node);
+        index(Horizon.AT_ONCE).changed(node);
         if (fragmentation.isPresent()) {
             fragmentation.get().changed(node);
         }

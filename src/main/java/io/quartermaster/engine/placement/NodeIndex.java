@@ -20,6 +20,7 @@ final class NodeIndex {
     private final List<NavigableMap<Long, NodeSet>> byUntouched = new ArrayList<>();
     private final Map<String, NavigableMap<Integer, NodeSet>> byPartLeft = new TreeMap<>();
     private final @Nullable Entry[] entries;
+    private final NodeSet outdated = new NodeSet();
     private long freeGpuMilli;
 
     /** Where a node stands in the index. */
@@ -53,12 +54,25 @@ final class NodeIndex {
         }
     }
 
-    /** Takes note of what a node has free now, if it takes work. */
-    void refresh(NodeSpace node) {
-        Entry entry = entries[node.position()];
-        if (entry == null) {
+    /** What a node has free may not be what it was; looked at when somebody asks. */
+    void changed(NodeSpace node) {
+        outdated.add(node.position());
+    }
+
+    private void comeUpToDate() {
+        if (outdated.isEmpty()) {
             return;
         }
+        for (int position = outdated.next(0); position >= 0; position = outdated.next(position + 1)) {
+            outdated.remove(position);
+            Entry entry = entries[position];
+            if (entry != null) {
+                refresh(nodes.get(position), entry);
+            }
+        }
+    }
+
+    private void refresh(NodeSpace node, Entry entry) {
         boolean same = entry.freeGpuMilli == node.freeGpuMilli(horizon)
                 && entry.untouched == node.untouched(horizon)
                 && entry.parts.isEmpty()
@@ -111,6 +125,7 @@ final class NodeIndex {
     }
 
     long freeGpuMilli() {
+        comeUpToDate();
         return freeGpuMilli;
     }
 
@@ -127,6 +142,7 @@ final class NodeIndex {
      * tightest first.
      */
     Iterable<List<NodeSpace>> withPartLeft(String tenant, int gpuMilli) {
+        comeUpToDate();
         NavigableMap<Integer, NodeSet> ofTenant = byPartLeft.get(tenant);
         return ofTenant == null
                 ? List.of()
@@ -137,6 +153,7 @@ final class NodeIndex {
 
     /** What the first makes an offer of, of the nodes with at least so many untouched GPUs, the best first. */
     <T> @Nullable T first(int count, Function<NodeSpace, @Nullable T> offer) {
+        comeUpToDate();
         int counts = byUntouched.size();
         for (int i = count; i < counts; i++) {
             NavigableMap<Long, NodeSet> byFree = byUntouched.get(pack ? i : counts - 1 - (i - count));

@@ -22,6 +22,7 @@ final class NodeSpace {
     private final long[] free = new long[HORIZONS.length];
     private final int[] untouched = new int[HORIZONS.length];
     private final boolean[] partly = new boolean[HORIZONS.length];
+    private boolean summedUp;
     private final Beside now = new Beside();
     private final Beside next = new Beside();
 
@@ -46,7 +47,6 @@ final class NodeSpace {
         for (Node.Device device : node.devices()) {
             devices.add(new DeviceSpace(device, sharing));
         }
-        sumUp();
     }
 
     Node node() {
@@ -79,16 +79,19 @@ final class NodeSpace {
     }
 
     long freeGpuMilli(Horizon horizon) {
+        sumUp();
         return free[horizon.ordinal()];
     }
 
     /** How many of its GPUs nobody holds any part of. */
     int untouched(Horizon horizon) {
+        sumUp();
         return untouched[horizon.ordinal()];
     }
 
     /** Whether a part of one of its GPUs is free beside others who share it. */
     boolean hasGpuInParts(Horizon horizon) {
+        sumUp();
         return partly[horizon.ordinal()];
     }
 
@@ -131,7 +134,12 @@ final class NodeSpace {
         return node.cpuMilli().isPresent() ? node.cpuMilli().getAsLong() - taken : Long.MAX_VALUE / 2;
     }
 
+    /** Only when somebody asks: what is tried and taken back again costs nothing. */
     private void sumUp() {
+        if (summedUp) {
+            return;
+        }
+        summedUp = true;
         for (Horizon horizon : HORIZONS) {
             long freeGpuMilli = 0;
             int count = 0;
@@ -275,7 +283,7 @@ final class NodeSpace {
         for (Allocation.Share share : place.shares()) {
             device(share.device()).ifPresent(device -> device.add(share, tenure.tenant(), when));
         }
-        sumUp();
+        summedUp = false;
     }
 
     void remove(Allocation.Place.OnNode place, Tenure tenure, When when) {
@@ -283,7 +291,7 @@ final class NodeSpace {
         for (Allocation.Share share : place.shares()) {
             device(share.device()).ifPresent(device -> device.remove(share, when));
         }
-        sumUp();
+        summedUp = false;
     }
 
     private Beside beside(When when) {

@@ -35,6 +35,12 @@ public record Ask(
         return new Ask(leaves, ceilings, otherGpuMilli, whole, preemptible, dedicatedOnly, runtimeMillis);
     }
 
+    /** Has the nodes of its path take note of it, which goes on asking from plan to plan. */
+    public Ask noted() {
+        leaves.forEach(leaf -> leaf.asked(gpuMilli));
+        return this;
+    }
+
     /** Whether the start keeps every node of the path within what is reserved, in one of the trees. */
     public boolean withinReserved() {
         for (QuotaNode leaf : leaves) {

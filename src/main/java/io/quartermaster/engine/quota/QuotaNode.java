@@ -32,6 +32,8 @@ public final class QuotaNode {
     private boolean stale = true;
     private long heldBackGpuMilli;
     private long heldBackBelow;
+    private long greatestAsk;
+    private boolean passedBoundsAbove;
 
     /**
      * What the quota grants, with the defaults filled in.
@@ -79,7 +81,11 @@ public final class QuotaNode {
 
     /** Adds an amount here and at every node above; a negative one takes it away. */
     public void add(When when, long gpuMilli, boolean preemptible) {
+        passedBoundsAbove |= !preemptible;
         for (QuotaNode node = this; node != null; node = node.parent) {
+            if (node != this && node.parent != null) {
+                passedBoundsAbove |= node.mayPassABound(node.used.at(when), gpuMilli);
+            }
             node.used.add(when, gpuMilli);
             node.stale |= when == When.NEXT;
             if (!preemptible) {
@@ -89,6 +95,30 @@ public final class QuotaNode {
         if (when == When.NEXT && !tree.lendsAll()) {
             holdBack();
         }
+    }
+
+    /** Whether what is reserved or the limit may be in the way of somebody's ask after a change and was not before, or the other way round. */
+    private boolean mayPassABound(long usedGpuMilli, long moreGpuMilli) {
+        long least = Math.min(usedGpuMilli, usedGpuMilli + moreGpuMilli);
+        long most = Math.max(usedGpuMilli, usedGpuMilli + moreGpuMilli) + greatestAsk;
+        return (least <= terms.reservedGpuMilli() && terms.reservedGpuMilli() < most)
+                || (least <= this.most && this.most < most);
+    }
+
+    /** Something asks for so much here and above. */
+    void asked(long gpuMilli) {
+        for (QuotaNode node = this; node != null; node = node.parent) {
+            node.greatestAsk = Math.max(node.greatestAsk, gpuMilli);
+        }
+    }
+
+    /**
+     * Whether, since it was asked last, what counts here has changed what the nodes above, without the root, have left for the asks of others.
+     */
+    public boolean takePassedBoundsAbove() {
+        boolean passed = passedBoundsAbove;
+        passedBoundsAbove = false;
+        return passed;
     }
 
     /** Works out anew what must stay idle here and above. */
