@@ -9,7 +9,8 @@ public final class Runners {
     private final SortedSet<Unit> units = new TreeSet<>(Unit.FIRST_TO_GO);
     private int lowestPriority = Integer.MAX_VALUE;
 
-    SortedSet<Unit> units() {
+    /** Those who run, the first to go first. */
+    public SortedSet<Unit> units() {
         return units;
     }
 

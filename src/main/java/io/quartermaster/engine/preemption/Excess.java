@@ -40,7 +40,7 @@ public final class Excess {
         Receipt.Share before = Receipt.Share.of(node);
         List<Unit> chosen = new ArrayList<>();
         Optional<Unit> next = Optional.empty();
-        while (node.used().next() > node.keptGpuMilli() && (next = queue.poll(unit -> true)).isPresent()) {
+        while (node.used().next() > node.keptGpuMilli() && (next = queue.poll(VictimQueue.Allowed.all())).isPresent()) {
             cluster.remove(next.get().tenure(), When.NEXT);
             chosen.add(next.get());
         }

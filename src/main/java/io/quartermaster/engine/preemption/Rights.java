@@ -81,6 +81,25 @@ final class Rights {
         };
     }
 
+    /**
+     * Whether the claimant may make anybody stop under a branch of the tree that it counts in first, as far as that is the same for all of
+     * them. On its own path it may; every other branch hangs off that path somewhere, and there the two branches are compared.
+     */
+    boolean mayTakeFrom(Claimant claimant, QuotaNode branch, boolean ofOthers) {
+        QuotaNode leaf = claimant.ask().leaves().getFirst();
+        QuotaNode above = branch.parent();
+        if (above == null || branch.covers(leaf)) {
+            return true;
+        }
+        if (!ofOthers || settings.reclaim() == Settings.Reclaim.NONE) {
+            return false;
+        }
+        boolean isBelowCommon = above.covers(leaf);
+        boolean aboveItsShare = settings.reclaim() == Settings.Reclaim.FAIR_SHARE
+                && branch.used().next() > branch.fairGpuMilli();
+        return !isBelowCommon || aboveItsShare || branch.occupiedGpuMilli() > branch.reservedGpuMilli();
+    }
+
     private static Optional<Receipt.Right> byReserved(Claimant claimant, List<Pair> pairs) {
         return grants(claimant, pairs, QuotaNode::reservedGpuMilli, true)
                 ? Optional.of(Receipt.Right.RESERVED)

@@ -2,6 +2,7 @@ package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
@@ -12,6 +13,7 @@ import io.quartermaster.engine.placement.Runners;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.QuotaNode;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +22,9 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes room for one claimant in one pool, from the least disruptive way to the most: moving work, taking back from
@@ -154,7 +158,8 @@ public final class RoomMaker {
             return Optional.empty();
         }
         SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> movable = movableByNode(claimant);
-        VictimQueue all = new VictimQueue(cluster, inArea(movable, movable.keySet()), unit -> true);
+        QuotaNode root = rootOf(claimant);
+        VictimQueue all = new VictimQueue(root, inArea(movable, movable.keySet())::get, unit -> true);
         Optional<Room> anywhere =
                 toMove(claimant, node -> true, outcome).among(all).flatMap(outcome::ifAllMove);
         if (anywhere.isPresent()) {
@@ -170,7 +175,7 @@ public final class RoomMaker {
             if (++tried > MOST_AREAS) {
                 break;
             }
-            VictimQueue queue = new VictimQueue(cluster, inArea, unit -> true);
+            VictimQueue queue = new VictimQueue(root, inArea::get, unit -> true);
             Optional<Room> room = toMove(claimant, node -> area.contains(node.id()), outcome)
                     .among(queue)
                     .flatMap(outcome::ifAllMove);
@@ -213,15 +218,17 @@ public final class RoomMaker {
 
     /** A search that goes on until all whom it chose have another place. */
     private Search toMove(Claimant claimant, Predicate<Node> nodes, Outcome outcome) {
-        return new Search(cluster, claimant, nodes, unit -> true, outcome::allMove, MOST_MOVES);
+        return new Search(cluster, claimant, nodes, VictimQueue.Allowed.all(), outcome::allMove, MOST_MOVES);
     }
 
     private Optional<Room> byStopping(Claimant claimant, Way way, Outcome outcome) {
-        SortedMap<QuotaPath, SortedSet<Unit>> running =
-                cluster.running(claimant.space().pool().id());
+        PoolId pool = claimant.space().pool().id();
+        QuotaNode root = rootOf(claimant);
+        Function<QuotaPath, @Nullable SortedSet<Unit>> running =
+                path -> cluster.running(pool, path).units();
         Predicate<Unit> candidate = unit -> mayBeChosen(claimant, way, unit.holder());
-        Predicate<Unit> allowed = unit -> rights.toStop(claimant, unit.holder());
-        VictimQueue all = new VictimQueue(cluster, running, candidate);
+        VictimQueue.Allowed allowed = toStop(claimant, way);
+        VictimQueue all = new VictimQueue(root, running, candidate);
         if (!all.anybody(allowed)) {
             return Optional.empty();
         }
@@ -231,7 +238,7 @@ public final class RoomMaker {
             return anywhere;
         }
         for (SortedSet<NodeId> area : claimant.space().areas(claimant.request())) {
-            VictimQueue inArea = new VictimQueue(cluster, running, candidate.and(unit -> unit.concerns(area)));
+            VictimQueue inArea = new VictimQueue(root, running, candidate.and(unit -> unit.concerns(area)));
             Optional<Room> room = search(claimant, area, allowed).among(inArea).flatMap(outcome::ifRightful);
             if (room.isPresent()) {
                 return room;
@@ -248,7 +255,26 @@ public final class RoomMaker {
                 : way.fromOthers && rights.oldEnoughToBeReclaimed(holder);
     }
 
-    private Search search(Claimant claimant, SortedSet<NodeId> area, Predicate<Unit> allowed) {
+    private VictimQueue.Allowed toStop(Claimant claimant, Way way) {
+        return new VictimQueue.Allowed() {
+            @Override
+            public boolean under(QuotaNode branch) {
+                return rights.mayTakeFrom(claimant, branch, way.fromOthers);
+            }
+
+            @Override
+            public boolean unit(Unit unit) {
+                return rights.toStop(claimant, unit.holder());
+            }
+        };
+    }
+
+    /** Of the tree down which victims are chosen: the pool's, else that over all pools. */
+    private static QuotaNode rootOf(Claimant claimant) {
+        return claimant.ask().leaves().getFirst().tree().root();
+    }
+
+    private Search search(Claimant claimant, SortedSet<NodeId> area, VictimQueue.Allowed allowed) {
         return new Search(cluster, claimant, node -> area.contains(node.id()), allowed);
     }
 }

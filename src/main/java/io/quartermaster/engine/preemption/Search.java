@@ -25,14 +25,14 @@ final class Search {
     private final Cluster cluster;
     private final Claimant claimant;
     private final Request request;
-    private final Predicate<Unit> allowed;
+    private final VictimQueue.Allowed allowed;
     private final Predicate<Found> complete;
     private final int most;
     private final List<Unit> chosen = new ArrayList<>();
     private final List<Unit> spared = new ArrayList<>();
 
     /** A search for a place alone, whatever becomes of those who are stopped. */
-    Search(Cluster cluster, Claimant claimant, Predicate<Node> nodes, Predicate<Unit> allowed) {
+    Search(Cluster cluster, Claimant claimant, Predicate<Node> nodes, VictimQueue.Allowed allowed) {
         this(cluster, claimant, nodes, allowed, found -> true, Integer.MAX_VALUE);
     }
 
@@ -45,7 +45,7 @@ final class Search {
             Cluster cluster,
             Claimant claimant,
             Predicate<Node> nodes,
-            Predicate<Unit> allowed,
+            VictimQueue.Allowed allowed,
             Predicate<Found> complete,
             int most) {
         this.complete = complete;
@@ -133,7 +133,7 @@ final class Search {
         chosen.forEach(this::putBack);
         boolean allowedSoFar = true;
         for (Unit unit : chosen) {
-            allowedSoFar &= allowed.test(unit);
+            allowedSoFar &= allowed.unit(unit);
             stop(unit);
         }
         return allowedSoFar;

@@ -7,6 +7,7 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
@@ -24,8 +25,34 @@ import org.jspecify.annotations.Nullable;
  * uses most of its fair share now, then the group's first to go.
  */
 final class VictimQueue {
+    private final QuotaNode root;
+    private final Function<QuotaPath, @Nullable SortedSet<Unit>> unitsOf;
+    private final Predicate<Unit> candidate;
     private final Map<QuotaNode, Group> groups = new HashMap<>();
-    private @Nullable QuotaNode root;
+
+    /** Who may be chosen, by what is used at the time. */
+    interface Allowed {
+        /** Whether anybody under a branch may be; says no only where every unit is refused. */
+        boolean under(QuotaNode branch);
+
+        /** What is allowed of one of a group is allowed of all its candidates. */
+        boolean unit(Unit unit);
+
+        /** Whoever is a candidate. */
+        static Allowed all() {
+            return new Allowed() {
+                @Override
+                public boolean under(QuotaNode branch) {
+                    return true;
+                }
+
+                @Override
+                public boolean unit(Unit unit) {
+                    return true;
+                }
+            };
+        }
+    }
 
     /** The candidates of one group that are left, the first to go first. */
     private static final class Group {
@@ -33,8 +60,8 @@ final class VictimQueue {
         private final Predicate<Unit> candidate;
         private @Nullable Unit first;
 
-        Group(SortedSet<Unit> units, Predicate<Unit> candidate) {
-            this.rest = units.iterator();
+        Group(@Nullable SortedSet<Unit> units, Predicate<Unit> candidate) {
+            this.rest = units == null ? Collections.emptyIterator() : units.iterator();
             this.candidate = candidate;
             advance();
         }
@@ -48,14 +75,16 @@ final class VictimQueue {
         }
     }
 
-    /** @param candidate who may be chosen, as far as that does not depend on what is used at the time */
-    VictimQueue(Cluster cluster, SortedMap<QuotaPath, SortedSet<Unit>> units, Predicate<Unit> candidate) {
-        units.forEach((path, ofGroup) -> put(new Group(ofGroup, candidate), first -> cluster.leaves(
-                        first.holder().allocation().pool(), path)
-                .getFirst()));
+    /**
+     * @param root of the tree down which the order goes
+     * @param unitsOf those of a group, the first to go first; asked for groups that the order comes to
+     * @param candidate who may be chosen, as far as that does not depend on what is used at the time
+     */
+    VictimQueue(QuotaNode root, Function<QuotaPath, @Nullable SortedSet<Unit>> unitsOf, Predicate<Unit> candidate) {
+        this.root = root;
+        this.unitsOf = unitsOf;
+        this.candidate = candidate;
     }
-
-    private VictimQueue() {}
 
     /** Those who run under a node and can be stopped, in every pool that counts there. */
     static VictimQueue under(QuotaNode node, Cluster cluster, Predicate<Unit> candidate) {
@@ -71,28 +100,17 @@ final class VictimQueue {
                 });
             }
         }
-        VictimQueue queue = new VictimQueue();
-        units.forEach((path, ofGroup) ->
-                queue.put(new Group(ofGroup, candidate), first -> node.tree().leaf(path)));
-        return queue;
+        return new VictimQueue(node.tree().root(), units::get, candidate);
     }
 
-    private void put(Group group, Function<Unit, QuotaNode> leafOf) {
-        if (group.first != null) {
-            QuotaNode leaf = leafOf.apply(group.first);
-            groups.put(leaf, group);
-            root = leaf.tree().root();
-        }
-    }
-
-    /** Whether anybody could be chosen now. What is allowed of one of a group is allowed of all its candidates. */
-    boolean anybody(Predicate<Unit> allowed) {
-        return root != null && firstBelow(root, allowed) != null;
+    /** Whether anybody could be chosen now. */
+    boolean anybody(Allowed allowed) {
+        return firstBelow(root, allowed) != null;
     }
 
     /** Takes out the next victim. */
-    Optional<Unit> poll(Predicate<Unit> allowed) {
-        Offer offer = root == null ? null : firstBelow(root, allowed);
+    Optional<Unit> poll(Allowed allowed) {
+        Offer offer = firstBelow(root, allowed);
         if (offer == null) {
             return Optional.empty();
         }
@@ -102,16 +120,16 @@ final class VictimQueue {
 
     private record Offer(Group group, Unit unit) {}
 
-    private @Nullable Offer firstBelow(QuotaNode node, Predicate<Unit> allowed) {
+    private @Nullable Offer firstBelow(QuotaNode node, Allowed allowed) {
         if (node.children().isEmpty()) {
-            Group group = groups.get(node);
-            Unit unit = group == null ? null : group.first;
-            return group != null && unit != null && allowed.test(unit) ? new Offer(group, unit) : null;
+            Group group = groups.computeIfAbsent(node, leaf -> new Group(unitsOf.apply(leaf.path()), candidate));
+            Unit unit = group.first;
+            return unit != null && allowed.unit(unit) ? new Offer(group, unit) : null;
         }
         Offer best = null;
         QuotaNode bestBranch = node;
         for (QuotaNode child : node.children()) {
-            Offer offer = firstBelow(child, allowed);
+            Offer offer = allowed.under(child) ? firstBelow(child, allowed) : null;
             if (offer != null && (best == null || goesBefore(child, offer, bestBranch, best))) {
                 best = offer;
                 bestBranch = child;
