@@ -83,7 +83,8 @@ final class Books {
         }
         allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
         prospects = new Prospects(facts, new Wishes(facts, this), allIsLent);
-        List<Workload> inOrder = new ArrayList<>(facts.workloads().values());
+        List<Workload> inOrder = new ArrayList<>(facts.workloads().size());
+        facts.workloads().forEach(inOrder::add);
         inOrder.sort(Line.IN_GROUP);
         inOrder.forEach(this::enter);
     }

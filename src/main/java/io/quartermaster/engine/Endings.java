@@ -25,7 +25,7 @@ record Endings(List<Ending> inOrder, long lastLeavesMillis) {
     static Endings of(Facts facts, PoolId pool, long nowMillis) {
         List<Ending> endings = new ArrayList<>();
         long lastLeaves = nowMillis;
-        for (Workload workload : facts.workloads().values()) {
+        for (Workload workload : facts.workloads()) {
             if (workload.state() instanceof WorkloadState.Holding holding
                     && holding.allocation().pool().equals(pool)) {
                 long end = workload.maxRuntimeMillis().isEmpty()

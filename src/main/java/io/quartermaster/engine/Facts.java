@@ -3,9 +3,7 @@ package io.quartermaster.engine;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -22,7 +20,7 @@ final class Facts {
     private final SortedSet<QueueId> strictQueues = new TreeSet<>();
     private final SortedMap<QuotaPath, Change.Standing> standings = new TreeMap<>();
     private final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
-    private final Map<WorkloadId, Workload> workloads = new LinkedHashMap<>();
+    private WorkloadTable workloads = new WorkloadTable();
     private boolean poolsWaitBeforePreempting;
 
     SortedMap<PoolId, Pool> pools() {
@@ -68,13 +66,14 @@ final class Facts {
     }
 
     /** In no order that means anything. */
-    Map<WorkloadId, Workload> workloads() {
+    WorkloadTable workloads() {
         return workloads;
     }
 
     /** In order of their ids. */
     List<Workload> workloadsInOrder() {
-        List<Workload> inOrder = new ArrayList<>(workloads.values());
+        List<Workload> inOrder = new ArrayList<>(workloads.size());
+        workloads.forEach(inOrder::add);
         inOrder.sort(Comparator.comparing(Workload::id));
         return inOrder;
     }
@@ -89,7 +88,7 @@ final class Facts {
     }
 
     void put(Workload workload) {
-        workloads.put(workload.id(), workload);
+        workloads.put(workload);
     }
 
     Collection<Profile> profiles() {
@@ -123,7 +122,7 @@ final class Facts {
 
     SortedSet<QuotaPath> paths() {
         SortedSet<QuotaPath> paths = new TreeSet<>();
-        workloads.values().forEach(workload -> paths.add(workload.path()));
+        workloads.forEach(workload -> paths.add(workload.path()));
         return paths;
     }
 
@@ -194,7 +193,7 @@ final class Facts {
         return standing != (before == null ? Change.Standing.GOOD : before);
     }
 
-    /** Takes over all that another knows. */
+    /** Takes over all that another knows; while nothing is known here. */
     void takeOver(Facts other) {
         pools.putAll(other.pools);
         notePools();
@@ -205,7 +204,7 @@ final class Facts {
         strictQueues.addAll(other.strictQueues);
         standings.putAll(other.standings);
         caps.putAll(other.caps);
-        workloads.putAll(other.workloads);
+        workloads = other.workloads.copy();
     }
 
     /** The changes that would state all of this again. */

@@ -88,7 +88,7 @@ final class Foresight {
     private List<WorkloadId> holders(Workload workload, Reason reason) {
         QuotaPath within = reason.path().orElse(QuotaPath.of(workload.path().tenant()));
         List<Workload> holders = new ArrayList<>();
-        for (Workload other : facts.workloads().values()) {
+        for (Workload other : facts.workloads()) {
             if (within.covers(other.path()) && heldIn(other, reason.pool()) > 0) {
                 holders.add(other);
             }
@@ -117,7 +117,7 @@ final class Foresight {
     private List<WorkloadId> holders(Workload workload, Admission.Hit hit) {
         Ceiling cap = hit.ceiling().orElseThrow();
         List<Workload> holders = new ArrayList<>();
-        for (Workload other : facts.workloads().values()) {
+        for (Workload other : facts.workloads()) {
             boolean counts = cap.user().isEmpty() || other.user().equals(workload.user());
             if (counts && cap.path().covers(other.path()) && other.state() instanceof WorkloadState.Holding) {
                 holders.add(other);
@@ -142,7 +142,7 @@ final class Foresight {
 
     private long heldByOthers(Workload workload, PoolId pool) {
         long held = 0;
-        for (Workload other : facts.workloads().values()) {
+        for (Workload other : facts.workloads()) {
             held += other.path().tenant().equals(workload.path().tenant()) ? 0 : heldIn(other, pool);
         }
         return held;

@@ -16,7 +16,7 @@ public final class QuotaPath implements Comparable<QuotaPath> {
 
     public QuotaPath(List<String> segments) {
         this.segments = List.copyOf(segments);
-        this.hash = this.segments.hashCode();
+        this.hash = hash(this.segments);
         if (segments.isEmpty()) {
             throw new IllegalArgumentException("a quota path begins with a tenant");
         }
@@ -25,6 +25,16 @@ public final class QuotaPath implements Comparable<QuotaPath> {
                 throw new IllegalArgumentException("a quota path has no empty segment");
             }
         }
+    }
+
+    /** Names that differ in a digit or two are what paths are made of; a list's own hash is the same for many of these. */
+    private static int hash(List<String> segments) {
+        int mixed = 0;
+        for (String segment : segments) {
+            mixed = (mixed ^ segment.hashCode()) * 0x9E3779B1;
+            mixed ^= mixed >>> 15;
+        }
+        return mixed;
     }
 
     public static QuotaPath of(String... segments) {
