@@ -43,10 +43,16 @@ final class AllotmentApi {
                             "by then what is held beyond the limit is to be gone: from then on it is stopped; a time that has passed: at once; absent: it goes on",
                     examples = "2026-12-01T18:00:00Z")
             @Nullable
-            String drainBy) {
+            String drainBy,
+
+            @Schema(
+                    description =
+                            "whether its work takes nothing back from outside it; others take back from it as ever; absent: false")
+            @Nullable
+            Boolean fence) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy, fence);
         }
     }
 
@@ -66,6 +72,9 @@ final class AllotmentApi {
             @Schema(description = "from then on what is held beyond the limit is stopped") @Nullable
             Instant drainBy,
 
+            @Schema(description = "whether the tenant's work takes nothing back from other tenants")
+            boolean fence,
+
             long version,
 
             @Schema(description = "in answers to writes: what is allowed, but may surprise") @Nullable
@@ -84,6 +93,7 @@ final class AllotmentApi {
                     terms.rank(),
                     QuotaOverrideApi.of(terms),
                     QuotaOverrideApi.instant(terms.drainByMillis()),
+                    terms.fence(),
                     allotment.version(),
                     warnings);
         }

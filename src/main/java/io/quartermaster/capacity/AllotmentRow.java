@@ -68,6 +68,9 @@ class AllotmentRow {
     @Nullable
     Instant drainBy;
 
+    @Column(name = "fence")
+    boolean fence;
+
     /** Counted by hand, under the lock of the tenant's quotas: the answer's ETag is needed before the flush. */
     @Column(name = "version")
     long version;
@@ -89,7 +92,8 @@ class AllotmentRow {
                 rank,
                 QuotaOverrideApi.stored(
                         overrideReservedMilli, overrideLimitMilli, overrideFrom, overrideUntil, Instant.now()),
-                QuotaOverrideApi.millis(drainBy));
+                QuotaOverrideApi.millis(drainBy),
+                fence);
     }
 
     void set(QuotaTerms terms) {
@@ -100,6 +104,7 @@ class AllotmentRow {
                 terms.lendableGpuMilli().isPresent() ? terms.lendableGpuMilli().getAsLong() : null;
         rank = terms.rank();
         drainBy = QuotaOverrideApi.instant(terms.drainByMillis());
+        fence = terms.fence();
         overrideReservedMilli = terms.override()
                 .map(Quota.Override::reservedGpuMilli)
                 .filter(OptionalLong::isPresent)

@@ -53,7 +53,7 @@ public class Allotments {
     public Uni<List<Named>> of(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
                         select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version, array_to_string(p.topology_levels, ','),
-                               a.override_reserved_milli, a.override_limit_milli, a.override_from, a.override_until, a.drain_by
+                               a.override_reserved_milli, a.override_limit_milli, a.override_from, a.override_until, a.drain_by, a.fence
                         from allotment a join pool p on p.id = a.pool_id where a.tenant_id = :tenant order by p.name
                         """, Object[].class)
                 .setParameter("tenant", tenant.value())
@@ -71,7 +71,8 @@ public class Allotments {
                 ((Number) value(row[6])).intValue(),
                 QuotaOverrideApi.stored(
                         milli(row[9]), milli(row[10]), instant(row[11]), instant(row[12]), Instant.now()),
-                QuotaOverrideApi.millis(instant(row[13])));
+                QuotaOverrideApi.millis(instant(row[13])),
+                (Boolean) value(row[14]));
         return new Named(
                 (String) value(row[0]),
                 pool,

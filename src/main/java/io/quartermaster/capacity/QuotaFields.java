@@ -16,7 +16,8 @@ public record QuotaFields(
         @Nullable GpuAmount lendable,
         @Nullable Integer rank,
         QuotaOverrideApi.@Nullable Request override,
-        @Nullable String drainBy) {
+        @Nullable String drainBy,
+        @Nullable Boolean fence) {
 
     /** Terms that stand until they are changed. */
     public QuotaFields(
@@ -25,7 +26,7 @@ public record QuotaFields(
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
             @Nullable Integer rank) {
-        this(reserved, limit, weight, lendable, rank, null, null);
+        this(reserved, limit, weight, lendable, rank, null, null, null);
     }
 
     /** Without the override, which is asked for in another form than it is told. */
@@ -65,11 +66,12 @@ public record QuotaFields(
             return QuotaTerms.reserving(0);
         }
         QuotaTerms terms = new QuotaTerms(
-                asked.milli(),
-                limit == null ? OptionalLong.empty() : OptionalLong.of(limit.milli()),
-                weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
-                lendable == null ? OptionalLong.empty() : OptionalLong.of(lendable.milli()),
-                rank == null ? 0 : rank);
+                        asked.milli(),
+                        limit == null ? OptionalLong.empty() : OptionalLong.of(limit.milli()),
+                        weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
+                        lendable == null ? OptionalLong.empty() : OptionalLong.of(lendable.milli()),
+                        rank == null ? 0 : rank)
+                .withFence(fence != null && fence);
         QuotaTerms turning = override == null
                 ? terms
                 : override.check(problems, prefix + "override", asked, limit)

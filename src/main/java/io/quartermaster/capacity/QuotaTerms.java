@@ -18,6 +18,7 @@ import java.util.OptionalLong;
  * @param rank lower goes first among siblings
  * @param override what stands for a time instead of what is reserved and of the limit
  * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
+ * @param fence whether work under it takes nothing back from outside it
  */
 public record QuotaTerms(
         long reservedGpuMilli,
@@ -26,7 +27,8 @@ public record QuotaTerms(
         OptionalLong lendableGpuMilli,
         int rank,
         Optional<Quota.Override> override,
-        OptionalLong drainByMillis) {
+        OptionalLong drainByMillis,
+        boolean fence) {
 
     public static final int MAX_WEIGHT = 1_000_000;
     /** Ranks reach this far to both sides of 0. */
@@ -62,7 +64,15 @@ public record QuotaTerms(
             OptionalInt weight,
             OptionalLong lendableGpuMilli,
             int rank) {
-        this(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.empty(), OptionalLong.empty());
+        this(
+                reservedGpuMilli,
+                limitGpuMilli,
+                weight,
+                lendableGpuMilli,
+                rank,
+                Optional.empty(),
+                OptionalLong.empty(),
+                false);
     }
 
     private long reservedIn(Quota.Override stated) {
@@ -76,30 +86,51 @@ public record QuotaTerms(
     /** The same, with something else in its place for a time. */
     public QuotaTerms withOverride(Quota.Override other) {
         return new QuotaTerms(
-                reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, Optional.of(other), drainByMillis);
+                reservedGpuMilli,
+                limitGpuMilli,
+                weight,
+                lendableGpuMilli,
+                rank,
+                Optional.of(other),
+                drainByMillis,
+                fence);
     }
 
     /** The same, with what is held beyond the limit to be gone by then. */
     public QuotaTerms drainedBy(long millis) {
         return new QuotaTerms(
-                reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, override, OptionalLong.of(millis));
+                reservedGpuMilli,
+                limitGpuMilli,
+                weight,
+                lendableGpuMilli,
+                rank,
+                override,
+                OptionalLong.of(millis),
+                fence);
+    }
+
+    /** The same, with work under it taking nothing back from outside it, or as others do. */
+    public QuotaTerms withFence(boolean fenced) {
+        return new QuotaTerms(
+                reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, override, drainByMillis, fenced);
     }
 
     /** As they are at a moment; no more is lent than is reserved then. */
     public QuotaTerms standingAt(long millis) {
         Optional<Quota.Override> open = override.filter(stated -> stated.isOpenAt(millis));
         if (open.isEmpty()) {
-            return new QuotaTerms(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank);
+            return new QuotaTerms(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank).withFence(fence);
         }
         long reserved = reservedIn(open.get());
         return new QuotaTerms(
-                reserved,
-                limitIn(open.get()),
-                weight,
-                lendableGpuMilli.isPresent()
-                        ? OptionalLong.of(Math.min(reserved, lendableGpuMilli.getAsLong()))
-                        : lendableGpuMilli,
-                rank);
+                        reserved,
+                        limitIn(open.get()),
+                        weight,
+                        lendableGpuMilli.isPresent()
+                                ? OptionalLong.of(Math.min(reserved, lendableGpuMilli.getAsLong()))
+                                : lendableGpuMilli,
+                        rank)
+                .withFence(fence);
     }
 
     /** The most that is reserved at any time. */
@@ -114,7 +145,14 @@ public record QuotaTerms(
 
     public QuotaTerms withLimit(long gpuMilli) {
         return new QuotaTerms(
-                reservedGpuMilli, OptionalLong.of(gpuMilli), weight, lendableGpuMilli, rank, override, drainByMillis);
+                reservedGpuMilli,
+                OptionalLong.of(gpuMilli),
+                weight,
+                lendableGpuMilli,
+                rank,
+                override,
+                drainByMillis,
+                fence);
     }
 
     /** With more reserved; the limit rises with it, and so does what is lent. */
@@ -126,7 +164,8 @@ public record QuotaTerms(
                 raised(lendableGpuMilli, gpuMilli),
                 rank,
                 override,
-                drainByMillis);
+                drainByMillis,
+                fence);
     }
 
     private static OptionalLong raised(OptionalLong amount, long gpuMilli) {
@@ -139,7 +178,8 @@ public record QuotaTerms(
                 weight.isPresent() ? OptionalLong.of(weight.getAsInt() * MILLI) : OptionalLong.empty();
         Quota quota =
                 new Quota(path, scope, reservedGpuMilli, limitGpuMilli, weightMilli, lendableGpuMilli, rank, overQuota);
-        Quota turning = override.map(quota::withOverride).orElse(quota);
+        Quota standing = fence ? quota.fenced() : quota;
+        Quota turning = override.map(standing::withOverride).orElse(standing);
         return drainByMillis.isPresent() ? turning.drainedBy(drainByMillis.getAsLong()) : turning;
     }
 }

@@ -252,13 +252,14 @@ final class ScenarioReader {
                     section.integer("rank").orElse(before.rank()),
                     section.flag("over-quota").orElse(before.overQuota()),
                     ofScope.containsKey(path) ? before.sequence() : quotasRead++));
-            ofScope.put(path, quota);
+            Quota fenced = section.flag("fence").orElse(before.fence()) ? quota.fenced() : quota;
+            ofScope.put(path, fenced);
             Map<QuotaPath, Quota.Override> overrides = this.overrides.computeIfAbsent(scope, key -> new TreeMap<>());
             section.section("override").ifPresent(override -> overrides.put(path, override(override)));
             Map<QuotaPath, Long> drains = this.drains.computeIfAbsent(scope, key -> new TreeMap<>());
             section.duration("drain-by").ifPresent(millis -> drains.put(path, millis));
             Quota.Override override = overrides.get(path);
-            Quota whole = override == null ? quota : quota.withOverride(override);
+            Quota whole = override == null ? fenced : fenced.withOverride(override);
             return drains.containsKey(path) ? whole.drainedBy(drains.get(path)) : whole;
         }
     }

@@ -466,7 +466,7 @@ final class Leader {
         turns.remove(fact.tenant());
         fact.nextTurn(nowMillis).ifPresent(turn -> turns.put(fact.tenant(), turn));
         counting.quota(fact);
-        unmet.reserved(fact.tenant(), fact.reserved());
+        unmet.reserved(fact.tenant(), fact.reserved(), fact.fences());
         paths.putAll(fact.paths());
         toldQuotas.tell(fact, changes);
     }

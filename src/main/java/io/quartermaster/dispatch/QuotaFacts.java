@@ -71,6 +71,32 @@ record QuotaFacts(
         return reserved;
     }
 
+    /** By policy the pools in which its own quotas, or those of groups above it, keep its work from taking everything back that it could. */
+    Map<UUID, List<PoolId>> fences() {
+        Map<UUID, List<PoolId>> fences = new TreeMap<>();
+        for (UUID policy : quotas.stream().anyMatch(Quota::fence) ? paths.keySet() : Set.<UUID>of()) {
+            List<PoolId> pools = allotments.stream()
+                    .map(Allotment::pool)
+                    .filter(pool -> isFenced(policy, pool))
+                    .toList();
+            if (!pools.isEmpty()) {
+                fences.put(policy, pools);
+            }
+        }
+        return fences;
+    }
+
+    private boolean isFenced(UUID policy, PoolId pool) {
+        QuotaPath path = paths.get(policy);
+        return path != null
+                && quotas.stream()
+                        .anyMatch(quota -> quota.fence()
+                                && quota.path().segments().size() > 1
+                                && quota.path().covers(path)
+                                && (quota.scope().equals(Scope.ALL_POOLS)
+                                        || quota.scope().equals(Scope.of(pool))));
+    }
+
     /** The next moment after another at which what is reserved for the tenant, or in it, turns by itself. */
     OptionalLong nextTurn(long millis) {
         LongStream ofWindows =
@@ -310,7 +336,8 @@ record QuotaFacts(
                             instant(row.getOffsetDateTime("override_from")),
                             instant(row.getOffsetDateTime("override_until")),
                             Instant.ofEpochMilli(stampMillis)),
-                    QuotaOverrideApi.millis(instant(row.getOffsetDateTime("drain_by"))));
+                    QuotaOverrideApi.millis(instant(row.getOffsetDateTime("drain_by"))),
+                    row.getBoolean("fence"));
         }
 
         private static @Nullable Instant instant(@Nullable OffsetDateTime time) {

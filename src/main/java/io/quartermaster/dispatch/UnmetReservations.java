@@ -13,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -47,6 +48,9 @@ final class UnmetReservations {
 
     private static final class OfTenant {
         private Map<UUID, Long> reserved = Map.of();
+        /** By policy. */
+        private Map<UUID, Set<UUID>> fenced = Map.of();
+
         private final Map<UUID, Held> held = new HashMap<>();
         private final Map<UUID, Long> used = new HashMap<>();
         private final Map<UUID, Waiting> waiting = new HashMap<>();
@@ -82,9 +86,20 @@ final class UnmetReservations {
         touch(level.tenant()).told.put(level.pool(), level.gpuMilli());
     }
 
-    /** What the tenant reserved, by pool. */
-    void reserved(TenantId tenant, Map<UUID, Long> gpuMilli) {
-        touch(tenant).reserved = Map.copyOf(gpuMilli);
+    /**
+     * @param gpuMilli what the tenant reserved, by pool
+     * @param fences by policy the pools in which a fence of the tenant's own keeps its work from taking everything back that it could
+     */
+    void reserved(TenantId tenant, Map<UUID, Long> gpuMilli, Map<UUID, List<PoolId>> fences) {
+        OfTenant known = touch(tenant);
+        known.reserved = Map.copyOf(gpuMilli);
+        Map<UUID, Set<UUID>> fenced = new HashMap<>();
+        fences.forEach((policy, names) -> {
+            Set<UUID> ids = new TreeSet<>();
+            names.forEach(name -> ids.add(pools.apply(name)));
+            fenced.put(policy, ids);
+        });
+        known.fenced = fenced;
     }
 
     void workload(WorkloadRecord record) {
@@ -201,7 +216,10 @@ final class UnmetReservations {
             for (UUID pool : roomless.getOrDefault(waiting.id(), List.of())) {
                 long left = owed.getOrDefault(pool, 0L);
                 long asked = waiting.terms().startGpuMilli(pool);
-                if (asked > 0 && asked <= left) {
+                boolean fenced = tenant.fenced
+                        .getOrDefault(waiting.terms().policy(), Set.of())
+                        .contains(pool);
+                if (asked > 0 && asked <= left && !fenced) {
                     unmet.merge(pool, asked, Long::sum);
                     owed.put(pool, left - asked);
                     owed.remove(pool, 0L);

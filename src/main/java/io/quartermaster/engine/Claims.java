@@ -192,12 +192,23 @@ final class Claims {
         }
     }
 
+    /** Whether an offer in the claim's pool may take nothing back from the claimant because of a fence around itself. */
+    private static boolean isFenced(Claim claim, Offer offer) {
+        List<QuotaNode> mine = offer.ask().leaves();
+        List<QuotaNode> claimants = claim.offer.ask().leaves();
+        boolean fenced = false;
+        for (int i = 0; i < mine.size() && claim.offer.space() == offer.space(); i++) {
+            fenced |= mine.get(i).fenceAgainst(claimants.get(i)).isPresent();
+        }
+        return fenced;
+    }
+
     private static boolean binds(Claim claim, Offer offer) {
         boolean own = claim.offer.line() == offer.line();
         boolean mayPreempt =
                 claim.offer.line().key().path().equals(offer.line().key().path())
                         && offer.head().priority() > claim.offer.head().priority();
-        boolean mayReclaim = offer.within() && !claim.offer.within();
+        boolean mayReclaim = offer.within() && !claim.offer.within() && !isFenced(claim, offer);
         return !own && !mayPreempt && !mayReclaim;
     }
 

@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.Meter;
@@ -380,7 +381,8 @@ public final class Engine {
         }
         Workload workload = facts.workload(id);
         Books open = books();
-        return open.line(workload).map(line -> new Foresight(facts, open, nowMillis)
+        RoomMaker roomMaker = new RoomMaker(settings, open.cluster(), stops, nowMillis);
+        return open.line(workload).map(line -> new Foresight(facts, open, roomMaker, nowMillis)
                 .of(workload, line, wait.get().perPool()));
     }
 

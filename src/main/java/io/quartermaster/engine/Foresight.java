@@ -3,6 +3,8 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.preemption.Claimant;
+import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.When;
@@ -18,9 +20,11 @@ final class Foresight {
     private final Facts facts;
     private final Books books;
     private final Wishes wishes;
+    private final RoomMaker roomMaker;
     private final long nowMillis;
 
-    Foresight(Facts facts, Books books, long nowMillis) {
+    Foresight(Facts facts, Books books, RoomMaker roomMaker, long nowMillis) {
+        this.roomMaker = roomMaker;
         this.facts = facts;
         this.books = books;
         this.wishes = new Wishes(facts, books);
@@ -64,18 +68,32 @@ final class Foresight {
                 heldByOthers(workload, reason.pool()),
                 cap.map(hit -> Optional.of(relief(reason, hit))).orElseGet(() -> relief(line, reason, space)),
                 room && space.isPresent() ? startsWhenOpen(line, space.get()) : OptionalLong.empty(),
-                space.isPresent() ? preemptsFrom(workload, reason, space.get().pool()) : OptionalLong.empty());
+                space.isPresent() ? preemptsFrom(workload, reason, space.get().pool()) : OptionalLong.empty(),
+                itsTurn && isCurable(reason) ? fence(workload, line, reason) : Optional.empty());
     }
 
     /** Until then a pool that waits before preempting stops nothing for it; empty where that is over, or nobody is in its way. */
     private OptionalLong preemptsFrom(Workload workload, Reason reason, Pool pool) {
         long from = workload.waitsSinceMillis() + pool.waitBeforePreemptingMillis();
-        boolean curable =
-                switch (reason.code()) {
-                    case LIMIT, OVER_QUOTA_OFF, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
-                    case NOT_PREEMPTIBLE, NO_SUCH_NODE, NOMINATED, BUDGET, CLOSED, SUSPENDED -> false;
-                };
-        return curable && from > nowMillis ? OptionalLong.of(from) : OptionalLong.empty();
+        return isCurable(reason) && from > nowMillis ? OptionalLong.of(from) : OptionalLong.empty();
+    }
+
+    /** The fence without which something could be taken back for it. */
+    private Optional<QuotaPath> fence(Workload workload, Line line, Reason reason) {
+        for (Wish wish : wishes.of(line)) {
+            if (wish.pool().equals(reason.pool()) && wishes.couldEver(line, wish)) {
+                return roomMaker.fenceInTheWay(wish.claimant(workload, wishes.request(line), Claimant.Means.STOPPING));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Whether stopping others could help. */
+    private static boolean isCurable(Reason reason) {
+        return switch (reason.code()) {
+            case LIMIT, OVER_QUOTA_OFF, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
+            case NOT_PREEMPTIBLE, NO_SUCH_NODE, NOMINATED, BUDGET, CLOSED, SUSPENDED -> false;
+        };
     }
 
     private static boolean isRoom(Reason reason) {

@@ -29,6 +29,7 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
      *     say it, or where something else than room is in the way
      * @param preemptsFromMillis when running work may be stopped for it at the earliest, where it has not waited as long yet as the
      *     pool waits before preempting; absent from then on
+     * @param fence the fenced place of the tree that keeps it from taking back what it could without
      */
     public record InPool(
             PoolId pool,
@@ -37,7 +38,8 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
             long heldByOthersGpuMilli,
             Optional<Relief> relief,
             OptionalLong startsAtMillis,
-            OptionalLong preemptsFromMillis) {
+            OptionalLong preemptsFromMillis,
+            Optional<QuotaPath> fence) {
         public InPool {
             holders = List.copyOf(holders);
         }

@@ -356,15 +356,7 @@ final class Planner {
         Workload head = line.head();
         Request request = wishes.request(line);
         Optional<Room> room = roomMaker.makeRoom(
-                new Claimant(
-                        head.id(),
-                        head.path(),
-                        head.user(),
-                        head.priority(),
-                        wish.space(),
-                        wish.ask(),
-                        request,
-                        means(head, wish.space().pool())),
+                wish.claimant(head, request, means(head, wish.space().pool())),
                 claims.any() ? Optional.empty() : wish.kind());
         room.ifPresent(made -> {
             made.evictions().forEach(eviction -> evict(eviction, Optional.of(head.id())));

@@ -17,6 +17,7 @@ import java.util.TreeSet;
  * @param overQuota whether anything may run beyond what is reserved
  * @param sequence lower existed first, which decides where nothing else does; then the path decides
  * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
+ * @param fence whether work under it takes nothing back from outside it; others take back from inside as ever
  * @param turns from when on something else is reserved and is the limit, in order of time
  */
 public record Quota(
@@ -30,6 +31,7 @@ public record Quota(
         boolean overQuota,
         long sequence,
         OptionalLong drainByMillis,
+        boolean fence,
         List<Turn> turns) {
 
     /** What is reserved, and the limit, from a moment on. */
@@ -95,6 +97,7 @@ public record Quota(
                 overQuota,
                 sequence,
                 OptionalLong.empty(),
+                false,
                 List.of());
     }
 
@@ -175,6 +178,23 @@ public record Quota(
         return with(reservedGpuMilli, limitGpuMilli, lendableGpuMilli, OptionalLong.of(millis), turns);
     }
 
+    /** The same; what is under it takes nothing back from outside. */
+    public Quota fenced() {
+        return new Quota(
+                path,
+                scope,
+                reservedGpuMilli,
+                limitGpuMilli,
+                weightMilli,
+                lendableGpuMilli,
+                rank,
+                overQuota,
+                sequence,
+                drainByMillis,
+                true,
+                turns);
+    }
+
     /** Whether anything about it changes by itself. */
     boolean changesByItself() {
         return !turns.isEmpty() || drainByMillis.isPresent();
@@ -201,7 +221,7 @@ public record Quota(
     private Quota with(
             long reserved, OptionalLong limit, OptionalLong lendable, OptionalLong drainBy, List<Turn> known) {
         return new Quota(
-                path, scope, reserved, limit, weightMilli, lendable, rank, overQuota, sequence, drainBy, known);
+                path, scope, reserved, limit, weightMilli, lendable, rank, overQuota, sequence, drainBy, fence, known);
     }
 
     private static void requireAtLeastZero(String what, long amount) {

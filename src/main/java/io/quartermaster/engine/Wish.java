@@ -4,6 +4,7 @@ import io.quartermaster.engine.placement.Kind;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Runners;
 import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.preemption.Claimant;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Meter;
 import java.util.List;
@@ -105,6 +106,11 @@ final class Wish {
 
     Runners ofGroup() {
         return ofGroup;
+    }
+
+    /** As one who needs room made. */
+    Claimant claimant(Workload head, Request request, Claimant.Means means) {
+        return new Claimant(head.id(), head.path(), head.user(), head.priority(), space, ask, request, means);
     }
 
     /** Whether the pool could take it with every known node up and empty. */

@@ -50,10 +50,16 @@ final class PolicyApi {
                             "by then what is held beyond the limit is to be gone: from then on it is stopped; a time that has passed: at once; absent: it goes on",
                     examples = "2026-12-01T18:00:00Z")
             @Nullable
-            String drainBy) {
+            String drainBy,
+
+            @Schema(
+                    description =
+                            "whether its work takes nothing back from outside it; others take back from it as ever; absent: false")
+            @Nullable
+            Boolean fence) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy, fence);
         }
     }
 
@@ -107,7 +113,10 @@ final class PolicyApi {
             QuotaOverrideApi.@Nullable View override,
 
             @Schema(description = "from then on what is held beyond the limit is stopped") @Nullable
-            Instant drainBy) {
+            Instant drainBy,
+
+            @Schema(description = "whether its work takes nothing back from outside it")
+            boolean fence) {
 
         static QuotaView of(TenantRules rules, PolicyQuota quota) {
             QuotaFields fields = QuotaFields.of(quota.terms());
@@ -119,7 +128,8 @@ final class PolicyApi {
                     fields.lendable(),
                     quota.terms().rank(),
                     QuotaOverrideApi.of(quota.terms()),
-                    QuotaOverrideApi.instant(quota.terms().drainByMillis()));
+                    QuotaOverrideApi.instant(quota.terms().drainByMillis()),
+                    quota.terms().fence());
         }
     }
 

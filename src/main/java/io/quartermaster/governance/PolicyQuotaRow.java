@@ -60,6 +60,9 @@ class PolicyQuotaRow {
     @Nullable
     Instant drainBy;
 
+    @Column(name = "fence")
+    boolean fence;
+
     PolicyQuotaRow() {}
 
     PolicyQuotaRow(PolicyQuota quota) {
@@ -75,6 +78,7 @@ class PolicyQuotaRow {
                 terms.lendableGpuMilli().isPresent() ? terms.lendableGpuMilli().getAsLong() : null;
         rank = terms.rank();
         drainBy = QuotaOverrideApi.instant(terms.drainByMillis());
+        fence = terms.fence();
         overrideReservedMilli = terms.override()
                 .map(Quota.Override::reservedGpuMilli)
                 .filter(OptionalLong::isPresent)
@@ -107,6 +111,7 @@ class PolicyQuotaRow {
                         rank,
                         QuotaOverrideApi.stored(
                                 overrideReservedMilli, overrideLimitMilli, overrideFrom, overrideUntil, Instant.now()),
-                        QuotaOverrideApi.millis(drainBy)));
+                        QuotaOverrideApi.millis(drainBy),
+                        fence));
     }
 }

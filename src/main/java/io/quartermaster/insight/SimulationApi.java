@@ -114,10 +114,11 @@ final class SimulationApi {
             @Nullable GpuAmount limit,
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
-            @Nullable Integer rank) {
+            @Nullable Integer rank,
+            @Nullable Boolean fence) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, null, null, fence);
         }
     }
 

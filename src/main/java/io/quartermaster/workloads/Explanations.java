@@ -131,7 +131,8 @@ final class Explanations {
                         : null,
                 pool.preemptsFromMillis().isPresent()
                         ? Instant.ofEpochMilli(pool.preemptsFromMillis().getAsLong())
-                        : null);
+                        : null,
+                pool.fence().map(QuotaPath::toString).orElse(null));
     }
 
     private static WorkloadApi.Relief relief(Outlook.Relief relief) {

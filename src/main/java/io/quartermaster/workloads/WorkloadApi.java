@@ -247,13 +247,9 @@ public final class WorkloadApi {
             String whole = known.behind() == null
                     ? sentence
                     : sentence + " It is the turn of " + known.behind().name() + ".";
-            Instant preemptsFrom =
-                    known.pools().isEmpty() ? null : known.pools().getFirst().preemptsFrom();
-            String until = preemptsFrom == null
-                    ? ""
-                    : " Nothing that runs in " + known.pools().getFirst().pool() + " is stopped for it before "
-                            + preemptsFrom + ".";
-            return new Explanation(id, state, whole + until, reasons, reasonsAt, position, nomination, rule, known);
+            String first =
+                    known.pools().isEmpty() ? "" : known.pools().getFirst().whyNothingIsStopped();
+            return new Explanation(id, state, whole + first, reasons, reasonsAt, position, nomination, rule, known);
         }
     }
 
@@ -287,6 +283,7 @@ public final class WorkloadApi {
      *
      * @param roomAt when there is room for it at the latest, if those who run end when they must; others may be before it
      * @param preemptsFrom until when nothing that runs is stopped for it
+     * @param fence what keeps it from taking something back
      */
     @Schema(name = "PoolOutlook")
     public record PoolOutlook(
@@ -312,7 +309,24 @@ public final class WorkloadApi {
                     description =
                             "when running work may be stopped for it at the earliest, where the pool waits before preempting; absent from then on")
             @Nullable
-            Instant preemptsFrom) {}
+            Instant preemptsFrom,
+
+            @Schema(
+                    description =
+                            "the fenced group, or the fenced tenant, that keeps it from taking back what it could without the fence")
+            @Nullable
+            String fence) {
+
+        String whyNothingIsStopped() {
+            String until = preemptsFrom == null
+                    ? ""
+                    : " Nothing that runs in " + pool + " is stopped for it before " + preemptsFrom + ".";
+            String fenced = fence == null
+                    ? ""
+                    : " Nothing outside " + fence + " is stopped for it in " + pool + ": a fence is around that.";
+            return until + fenced;
+        }
+    }
 
     /** Somebody's own work that is in the way. */
     @Schema(name = "Holder")

@@ -95,7 +95,7 @@ class CapacityIT extends OperatorsWork {
                 .body(Map.of("placement", "spread", "waitBeforePreempting", "P8D"))
                 .patch("/v1/operator/pools/versioned")
                 .then()
-                .statusCode(422)
+                .statusCode(400)
                 .body("errors.field", contains("waitBeforePreempting"));
         operator()
                 .header("If-Match", "\"0\"")
@@ -164,15 +164,16 @@ class CapacityIT extends OperatorsWork {
         String path = "/v1/operator/tenants/" + A + "/allotments/granted";
 
         operator()
-                .body(Map.of("reserved", "8", "limit", "10", "lendable", "2.5", "weight", 3))
+                .body(Map.of("reserved", "8", "limit", "10", "lendable", "2.5", "weight", 3, "fence", true))
                 .put(path)
                 .then()
                 .statusCode(201)
                 .header("ETag", "\"0\"")
                 .body("lendable", equalTo("2.5"))
+                .body("fence", equalTo(true))
                 .body("warnings", hasSize(0));
         operator()
-                .body(Map.of("reserved", "8", "limit", "10", "lendable", "2.5", "weight", 3))
+                .body(Map.of("reserved", "8", "limit", "10", "lendable", "2.5", "weight", 3, "fence", true))
                 .put(path)
                 .then()
                 .statusCode(200);

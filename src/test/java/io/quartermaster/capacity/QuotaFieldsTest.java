@@ -39,6 +39,6 @@ class QuotaFieldsTest {
     }
 
     private static QuotaFields drainedBy(String date) {
-        return new QuotaFields(new GpuAmount(1_000), new GpuAmount(2_000), null, null, null, null, date);
+        return new QuotaFields(new GpuAmount(1_000), new GpuAmount(2_000), null, null, null, null, date, null);
     }
 }

@@ -31,7 +31,7 @@ class UnmetReservationsTest {
 
     @Test
     void itBeginsWhenWorkWithinTheReservationFindsNoRoomAndEndsWhenItStarts() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L));
+        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
         WorkloadRecord work = waits(ACME, 1, 2_000, Reason.Code.NO_CAPACITY);
         assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 2_000));
         assertThat(unmet.changed()).isEmpty();
@@ -41,8 +41,19 @@ class UnmetReservationsTest {
     }
 
     @Test
+    void whatAFenceOfTheTenantsOwnKeepsFromItsRightIsNotOwedToIt() {
+        WorkloadRecord work = waits(ACME, 1, 2_000, Reason.Code.NO_CAPACITY);
+        Map<UUID, List<PoolId>> fence = Map.of(work.terms().policy(), List.of(new PoolId("pool")));
+        unmet.reserved(ACME, Map.of(POOL, 4_000L), fence);
+        assertThat(unmet.changed()).isEmpty();
+
+        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
+        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 2_000));
+    }
+
+    @Test
     void itEndsWhenTheWorkLeaves() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L));
+        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
         waits(ACME, 1, 2_000, Reason.Code.FRAGMENTED);
         unmet.changed();
 
@@ -53,7 +64,7 @@ class UnmetReservationsTest {
 
     @Test
     void onlyWhatFitsIntoTheReservationBesideWhatIsUsedCounts() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L));
+        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
         unmet.holds(Records.waiting(ACME, 1, 1_000), POOL, 1_000);
         waits(ACME, 2, 4_000, Reason.Code.NO_CAPACITY);
         waits(ACME, 3, 2_000, Reason.Code.NO_CAPACITY);
@@ -69,14 +80,14 @@ class UnmetReservationsTest {
             mode = EnumSource.Mode.EXCLUDE,
             names = {"HELD_FOR_OTHERS", "BEHIND", "NO_CAPACITY", "FRAGMENTED"})
     void whatTheTenantsOwnRulesKeepFromStartingAsksForNothing(Reason.Code code) {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L));
+        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
         waits(ACME, 1, 1_000, code);
         assertThat(unmet.changed()).isEmpty();
     }
 
     @Test
     void aReasonThatBecomesAnotherEndsIt() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L));
+        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
         waits(ACME, 1, 1_000, Reason.Code.NO_CAPACITY);
         unmet.changed();
 
@@ -86,7 +97,7 @@ class UnmetReservationsTest {
 
     @Test
     void workThatMayUseSeveralPoolsCountsInTheFirstThatOwesItRoom() {
-        unmet.reserved(ACME, Map.of(POOL, 500L, OTHER, 4_000L));
+        unmet.reserved(ACME, Map.of(POOL, 500L, OTHER, 4_000L), Map.of());
         unmet.workload(Records.waiting(ACME, 1, 1_000));
         unmet.reasons(List.of(new Wait(
                 EngineFacts.id(new UUID(4, 1)),
@@ -98,11 +109,11 @@ class UnmetReservationsTest {
     @Test
     void aCutReservationEndsItAndWhatWasToldBeforeIsNotToldAgain() {
         unmet.told(new Level(ACME, POOL, 1_000));
-        unmet.reserved(ACME, Map.of(POOL, 1_000L));
+        unmet.reserved(ACME, Map.of(POOL, 1_000L), Map.of());
         waits(ACME, 1, 1_000, Reason.Code.NO_CAPACITY);
         assertThat(unmet.changed()).isEmpty();
 
-        unmet.reserved(ACME, Map.of());
+        unmet.reserved(ACME, Map.of(), Map.of());
         assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 0));
     }
 

@@ -201,6 +201,25 @@ class OutlookTest {
                         && preempt.workload().equals(borrower));
     }
 
+    @Test
+    void whereAFenceKeepsItFromTakingBackItNamesTheFence() {
+        QuotaPath other = QuotaPath.of("other");
+        engine.apply(List.of(
+                new Change.PoolSet(Pool.ofCount(POOL, 1000)),
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 1000).fenced()),
+                new Change.QuotaSet(Quota.reserving(other, Scope.of(POOL), 0)),
+                new Change.WorkloadSet(Workload.waiting(
+                        new WorkloadId("borrower"), other, Shape.ofWholeGpus(1), List.of(POOL), 0, sequence++))));
+        engine.plan(0);
+        WorkloadId owner = new WorkloadId("owner");
+        engine.apply(List.of(new Change.WorkloadSet(
+                Workload.waiting(owner, ACME, Shape.ofWholeGpus(1), List.of(POOL), 1, sequence++))));
+
+        assertThat(engine.plan(1).decisions()).isEmpty();
+        assertThat(engine.outlook(owner, 1).orElseThrow().perPool().getFirst().fence())
+                .hasValue(ACME);
+    }
+
     private WorkloadId inQueue(String id, int gpus) {
         Workload plain = Workload.waiting(
                 new WorkloadId(id), ACME, Shape.ofWholeGpus(gpus), List.of(POOL), sequence, sequence++);

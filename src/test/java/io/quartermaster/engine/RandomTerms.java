@@ -232,7 +232,8 @@ final class RandomTerms {
                 chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
                 chance(3) ? random.nextInt(3) : 0,
                 !chance(6));
-        Quota turning = chance(6) ? quota.withOverride(randomOverride()) : quota;
+        Quota standing = chance(5) ? quota.fenced() : quota;
+        Quota turning = chance(6) ? standing.withOverride(randomOverride()) : standing;
         return chance(6) ? turning.drainedBy(1000L * random.nextInt(60)) : turning;
     }
 

@@ -174,7 +174,12 @@ class RulesStoreIT {
                         new PolicyQuota(
                                 Scope.of(new PoolId(pool.toString())),
                                 new QuotaTerms(
-                                        reserved, OptionalLong.of(9000), OptionalInt.of(3), OptionalLong.of(0), -1))),
+                                                reserved,
+                                                OptionalLong.of(9000),
+                                                OptionalInt.of(3),
+                                                OptionalLong.of(0),
+                                                -1)
+                                        .withFence(true))),
                 true,
                 OnPreemption.REQUEUE,
                 30_000,

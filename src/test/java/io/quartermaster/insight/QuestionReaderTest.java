@@ -147,8 +147,14 @@ class QuestionReaderTest {
                                 "rnd",
                                 List.of(
                                         new QuotaChange(
-                                                "h100", GpuAmount.parse("4"), GpuAmount.parse("2"), null, null, null),
-                                        new QuotaChange("h100", null, null, -1, null, null)),
+                                                "h100",
+                                                GpuAmount.parse("4"),
+                                                GpuAmount.parse("2"),
+                                                null,
+                                                null,
+                                                null,
+                                                null),
+                                        new QuotaChange("h100", null, null, -1, null, null, null)),
                                 null,
                                 null,
                                 0)),

@@ -1,5 +1,6 @@
 package io.quartermaster.engine.preemption;
 
+import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
@@ -64,12 +65,35 @@ final class Rights {
         return could && settings.reclaim() != Settings.Reclaim.NONE;
     }
 
-    /** By which right the claimant may take from the victim now, being of another group. */
+    /** By which right the claimant may take from the victim now, being of another group; a fence stops looking outward, but not inward. */
     Optional<Receipt.Right> toReclaim(Claimant claimant, Holder victim) {
         if (victim.tenure().path().equals(claimant.path())) {
             return Optional.empty();
         }
         List<Pair> pairs = pairs(claimant, victim);
+        return fence(pairs).isPresent() ? Optional.empty() : byShares(claimant, pairs);
+    }
+
+    /** The fence without which the claimant might take from the victim now, being of another group; empty where none is in the way. */
+    Optional<QuotaPath> fenceInTheWay(Claimant claimant, Holder victim) {
+        List<Pair> pairs = pairs(claimant, victim);
+        return fence(pairs)
+                .filter(fence -> byShares(claimant, pairs).isPresent())
+                .map(QuotaNode::path);
+    }
+
+    /** The innermost fence around the claimant that the victim is outside of, in the first tree that has one. */
+    private static Optional<QuotaNode> fence(List<Pair> pairs) {
+        for (Pair pair : pairs) {
+            Optional<QuotaNode> fence = pair.claimantLeaf().fenceAgainst(pair.victimBranch());
+            if (fence.isPresent()) {
+                return fence;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private Optional<Receipt.Right> byShares(Claimant claimant, List<Pair> pairs) {
         return switch (settings.reclaim()) {
             case NONE -> Optional.empty();
             case RESERVED -> byReserved(claimant, pairs);

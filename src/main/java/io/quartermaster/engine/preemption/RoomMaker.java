@@ -128,6 +128,24 @@ public final class RoomMaker {
         return hit.isPresent() && (nobodyToStop || !curable(hit.get().bound()));
     }
 
+    /** The fenced group or tenant that keeps a claimant from taking back what it could without the fence; empty where none does. */
+    public Optional<QuotaPath> fenceInTheWay(Claimant claimant) {
+        for (SortedSet<Unit> ofGroup :
+                cluster.running(claimant.space().pool().id()).values()) {
+            for (Unit unit : ofGroup) {
+                Holder holder = unit.holder();
+                boolean other = !holder.tenure().path().equals(claimant.path());
+                Optional<QuotaPath> fence = other && rights.oldEnoughToBeReclaimed(holder)
+                        ? rights.fenceInTheWay(claimant, holder)
+                        : Optional.empty();
+                if (fence.isPresent()) {
+                    return fence;
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
     private static boolean curable(Admission.Bound bound) {
         return switch (bound) {
             case UNNAMED, NOT_PREEMPTIBLE -> false;

@@ -4,6 +4,7 @@ import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -50,6 +51,7 @@ public final class QuotaNode {
             boolean named,
             long sequence,
             OptionalLong drainByMillis,
+            boolean fence,
             List<Quota.Turn> turns) {}
 
     /** A node's own work is a child beside the groups under it, and comes first. */
@@ -382,6 +384,16 @@ public final class QuotaNode {
             }
         }
         return false;
+    }
+
+    /** The innermost fence around this node that the other lies outside of. */
+    public Optional<QuotaNode> fenceAgainst(QuotaNode other) {
+        for (QuotaNode node = this; node != null && !node.covers(other); node = node.parent) {
+            if (node.terms.fence()) {
+                return Optional.of(node);
+            }
+        }
+        return Optional.empty();
     }
 
     /** The ancestor (or this node) just below the given one; the given one must lie above. */

@@ -78,6 +78,7 @@ public final class QuotaTree {
                 true,
                 quota.sequence(),
                 quota.drainByMillis(),
+                quota.fence(),
                 quota.turns());
     }
 
@@ -97,6 +98,7 @@ public final class QuotaTree {
                 named,
                 Long.MAX_VALUE,
                 OptionalLong.empty(),
+                false,
                 turns);
     }
 
