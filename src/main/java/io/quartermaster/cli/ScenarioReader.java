@@ -343,7 +343,8 @@ final class ScenarioReader {
                     section.flag("consolidate").orElse(standard.consolidate()),
                     section.choice("reclaim", Settings.Reclaim.class).orElse(standard.reclaim()),
                     section.duration("patience"),
-                    section.duration("fairness-window")));
+                    section.duration("fairness-window"),
+                    section.duration("stale-gang-grace")));
         }
     }
 

@@ -21,6 +21,7 @@ final class EngineSettings {
                 config.fairnessWindow()
                         .map(Duration::toMillis)
                         .map(OptionalLong::of)
-                        .orElse(OptionalLong.empty()));
+                        .orElse(OptionalLong.empty()),
+                OptionalLong.empty());
     }
 }

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
  * The devices, or parts of them, that a workload holds in one pool, worker by worker in order of the worker's number.
@@ -43,6 +44,17 @@ public record Allocation(PoolId pool, List<Worker> workers) {
         List<Worker> rest = new ArrayList<>(workers);
         rest.removeIf(worker -> numbers.contains(worker.number()));
         return new Allocation(pool, rest);
+    }
+
+    /** The numbers of the workers on a node. */
+    public SortedSet<Integer> numbersOn(NodeId node) {
+        SortedSet<Integer> numbers = new TreeSet<>();
+        for (Worker worker : workers) {
+            if (worker.place() instanceof Place.OnNode place && place.node().equals(node)) {
+                numbers.add(worker.number());
+            }
+        }
+        return numbers;
     }
 
     /** Whether any worker is on the node. */

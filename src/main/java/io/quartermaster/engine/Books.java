@@ -48,6 +48,7 @@ final class Books {
     private final Map<String, List<Line>> ofTenant = new HashMap<>();
     private final Map<QueueId, StrictQueue> strictQueues = new HashMap<>();
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
+    private final SortedMap<WorkloadId, Workload> incomplete = new TreeMap<>();
     private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
     private long linesOpened;
 
@@ -153,6 +154,11 @@ final class Books {
         return nominated.isEmpty() ? List.of() : List.copyOf(nominated.values());
     }
 
+    /** All that lost workers which they cannot run without, in order of their ids. */
+    List<Workload> incomplete() {
+        return incomplete.isEmpty() ? List.of() : List.copyOf(incomplete.values());
+    }
+
     /** The first moment after another at which something that still holds devices was started. */
     OptionalLong startedAfter(long millis) {
         Long next = startedAt.higherKey(millis);
@@ -223,13 +229,16 @@ final class Books {
     private void hold(Workload workload, WorkloadState.Holding holding) {
         Tenure tenure = tenure(workload, holding.allocation());
         cluster.add(tenure, When.NOW);
-        if (holding.phase() instanceof WorkloadState.Phase.Running) {
+        if (holding.phase().isStaying()) {
             cluster.add(tenure, When.NEXT);
         } else {
             remaining(holding).ifPresent(rest -> cluster.add(tenure(workload, rest), When.NEXT));
         }
         holder(workload, holding).ifPresent(cluster::addRunning);
         growth(workload, holding).ifPresent(key -> join(key, workload));
+        if (holding.phase() instanceof WorkloadState.Phase.Incomplete) {
+            incomplete.put(workload.id(), workload);
+        }
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), 1, Integer::sum);
         }
@@ -260,6 +269,9 @@ final class Books {
         remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
         holder(workload, holding).ifPresent(cluster::removeRunning);
         growth(workload, holding).ifPresent(key -> quit(key, workload));
+        if (holding.phase() instanceof WorkloadState.Phase.Incomplete) {
+            incomplete.remove(workload.id());
+        }
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
         }
@@ -369,7 +381,7 @@ final class Books {
     static Tenure tenure(Workload workload, Allocation allocation) {
         boolean whole = !(workload.state() instanceof WorkloadState.Holding holding)
                 || holding.allocation().equals(allocation)
-                || !(holding.phase() instanceof WorkloadState.Phase.Running);
+                || !holding.phase().isStaying();
         return new Tenure(
                 workload.path(),
                 workload.user(),
@@ -383,6 +395,7 @@ final class Books {
     static Optional<Allocation> remaining(WorkloadState.Holding holding) {
         return switch (holding.phase()) {
             case WorkloadState.Phase.Running running -> Optional.of(holding.allocation());
+            case WorkloadState.Phase.Incomplete incomplete -> Optional.of(holding.allocation());
             case WorkloadState.Phase.Stopping stopping -> Optional.empty();
             case WorkloadState.Phase.Shrinking shrinking ->
                 Optional.of(holding.allocation().without(shrinking.workers()));
@@ -411,7 +424,7 @@ final class Books {
 
     /** The line for the workers that an elastic workload still misses. */
     private static Optional<Line.Key> growth(Workload workload, WorkloadState.Holding holding) {
-        boolean wants = holding.phase() instanceof WorkloadState.Phase.Running
+        boolean wants = holding.phase().isStaying()
                 && workload.nomination().isEmpty()
                 && !workload.held()
                 && holding.allocation().workers().size() < workload.shape().workers();

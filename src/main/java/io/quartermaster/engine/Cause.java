@@ -14,6 +14,8 @@ public enum Cause {
     CLOSE,
     /** The GPU time that it may use is used up. */
     BUDGET,
+    /** Workers that it cannot run without were lost, and not replaced in time. */
+    INCOMPLETE,
     /** Not by the scheduler: cancelled, timed out, or its node is being emptied. */
     ASKED
 }

@@ -47,6 +47,7 @@ record Endings(List<Ending> inOrder, long lastLeavesMillis) {
     private static long leaves(WorkloadState.Holding holding, long nowMillis) {
         return switch (holding.phase()) {
             case WorkloadState.Phase.Running running -> nowMillis;
+            case WorkloadState.Phase.Incomplete incomplete -> nowMillis;
             case WorkloadState.Phase.Stopping stopping -> stopping.deadlineMillis();
             case WorkloadState.Phase.Shrinking shrinking -> shrinking.deadlineMillis();
         };

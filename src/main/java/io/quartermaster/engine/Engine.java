@@ -144,7 +144,7 @@ public final class Engine {
     /** Whether it was told to stop, so that its leaving is no news. */
     private static boolean isLeaving(Workload workload) {
         return workload.state() instanceof WorkloadState.Holding holding
-                && !(holding.phase() instanceof WorkloadState.Phase.Running);
+                && !holding.phase().isStaying();
     }
 
     private void remove(WorkloadId id) {
@@ -248,6 +248,9 @@ public final class Engine {
         next = earlier(next, whenSomeoneHasWaitedEnough(nowMillis, open));
         turnAtMillis = whenTheCalendarTurns(nowMillis, open);
         next = earlier(next, whenABudgetEnds(nowMillis, open));
+        for (Workload workload : open.incomplete()) {
+            next = earlier(next, Planner.incompleteUntil(settings, workload));
+        }
         return earlier(turnAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
     }
 

@@ -17,5 +17,7 @@ public enum GivenUp {
     /** By now a limit or a cap is in the way. */
     LIMIT,
     /** Too little is left of a budget. */
-    BUDGET
+    BUDGET,
+    /** It lost workers that it cannot run without, and they were not replaced in time. */
+    INCOMPLETE
 }

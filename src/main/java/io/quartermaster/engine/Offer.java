@@ -32,14 +32,34 @@ record Offer(Line line, Workload head, Wish wish, boolean within, Attempt attemp
         return wish.ask();
     }
 
-    /** Within a group: higher priority, whole workloads before surplus workers, then first submitted. */
+    /** Within a group: higher priority, replacements of lost workers, whole workloads, then surplus workers; then first submitted. */
     static final Comparator<Offer> IN_GROUP = (a, b) -> {
         int byPriority = Integer.compare(b.line.key().priority(), a.line.key().priority());
-        int byWhole = byPriority != 0 ? byPriority : Boolean.compare(a.line.surplus(), b.line.surplus());
+        int byWhole = byPriority != 0 ? byPriority : a.part().compareTo(b.part());
         int byAge = byWhole != 0 ? byWhole : Line.IN_GROUP.compare(a.head, b.head);
         // Who moved from one line to another is for a moment the first of both.
         return byAge != 0 ? byAge : Long.compare(a.line.number(), b.line.number());
     };
+
+    /** What of its head is to start. */
+    enum Part {
+        /** A worker in the place of a lost one without which it cannot run. */
+        REPLACEMENT,
+        /** All that it starts with. */
+        WHOLE,
+        /** A worker more. */
+        SURPLUS
+    }
+
+    Part part() {
+        if (!line.surplus()) {
+            return Part.WHOLE;
+        }
+        return head.state() instanceof WorkloadState.Holding holding
+                        && holding.phase() instanceof WorkloadState.Phase.Incomplete
+                ? Part.REPLACEMENT
+                : Part.SURPLUS;
+    }
 
     /** This offer of the line's head, or the one before if it comes to the same. */
     static Offer of(Line line, Wish wish, Attempt attempt, @Nullable Offer before) {

@@ -22,6 +22,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -79,6 +80,7 @@ final class Planner {
         fixShares();
         recorder.begins(facts, books);
         settleNominations();
+        stopIncomplete();
         drain();
         close();
         endBudgets();
@@ -170,6 +172,45 @@ final class Planner {
         }
     }
 
+    /** Stops what is left of work whose lost workers were not replaced in time. */
+    private void stopIncomplete() {
+        for (Workload workload : books.incomplete()) {
+            OptionalLong due = incompleteUntil(settings, workload);
+            if (due.isPresent() && due.getAsLong() <= nowMillis) {
+                if (workload.nomination().isPresent()) {
+                    giveUp(workload, GivenUp.INCOMPLETE);
+                }
+                stopIncomplete(facts.workload(workload.id()));
+            }
+        }
+    }
+
+    private void stopIncomplete(Workload workload) {
+        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
+        long deadline = nowMillis + settings.graceMillis();
+        WorkloadState stopping = new WorkloadState.Holding(
+                holding.allocation(),
+                holding.startedMillis(),
+                new WorkloadState.Phase.Stopping(Cause.INCOMPLETE, deadline));
+        update(workload, workload.withState(stopping));
+        Receipt receipt = new Receipt(
+                Receipt.Right.INCOMPLETE,
+                List.of(),
+                List.of(),
+                List.of(new Receipt.Considered(workload.id(), Receipt.Outcome.STOPPED)));
+        decide(new Decision.Preempt(workload.id(), Cause.INCOMPLETE, Optional.empty(), deadline, receipt));
+    }
+
+    /** Until when lost workers of a workload may be replaced; empty where nobody sets an end to that, or it misses none. */
+    static OptionalLong incompleteUntil(Settings settings, Workload workload) {
+        return settings.staleGangGraceMillis().isPresent()
+                        && workload.state() instanceof WorkloadState.Holding holding
+                        && holding.phase() instanceof WorkloadState.Phase.Incomplete incomplete
+                ? OptionalLong.of(incomplete.sinceMillis()
+                        + settings.staleGangGraceMillis().getAsLong())
+                : OptionalLong.empty();
+    }
+
     /** Stops what is held beyond limits that hold for what runs, too. */
     private void drain() {
         for (QuotaNode node : dueToDrain()) {
@@ -224,7 +265,7 @@ final class Planner {
     private static boolean isFreeToStart(Workload workload) {
         return switch (workload.state()) {
             case WorkloadState.Waiting waiting -> true;
-            case WorkloadState.Holding holding -> holding.phase() instanceof WorkloadState.Phase.Running;
+            case WorkloadState.Holding holding -> holding.phase().isStaying();
         };
     }
 
@@ -431,8 +472,7 @@ final class Planner {
                 decide(new Decision.Start(workload.id(), place, rule));
             }
             case WorkloadState.Holding holding -> {
-                WorkloadState grown = new WorkloadState.Holding(
-                        holding.allocation().with(place), holding.startedMillis(), holding.phase());
+                WorkloadState grown = holding.with(place, workload.shape().minWorkers());
                 update(workload, workload.withState(grown).withNomination(Optional.empty()));
                 decide(new Decision.Grow(workload.id(), place, rule));
             }

@@ -116,7 +116,7 @@ final class Precedence {
         if (chosen.line().key().priority() != other.line().key().priority()) {
             return Turn.By.PRIORITY;
         }
-        if (chosen.line().surplus() != other.line().surplus()) {
+        if (chosen.part() != other.part()) {
             return Turn.By.WHOLE;
         }
         boolean byPlace = Line.isAtHead(chosen.head()) == Line.isAtHead(other.head())

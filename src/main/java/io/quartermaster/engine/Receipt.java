@@ -34,7 +34,9 @@ public record Receipt(Right right, List<Share> before, List<Share> after, List<C
         /** Its pool has closed and lets nothing go on; nobody claims what it holds. */
         CLOSED,
         /** A budget that it runs on has no more left than its grace; nobody claims what it holds. */
-        BUDGET_USED_UP
+        BUDGET_USED_UP,
+        /** It lost workers that it cannot run without, and they were not replaced in time; nobody claims what it holds. */
+        INCOMPLETE
     }
 
     /** One branch's numbers. */

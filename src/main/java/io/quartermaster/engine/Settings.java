@@ -11,6 +11,7 @@ import java.util.OptionalLong;
  * @param consolidate whether preemptible work may be moved to make room
  * @param patienceMillis work that waits longer than this for fit alone gets a claim; absent = never
  * @param fairnessWindowMillis half-life of what was used before in the fair share; absent = only the present counts
+ * @param staleGangGraceMillis how long a workload that lost workers which it cannot run without waits for others in their place; absent = without end
  */
 public record Settings(
         long minRuntimeMillis,
@@ -20,10 +21,19 @@ public record Settings(
         boolean consolidate,
         Reclaim reclaim,
         OptionalLong patienceMillis,
-        OptionalLong fairnessWindowMillis) {
+        OptionalLong fairnessWindowMillis,
+        OptionalLong staleGangGraceMillis) {
 
     public static final Settings DEFAULT = new Settings(
-            0, 0, 0, Spill.BEFORE_PREEMPTING, true, Reclaim.FAIR_SHARE, OptionalLong.empty(), OptionalLong.empty());
+            0,
+            0,
+            0,
+            Spill.BEFORE_PREEMPTING,
+            true,
+            Reclaim.FAIR_SHARE,
+            OptionalLong.empty(),
+            OptionalLong.empty(),
+            OptionalLong.empty());
 
     public Settings {
         if (minRuntimeMillis < 0 || reclaimMinRuntimeMillis < 0 || graceMillis < 0) {
@@ -45,7 +55,8 @@ public record Settings(
                 consolidate,
                 reclaim,
                 patienceMillis,
-                fairnessWindowMillis);
+                fairnessWindowMillis,
+                staleGangGraceMillis);
     }
 
     /** Whether every pool is tried for free room before room is made in any, or pool by pool. */

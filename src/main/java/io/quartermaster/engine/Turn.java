@@ -36,7 +36,7 @@ public record Turn(
         PAST_USE,
         /** Higher priority, in one group. */
         PRIORITY,
-        /** Whole workloads before surplus workers, in one group. */
+        /** Replacements of lost workers before whole workloads, and these before surplus workers, in one group. */
         WHOLE,
         /** It was stopped against its will. */
         AT_HEAD,

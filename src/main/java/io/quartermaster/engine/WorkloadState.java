@@ -33,13 +33,34 @@ public sealed interface WorkloadState {
      *
      * @param startedMillis when the plan that bound them was made; the later started gives way first
      */
-    record Holding(Allocation allocation, long startedMillis, Phase phase) implements WorkloadState {}
+    record Holding(Allocation allocation, long startedMillis, Phase phase) implements WorkloadState {
+
+        /** With further workers; whoever has all that it cannot run without is complete again. */
+        public Holding with(Allocation added, int minWorkers) {
+            Allocation all = allocation.with(added);
+            boolean complete =
+                    phase instanceof Phase.Incomplete && all.workers().size() >= minWorkers;
+            return new Holding(all, startedMillis, complete ? new Phase.Running() : phase);
+        }
+    }
 
     /** How far a workload that holds devices is. */
     sealed interface Phase {
 
+        /** Whether nothing of it was told to stop. */
+        default boolean isStaying() {
+            return this instanceof Running || this instanceof Incomplete;
+        }
+
         /** Bound, starting or running: all the same to the engine. */
         record Running() implements Phase {}
+
+        /**
+         * Workers that it cannot run without were lost; the rest waits for others in their place.
+         *
+         * @param sinceMillis when it lost the first of them
+         */
+        record Incomplete(long sinceMillis) implements Phase {}
 
         /** Told to stop; keeps its devices until it is reported gone, at the latest a little after the deadline. */
         record Stopping(Cause cause, long deadlineMillis) implements Phase {}

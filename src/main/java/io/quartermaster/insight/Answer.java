@@ -149,6 +149,7 @@ record Answer(
             case DRAIN -> StopCause.DRAIN;
             case CLOSE -> StopCause.CLOSE;
             case BUDGET -> StopCause.BUDGET;
+            case INCOMPLETE -> throw new IllegalStateException("here nothing goes on below its minimum");
             case ASKED -> throw new IllegalStateException("a plan asks nobody to stop for another's sake");
         };
     }

@@ -86,6 +86,7 @@ final class HandLedCell implements AutoCloseable {
                 true,
                 Settings.Reclaim.FAIR_SHARE,
                 OptionalLong.of(Duration.ofMinutes(10).toMillis()),
+                OptionalLong.empty(),
                 OptionalLong.empty());
     }
 

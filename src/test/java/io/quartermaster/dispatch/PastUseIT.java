@@ -67,7 +67,8 @@ class PastUseIT {
                 true,
                 Settings.Reclaim.FAIR_SHARE,
                 OptionalLong.empty(),
-                millis);
+                millis,
+                OptionalLong.empty());
     }
 
     @Test

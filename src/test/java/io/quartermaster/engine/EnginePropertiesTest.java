@@ -252,7 +252,10 @@ class EnginePropertiesTest {
             for (int event = 0; event < EVENTS; event++) {
                 cell.happen();
                 for (Decision decision : cell.plan().decisions()) {
-                    if (decision instanceof Decision.Preempt || decision instanceof Decision.Shrink) {
+                    boolean forWantOfWorkers =
+                            decision instanceof Decision.Preempt preempt && preempt.cause() == Cause.INCOMPLETE;
+                    boolean stops = decision instanceof Decision.Preempt || decision instanceof Decision.Shrink;
+                    if (stops && !forWantOfWorkers) {
                         assertThat(cell.workload(decision.workload()).preemptible())
                                 .isTrue();
                     }
@@ -272,12 +275,28 @@ class EnginePropertiesTest {
                     if (workload.state() instanceof WorkloadState.Holding holding) {
                         assertThat(holding.allocation().workers().size())
                                 .isBetween(
-                                        workload.shape().minWorkers(),
+                                        mayBeBelow(holding)
+                                                ? 1
+                                                : workload.shape().minWorkers(),
                                         workload.shape().workers());
+                        if (isIncomplete(holding)) {
+                            assertThat(Planner.incompleteUntil(cell.settings, workload)
+                                            .orElse(0))
+                                    .isGreaterThan(cell.nowMillis);
+                        }
                     }
                 }
             }
         });
+    }
+
+    /** Who lost workers, until others come in their place or the rest has stopped. */
+    private static boolean mayBeBelow(WorkloadState.Holding holding) {
+        return isIncomplete(holding) || holding.phase() instanceof WorkloadState.Phase.Stopping;
+    }
+
+    private static boolean isIncomplete(WorkloadState.Holding holding) {
+        return holding.phase() instanceof WorkloadState.Phase.Incomplete;
     }
 
     @Test

@@ -192,14 +192,31 @@ final class RandomCell {
             engine.apply(List.of(new Change.NodeSet(turned)));
             if (!turned.up()) {
                 for (Workload workload : List.copyOf(workloads.values())) {
-                    boolean lost = workload.state() instanceof WorkloadState.Holding holding
-                            && holding.allocation().touches(turned.id());
-                    if (lost) {
-                        set(workload.withState(WorkloadState.waiting()));
+                    if (workload.state() instanceof WorkloadState.Holding holding
+                            && holding.allocation().touches(turned.id())) {
+                        set(workload.withState(afterLoss(workload, holding, turned.id())));
                     }
                 }
             }
         }
+    }
+
+    /** Where lost workers are replaced, the rest of them goes on. */
+    private WorkloadState afterLoss(Workload workload, WorkloadState.Holding holding, NodeId node) {
+        Allocation rest = holding.allocation().without(holding.allocation().numbersOn(node));
+        boolean replaces = settings.staleGangGraceMillis().isPresent()
+                && holding.phase().isStaying()
+                && !rest.workers().isEmpty();
+        if (!replaces) {
+            return WorkloadState.waiting();
+        }
+        boolean complete = rest.workers().size() >= workload.shape().minWorkers();
+        return new WorkloadState.Holding(
+                rest,
+                holding.startedMillis(),
+                complete || holding.phase() instanceof WorkloadState.Phase.Incomplete
+                        ? holding.phase()
+                        : new WorkloadState.Phase.Incomplete(nowMillis));
     }
 
     private void changeOneQuota() {
@@ -247,10 +264,8 @@ final class RandomCell {
                                 .withNomination(Optional.empty());
                     case Decision.Grow grow -> {
                         WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
-                        yield workload.withState(new WorkloadState.Holding(
-                                        holding.allocation().with(grow.added()),
-                                        holding.startedMillis(),
-                                        holding.phase()))
+                        yield workload.withState(holding.with(
+                                        grow.added(), workload.shape().minWorkers()))
                                 .withNomination(Optional.empty());
                     }
                     case Decision.Preempt preempt ->
@@ -291,6 +306,7 @@ final class RandomCell {
             if (workload.state() instanceof WorkloadState.Holding holding) {
                 switch (holding.phase()) {
                     case WorkloadState.Phase.Running running -> {}
+                    case WorkloadState.Phase.Incomplete incomplete -> {}
                     case WorkloadState.Phase.Stopping stopping -> {
                         if (stopping.deadlineMillis() <= nowMillis) {
                             set(workload.withState(WorkloadState.waitingAgain(nowMillis, pausedOn(workload, holding))));
@@ -337,6 +353,7 @@ final class RandomCell {
             if (workload.state() instanceof WorkloadState.Holding holding) {
                 switch (holding.phase()) {
                     case WorkloadState.Phase.Running running -> {}
+                    case WorkloadState.Phase.Incomplete incomplete -> {}
                     case WorkloadState.Phase.Stopping stopping -> deadlines.add(stopping.deadlineMillis());
                     case WorkloadState.Phase.Shrinking shrinking -> deadlines.add(shrinking.deadlineMillis());
                 }

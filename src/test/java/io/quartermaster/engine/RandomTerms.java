@@ -91,7 +91,8 @@ final class RandomTerms {
                 chance(random, 2),
                 chance(random, 3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE,
                 chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty(),
-                chance(random, 4) ? OptionalLong.of(20_000) : OptionalLong.empty());
+                chance(random, 4) ? OptionalLong.of(20_000) : OptionalLong.empty(),
+                chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty());
     }
 
     private void randomPools() {

@@ -21,6 +21,11 @@ public record Holder(
         long sequence,
         OptionalLong leavingByMillis) {
 
+    /** Whether it has all workers that it cannot run without; else it is not moved. */
+    public boolean isComplete() {
+        return allocation().workers().size() >= minWorkers;
+    }
+
     public Allocation allocation() {
         return tenure.allocation();
     }

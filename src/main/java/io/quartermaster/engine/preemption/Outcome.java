@@ -165,6 +165,9 @@ final class Outcome {
     }
 
     private Optional<Allocation> place(Holder holder) {
+        if (!holder.isComplete()) {
+            return Optional.empty();
+        }
         List<Integer> numbers = new ArrayList<>();
         holder.allocation().workers().forEach(worker -> numbers.add(worker.number()));
         Tenure tenure = holder.tenure();
@@ -211,6 +214,7 @@ final class Outcome {
             case DRAINED -> Cause.DRAIN;
             case CLOSED -> Cause.CLOSE;
             case BUDGET_USED_UP -> Cause.BUDGET;
+            case INCOMPLETE -> Cause.INCOMPLETE;
         };
     }
 

@@ -210,7 +210,7 @@ public final class RoomMaker {
         cluster.running(claimant.space().pool().id()).forEach((path, units) -> {
             for (Unit unit : units) {
                 boolean another = !unit.holder().id().equals(claimant.id());
-                if (another && unit.core() && rights.oldEnough(unit.holder())) {
+                if (another && unit.core() && unit.holder().isComplete() && rights.oldEnough(unit.holder())) {
                     Unit whole = Unit.whole(unit.holder());
                     for (NodeId node : whole.nodes()) {
                         byNode.computeIfAbsent(node, id -> new TreeMap<>())

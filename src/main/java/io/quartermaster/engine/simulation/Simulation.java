@@ -135,17 +135,17 @@ public final class Simulation {
         shell.happen(now);
         for (Scenario.Event event : scenario.timeline()) {
             if (event.atMillis() == now) {
-                event.acts().forEach(this::act);
+                event.acts().forEach(act -> act(act, now));
             }
         }
     }
 
-    private void act(Scenario.Act act) {
+    private void act(Scenario.Act act, long now) {
         switch (act) {
             case Scenario.Act.Submit submit -> submit(submit.job());
             case Scenario.Act.End end -> shell.end(end.workload());
-            case Scenario.Act.NodeDown down -> node(down.node(), false);
-            case Scenario.Act.NodeUp up -> node(up.node(), true);
+            case Scenario.Act.NodeDown down -> node(down.node(), false, now);
+            case Scenario.Act.NodeUp up -> node(up.node(), true, now);
             case Scenario.Act.SetQuota set -> engine.apply(List.of(new Change.QuotaSet(set.quota())));
             case Scenario.Act.OrderQueue order -> shell.order(order);
             case Scenario.Act.SetQueue set -> engine.apply(List.of(set.queue()));
@@ -153,7 +153,7 @@ public final class Simulation {
         }
     }
 
-    private void node(NodeId id, boolean up) {
+    private void node(NodeId id, boolean up, long now) {
         Node node = world.nodes.get(id);
         if (node == null) {
             throw new IllegalArgumentException("no node " + id);
@@ -166,7 +166,11 @@ public final class Simulation {
                     && world.allocation(workload.id())
                             .filter(held -> held.touches(id))
                             .isPresent()) {
-                shell.lose(workload);
+                shell.lose(
+                        workload,
+                        id,
+                        now,
+                        scenario.settings().staleGangGraceMillis().isPresent());
             }
         }
     }

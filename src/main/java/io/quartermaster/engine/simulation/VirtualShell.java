@@ -5,6 +5,7 @@ import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.Change;
 import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
@@ -50,6 +51,7 @@ final class VirtualShell {
             noteEnd(workload, holding.startedMillis(), notBeforeMillis);
             switch (holding.phase()) {
                 case WorkloadState.Phase.Running running -> {}
+                case WorkloadState.Phase.Incomplete incomplete -> {}
                 case WorkloadState.Phase.Stopping stopping ->
                     leaves.put(workload.id(), Math.max(notBeforeMillis, stopping.deadlineMillis()));
                 case WorkloadState.Phase.Shrinking shrinking ->
@@ -92,8 +94,22 @@ final class VirtualShell {
         }
     }
 
-    /** What it ran on is gone: it waits again. */
-    void lose(Workload workload) {
+    /**
+     * A node that it ran on is gone: it waits again.
+     *
+     * @param replaces whether it keeps the workers that it has elsewhere, if nothing of it was told to stop, until those on the node are replaced
+     */
+    void lose(Workload workload, NodeId node, long nowMillis, boolean replaces) {
+        WorkloadState.Holding holding = holding(workload);
+        Allocation rest = holding.allocation().without(holding.allocation().numbersOn(node));
+        if (replaces && holding.phase().isStaying() && !rest.workers().isEmpty()) {
+            boolean complete = rest.workers().size() >= workload.shape().minWorkers();
+            WorkloadState.Phase phase = complete || holding.phase() instanceof WorkloadState.Phase.Incomplete
+                    ? holding.phase()
+                    : new WorkloadState.Phase.Incomplete(nowMillis);
+            state(workload.withState(new WorkloadState.Holding(rest, holding.startedMillis(), phase)));
+            return;
+        }
         ends.remove(workload.id());
         leaves.remove(workload.id());
         state(workload.withState(WorkloadState.waiting()));
@@ -116,6 +132,7 @@ final class VirtualShell {
         if (workload != null && workload.state() instanceof WorkloadState.Holding holding) {
             switch (holding.phase()) {
                 case WorkloadState.Phase.Running running -> {}
+                case WorkloadState.Phase.Incomplete incomplete -> {}
                 case WorkloadState.Phase.Stopping stopping -> {
                     if (habits.waitsAgain(workload, stopping.cause())) {
                         ends.remove(id);
@@ -155,8 +172,8 @@ final class VirtualShell {
             }
             case Decision.Grow grow -> {
                 WorkloadState.Holding holding = holding(workload);
-                Allocation all = holding.allocation().with(grow.added());
-                write(workload.withState(new WorkloadState.Holding(all, holding.startedMillis(), holding.phase()))
+                write(workload.withState(
+                                holding.with(grow.added(), workload.shape().minWorkers()))
                         .withNomination(Optional.empty()));
             }
             case Decision.Preempt preempt -> {

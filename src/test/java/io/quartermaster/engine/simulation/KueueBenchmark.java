@@ -130,7 +130,8 @@ class KueueBenchmark {
                 usual.consolidate(),
                 usual.reclaim(),
                 usual.patienceMillis(),
-                usual.fairnessWindowMillis());
+                usual.fairnessWindowMillis(),
+                usual.staleGangGraceMillis());
     }
 
     /** One set-up, played to its end. */
