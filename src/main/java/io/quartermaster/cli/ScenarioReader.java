@@ -335,16 +335,19 @@ final class ScenarioReader {
     private Settings settings(YamlSection given) {
         try (YamlSection section = given) {
             Settings standard = Settings.DEFAULT;
-            return section.made(() -> new Settings(
-                    section.duration("min-runtime").orElse(standard.minRuntimeMillis()),
-                    section.duration("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()),
-                    section.duration("grace").orElse(standard.graceMillis()),
-                    section.choice("spill", Settings.Spill.class).orElse(standard.spill()),
-                    section.flag("consolidate").orElse(standard.consolidate()),
-                    section.choice("reclaim", Settings.Reclaim.class).orElse(standard.reclaim()),
-                    section.duration("patience"),
-                    section.duration("fairness-window"),
-                    section.duration("stale-gang-grace")));
+            return section.made(() -> standard.but()
+                    .minRuntimeMillis(section.duration("min-runtime").orElse(standard.minRuntimeMillis()))
+                    .reclaimMinRuntimeMillis(
+                            section.duration("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()))
+                    .graceMillis(section.duration("grace").orElse(standard.graceMillis()))
+                    .spill(section.choice("spill", Settings.Spill.class).orElse(standard.spill()))
+                    .borrow(section.choice("borrow", Settings.Borrow.class).orElse(standard.borrow()))
+                    .consolidate(section.flag("consolidate").orElse(standard.consolidate()))
+                    .reclaim(section.choice("reclaim", Settings.Reclaim.class).orElse(standard.reclaim()))
+                    .patienceMillis(section.duration("patience"))
+                    .fairnessWindowMillis(section.duration("fairness-window"))
+                    .staleGangGraceMillis(section.duration("stale-gang-grace"))
+                    .settings());
         }
     }
 

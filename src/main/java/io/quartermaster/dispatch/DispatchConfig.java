@@ -1,5 +1,6 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.engine.Settings;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
@@ -48,6 +49,13 @@ interface DispatchConfig {
     /** A running workload younger than this is no victim, nor is it moved. */
     @WithDefault("0s")
     Duration minRuntime();
+
+    /**
+     * What work of several pools tries first where it could have its own back in one and borrow in another: {@code before-reclaiming}, it borrows, and
+     * nobody is stopped; {@code after-reclaiming}, it takes back what is reserved for it, and is not the first to give way then.
+     */
+    @WithDefault("before-reclaiming")
+    Settings.Borrow borrow();
 
     /** How long work that is blocked only by fit waits before nodes are kept for it. */
     @WithDefault("10m")

@@ -10,18 +10,15 @@ final class EngineSettings {
     private EngineSettings() {}
 
     static Settings of(DispatchConfig config) {
-        return new Settings(
-                config.minRuntime().toMillis(),
-                0,
-                0,
-                Settings.Spill.BEFORE_PREEMPTING,
-                true,
-                Settings.Reclaim.FAIR_SHARE,
-                OptionalLong.of(config.patience().toMillis()),
-                config.fairnessWindow()
+        return Settings.DEFAULT
+                .but()
+                .minRuntimeMillis(config.minRuntime().toMillis())
+                .borrow(config.borrow())
+                .patienceMillis(OptionalLong.of(config.patience().toMillis()))
+                .fairnessWindowMillis(config.fairnessWindow()
                         .map(Duration::toMillis)
                         .map(OptionalLong::of)
-                        .orElse(OptionalLong.empty()),
-                OptionalLong.empty());
+                        .orElse(OptionalLong.empty()))
+                .settings();
     }
 }

@@ -18,6 +18,8 @@ record Offer(Line line, Workload head, Wish wish, boolean within, Attempt attemp
     enum Attempt {
         /** Free room is looked for. */
         START,
+        /** Room is to be made without borrowing: by moving, or by taking back what is reserved. */
+        TAKE_BACK,
         /** Room is to be made. */
         MAKE_ROOM,
         /** Nothing: it is known to be in vain. Until its turn its branches stand for it all the same. */

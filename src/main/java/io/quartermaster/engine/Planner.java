@@ -272,6 +272,7 @@ final class Planner {
     private void tryOffer(Offer offer) {
         switch (offer.attempt()) {
             case START -> tryToStart(offer);
+            case TAKE_BACK -> tryToTakeBack(offer);
             case MAKE_ROOM -> tryToMakeRoom(offer);
             case NONE -> giveUp(offer.line());
         }
@@ -291,13 +292,20 @@ final class Planner {
         claims.standAgain();
     }
 
+    private void tryToTakeBack(Offer offer) {
+        if (startingWithFewer.contains(offer.line())
+                || !makeRoom(offer, offer.wish(), Claimant.Means.TAKING_BACK_RESERVED)) {
+            proposals.nothingToTakeBack(offer);
+        }
+    }
+
     private void tryToMakeRoom(Offer offer) {
         if (startingWithFewer.contains(offer.line())) {
             giveUp(offer.line());
             return;
         }
         if (settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
-            if (!makeRoom(offer, offer.wish())) {
+            if (!makeRoom(offer, offer.wish(), Claimant.Means.STOPPING)) {
                 proposals.noRoomAtAll(offer);
                 if (offer.line().takesFewer() && proposals.hasTriedAll(offer.line())) {
                     giveUp(offer.line());
@@ -307,7 +315,7 @@ final class Planner {
         }
         boolean made = false;
         for (Wish wish : wishes.of(offer.line())) {
-            made = made || (wish.mayStart() && makeRoom(offer, wish));
+            made = made || (wish.mayStart() && makeRoom(offer, wish, Claimant.Means.STOPPING));
         }
         if (!made) {
             giveUp(offer.line());
@@ -388,7 +396,7 @@ final class Planner {
     }
 
     /** Tells victims to stop and keeps the place for the line's head; false when no room can be made, or it would come too late. */
-    private boolean makeRoom(Offer offer, Wish wish) {
+    private boolean makeRoom(Offer offer, Wish wish, Claimant.Means asked) {
         Line line = offer.line();
         if (!wishes.couldEver(line, wish) || !wish.mayStartIn(settings.graceMillis())) {
             return false;
@@ -397,7 +405,7 @@ final class Planner {
         Workload head = line.head();
         Request request = wishes.request(line);
         Optional<Room> room = roomMaker.makeRoom(
-                wish.claimant(head, request, means(head, wish.space().pool())),
+                wish.claimant(head, request, means(head, wish.space().pool(), asked)),
                 claims.any() ? Optional.empty() : wish.kind());
         room.ifPresent(made -> {
             made.evictions().forEach(eviction -> evict(eviction, Optional.of(head.id())));
@@ -409,10 +417,11 @@ final class Planner {
         return room.isPresent();
     }
 
-    private Claimant.Means means(Workload claimant, Pool pool) {
+    /** What is asked for, unless the pool waits before it stops anything. */
+    private Claimant.Means means(Workload claimant, Pool pool, Claimant.Means asked) {
         return nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()
                 ? Claimant.Means.MOVING_ONLY
-                : Claimant.Means.STOPPING;
+                : asked;
     }
 
     private void evict(Room.Eviction eviction, Optional<WorkloadId> successor) {

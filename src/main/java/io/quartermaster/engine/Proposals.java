@@ -30,6 +30,7 @@ final class Proposals {
     private final Set<Line> blocked = new LinkedHashSet<>();
     private final Map<Line, Set<PoolId>> withoutFreeRoom = new HashMap<>();
     private final Map<Line, Set<PoolId>> withoutAnyRoom = new HashMap<>();
+    private final Map<Line, Set<PoolId>> withoutAnythingToTakeBack = new HashMap<>();
     private final Set<Line> noted = new LinkedHashSet<>();
     private final Map<Line, @Nullable Offer> unhurried = new HashMap<>();
     private Knowledge knowledge = NOTHING;
@@ -108,6 +109,11 @@ final class Proposals {
         note(withoutFreeRoom, offer);
     }
 
+    /** Nor can any be made there without borrowing. */
+    void nothingToTakeBack(Offer offer) {
+        note(withoutAnythingToTakeBack, offer);
+    }
+
     /** Nor can any be made in that pool. */
     void noRoomAtAll(Offer offer) {
         note(withoutAnyRoom, offer);
@@ -179,8 +185,15 @@ final class Proposals {
         if (!line.isTurn() || facts.standing(line.key().path()) != Change.Standing.GOOD) {
             return null;
         }
+        List<Wish> all = wishes.of(line);
+        if (settings.borrow() == Settings.Borrow.AFTER_RECLAIMING && all.size() > 1) {
+            Offer offer = withoutBorrowing(line, all, before);
+            if (offer != null) {
+                return offer;
+            }
+        }
         List<Offer> lastResorts = new ArrayList<>();
-        for (Wish wish : wishes.of(line)) {
+        for (Wish wish : all) {
             boolean mayStart = wish.mayStart();
             if ((mayStart || wishes.least(line, wish).mayStart()) && !has(withoutAnyRoom, line, wish)) {
                 boolean free = mayStart
@@ -199,5 +212,22 @@ final class Proposals {
             }
         }
         return lastResorts.isEmpty() ? null : lastResorts.getFirst();
+    }
+
+    /** In the pools in which the line's head stays within what is reserved: free room in any of them, then room that others give back. */
+    private @Nullable Offer withoutBorrowing(Line line, List<Wish> all, @Nullable Offer before) {
+        Wish takeBack = null;
+        for (Wish wish : all) {
+            if (wish.mayStart() && wish.ask().withinReserved()) {
+                if (!has(withoutFreeRoom, line, wish)
+                        && Admission.atOnce(wish.ask()).isEmpty()) {
+                    return Offer.of(line, wish, Offer.Attempt.START, before);
+                }
+                if (takeBack == null && !has(withoutAnythingToTakeBack, line, wish)) {
+                    takeBack = wish;
+                }
+            }
+        }
+        return takeBack == null ? null : Offer.of(line, takeBack, Offer.Attempt.TAKE_BACK, before);
     }
 }

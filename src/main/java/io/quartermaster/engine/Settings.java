@@ -18,6 +18,7 @@ public record Settings(
         long reclaimMinRuntimeMillis,
         long graceMillis,
         Spill spill,
+        Borrow borrow,
         boolean consolidate,
         Reclaim reclaim,
         OptionalLong patienceMillis,
@@ -29,6 +30,7 @@ public record Settings(
             0,
             0,
             Spill.BEFORE_PREEMPTING,
+            Borrow.BEFORE_RECLAIMING,
             true,
             Reclaim.FAIR_SHARE,
             OptionalLong.empty(),
@@ -46,23 +48,21 @@ public record Settings(
         return Math.max(minRuntimeMillis, reclaimMinRuntimeMillis);
     }
 
-    public Settings withGraceMillis(long millis) {
-        return new Settings(
-                minRuntimeMillis,
-                reclaimMinRuntimeMillis,
-                millis,
-                spill,
-                consolidate,
-                reclaim,
-                patienceMillis,
-                fairnessWindowMillis,
-                staleGangGraceMillis);
+    /** These, to be changed. */
+    public Builder but() {
+        return new Builder(this);
     }
 
     /** Whether every pool is tried for free room before room is made in any, or pool by pool. */
     public enum Spill {
         BEFORE_PREEMPTING,
         AFTER_PREEMPTING
+    }
+
+    /** Of work of several pools: what it tries first where it could have its own back in one, and borrow in another. */
+    public enum Borrow {
+        BEFORE_RECLAIMING,
+        AFTER_RECLAIMING
     }
 
     /** What another group may be made to give back for. */
@@ -72,5 +72,96 @@ public record Settings(
         /** Reservations only. */
         RESERVED,
         NONE
+    }
+
+    /** Settings as they come together. */
+    public static final class Builder {
+        private long minRuntimeMillis;
+        private long reclaimMinRuntimeMillis;
+        private long graceMillis;
+        private Spill spill;
+        private Borrow borrow;
+        private boolean consolidate;
+        private Reclaim reclaim;
+        private OptionalLong patienceMillis;
+        private OptionalLong fairnessWindowMillis;
+        private OptionalLong staleGangGraceMillis;
+
+        private Builder(Settings from) {
+            minRuntimeMillis = from.minRuntimeMillis;
+            reclaimMinRuntimeMillis = from.reclaimMinRuntimeMillis;
+            graceMillis = from.graceMillis;
+            spill = from.spill;
+            borrow = from.borrow;
+            consolidate = from.consolidate;
+            reclaim = from.reclaim;
+            patienceMillis = from.patienceMillis;
+            fairnessWindowMillis = from.fairnessWindowMillis;
+            staleGangGraceMillis = from.staleGangGraceMillis;
+        }
+
+        public Builder minRuntimeMillis(long millis) {
+            minRuntimeMillis = millis;
+            return this;
+        }
+
+        public Builder reclaimMinRuntimeMillis(long millis) {
+            reclaimMinRuntimeMillis = millis;
+            return this;
+        }
+
+        public Builder graceMillis(long millis) {
+            graceMillis = millis;
+            return this;
+        }
+
+        public Builder spill(Spill when) {
+            spill = when;
+            return this;
+        }
+
+        public Builder borrow(Borrow when) {
+            borrow = when;
+            return this;
+        }
+
+        public Builder consolidate(boolean may) {
+            consolidate = may;
+            return this;
+        }
+
+        public Builder reclaim(Reclaim what) {
+            reclaim = what;
+            return this;
+        }
+
+        public Builder patienceMillis(OptionalLong millis) {
+            patienceMillis = millis;
+            return this;
+        }
+
+        public Builder fairnessWindowMillis(OptionalLong millis) {
+            fairnessWindowMillis = millis;
+            return this;
+        }
+
+        public Builder staleGangGraceMillis(OptionalLong millis) {
+            staleGangGraceMillis = millis;
+            return this;
+        }
+
+        public Settings settings() {
+            return new Settings(
+                    minRuntimeMillis,
+                    reclaimMinRuntimeMillis,
+                    graceMillis,
+                    spill,
+                    borrow,
+                    consolidate,
+                    reclaim,
+                    patienceMillis,
+                    fairnessWindowMillis,
+                    staleGangGraceMillis);
+        }
     }
 }

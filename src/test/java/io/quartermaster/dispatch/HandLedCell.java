@@ -78,16 +78,10 @@ final class HandLedCell implements AutoCloseable {
     }
 
     private static Settings settings() {
-        return new Settings(
-                0,
-                0,
-                0,
-                Settings.Spill.BEFORE_PREEMPTING,
-                true,
-                Settings.Reclaim.FAIR_SHARE,
-                OptionalLong.of(Duration.ofMinutes(10).toMillis()),
-                OptionalLong.empty(),
-                OptionalLong.empty());
+        return Settings.DEFAULT
+                .but()
+                .patienceMillis(OptionalLong.of(Duration.ofMinutes(10).toMillis()))
+                .settings();
     }
 
     @Override

@@ -59,16 +59,7 @@ class PastUseIT {
     }
 
     private static Settings window(OptionalLong millis) {
-        return new Settings(
-                0,
-                0,
-                0,
-                Settings.Spill.BEFORE_PREEMPTING,
-                true,
-                Settings.Reclaim.FAIR_SHARE,
-                OptionalLong.empty(),
-                millis,
-                OptionalLong.empty());
+        return Settings.DEFAULT.but().fairnessWindowMillis(millis).settings();
     }
 
     @Test

@@ -83,16 +83,20 @@ final class RandomTerms {
     }
 
     private static Settings randomSettings(Random random) {
-        return new Settings(
-                chance(random, 4) ? 3_000 : 0,
-                chance(random, 4) ? 5_000 : 0,
-                chance(random, 2) ? 0 : 4_000,
-                chance(random, 2) ? Settings.Spill.BEFORE_PREEMPTING : Settings.Spill.AFTER_PREEMPTING,
-                chance(random, 2),
-                chance(random, 3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE,
-                chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty(),
-                chance(random, 4) ? OptionalLong.of(20_000) : OptionalLong.empty(),
-                chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty());
+        return Settings.DEFAULT
+                .but()
+                .minRuntimeMillis(chance(random, 4) ? 3_000 : 0)
+                .reclaimMinRuntimeMillis(chance(random, 4) ? 5_000 : 0)
+                .graceMillis(chance(random, 2) ? 0 : 4_000)
+                .spill(chance(random, 2) ? Settings.Spill.BEFORE_PREEMPTING : Settings.Spill.AFTER_PREEMPTING)
+                .borrow(chance(random, 2) ? Settings.Borrow.BEFORE_RECLAIMING : Settings.Borrow.AFTER_RECLAIMING)
+                .consolidate(chance(random, 2))
+                .reclaim(chance(random, 3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE)
+                .patienceMillis(chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty())
+                .fairnessWindowMillis(chance(random, 4) ? OptionalLong.of(20_000) : OptionalLong.empty())
+                .staleGangGraceMillis(
+                        chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty())
+                .settings();
     }
 
     private void randomPools() {

@@ -28,6 +28,8 @@ public record Claimant(
     public enum Means {
         /** What runs may be moved, and stopped as far as the rights go. */
         STOPPING,
+        /** What runs may be moved, and stopped as far as the claimant takes back what is reserved for it. */
+        TAKING_BACK_RESERVED,
         /** What runs may be moved: it has not waited long enough for more. */
         MOVING_ONLY
     }

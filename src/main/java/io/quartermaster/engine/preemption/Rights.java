@@ -99,7 +99,8 @@ final class Rights {
             case RESERVED -> byReserved(claimant, pairs);
             case FAIR_SHARE ->
                 byReserved(claimant, pairs)
-                        .or(() -> grants(claimant, pairs, QuotaNode::fairGpuMilli, false)
+                        .or(() -> claimant.means() != Claimant.Means.TAKING_BACK_RESERVED
+                                        && grants(claimant, pairs, QuotaNode::fairGpuMilli, false)
                                 ? Optional.of(Receipt.Right.FAIR_SHARE)
                                 : Optional.empty());
         };

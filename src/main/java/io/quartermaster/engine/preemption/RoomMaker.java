@@ -94,7 +94,8 @@ public final class RoomMaker {
         }
         boolean onlyOwnGroupHelps = hit.isPresent() && hit.get().ceiling().isPresent();
         List<Unit> lower = ofLowerPriority(claimant);
-        for (Way way : Way.values()) {
+        boolean onlyBack = claimant.means() == Claimant.Means.TAKING_BACK_RESERVED;
+        for (Way way : onlyBack ? List.of(Way.RECLAIM) : List.of(Way.values())) {
             boolean possible =
                     (!way.fromOthers || rights.couldReclaim(claimant.ask(), way.fromOwnGroup ? lower : List.of()))
                             && (!way.fromOwnGroup || !lower.isEmpty())

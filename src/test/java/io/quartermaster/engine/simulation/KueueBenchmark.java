@@ -121,17 +121,7 @@ class KueueBenchmark {
     }
 
     private static Settings minRuntime(long millis) {
-        Settings usual = Settings.DEFAULT;
-        return new Settings(
-                millis,
-                0,
-                0,
-                usual.spill(),
-                usual.consolidate(),
-                usual.reclaim(),
-                usual.patienceMillis(),
-                usual.fairnessWindowMillis(),
-                usual.staleGangGraceMillis());
+        return Settings.DEFAULT.but().minRuntimeMillis(millis).settings();
     }
 
     /** One set-up, played to its end. */
