@@ -249,12 +249,16 @@ create table profile (
     node_labels     jsonb not null default '{}',
     required_level  text,
     preferred_level text,
+    slice_workers   int,
+    slice_level     text,
     pool_ids        uuid[] not null,
     max_runtime_ms  bigint check (max_runtime_ms > 0),
     created_at      timestamptz not null default clock_timestamp(),
     version         bigint not null default 0,
     retired_at      timestamptz,
     primary key (tenant_id, id),
+    check (slice_workers is null and slice_level is null
+        or slice_workers > 0 and slice_level is not null and workers % slice_workers = 0 and min_workers % slice_workers = 0),
     check (gpu_memory_mib is null or gpu_milli = 0 and mig is null),
     check (max_gpus is null or gpu_milli > 0 and gpu_milli % 1000 = 0 and gpu_devices = 1 and mig is null)
 );

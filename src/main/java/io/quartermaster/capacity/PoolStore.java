@@ -93,7 +93,7 @@ class PoolStore {
                 .preparedQuery("""
                         select f.tenant_id || ' ' || f.name from profile f
                          where f.retired_at is null and $1 = any(f.pool_ids) and exists (
-                                select 1 from unnest(array[f.required_level, f.preferred_level]) named(level)
+                                select 1 from unnest(array[f.required_level, f.preferred_level, f.slice_level]) named(level)
                                  where named.level = any($2) and not exists (
                                        select 1 from pool o where o.id = any(f.pool_ids) and o.id <> $1 and named.level = any(o.topology_levels)))
                          order by 1

@@ -3,6 +3,7 @@ package io.quartermaster.cli;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.Slice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -23,6 +24,7 @@ record WorkloadForm(
         SortedMap<String, String> labels,
         Optional<String> requiredLevel,
         Optional<String> preferredLevel,
+        Optional<Slice> slice,
         List<PoolId> pools) {
 
     /** How much of each GPU. */
@@ -39,6 +41,8 @@ record WorkloadForm(
         Optional<YamlSection> topology = section.section("topology");
         Optional<String> required = topology.flatMap(levels -> levels.text("required"));
         Optional<String> preferred = topology.flatMap(levels -> levels.text("preferred"));
+        Optional<Slice> slice =
+                topology.flatMap(levels -> levels.section("slice")).map(WorkloadForm::slice);
         topology.ifPresent(YamlSection::close);
         List<PoolId> wanted = new ArrayList<>();
         for (String pool : section.texts("pools")) {
@@ -58,7 +62,19 @@ record WorkloadForm(
                 section.labels("labels"),
                 required,
                 preferred,
+                slice,
                 wanted);
+    }
+
+    private static Slice slice(YamlSection given) {
+        try (YamlSection section = given) {
+            OptionalInt workers = section.count("workers");
+            Optional<String> level = section.text("required");
+            if (workers.isEmpty() || level.isEmpty()) {
+                throw section.error("a slice says its 'workers' and the level that is 'required'");
+            }
+            return section.made(() -> new Slice(workers.getAsInt(), level.get()));
+        }
     }
 
     private static Optional<Gpus> gpus(YamlSection section) {
@@ -85,6 +101,7 @@ record WorkloadForm(
                 labels.isEmpty() ? profile.labels : labels,
                 requiredLevel.or(profile::requiredLevel),
                 preferredLevel.or(profile::preferredLevel),
+                slice.or(profile::slice),
                 pools.isEmpty() ? profile.pools : pools);
     }
 
@@ -99,7 +116,8 @@ record WorkloadForm(
                 memoryMiB.orElse(0),
                 labels,
                 requiredLevel,
-                preferredLevel);
+                preferredLevel,
+                slice);
     }
 
     private GpuRequest request() {

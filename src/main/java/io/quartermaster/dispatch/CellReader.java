@@ -43,7 +43,7 @@ final class CellReader {
                    w.wish, w.state, w.attempts, w.at_head_since, w.place, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
                    f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
-                   case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.pool_ids,
+                   case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
                    case when f.gpu_memory_mib is not null then (select array_agg(waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) order by x.place)
                        from unnest(f.pool_ids) with ordinality as x(id, place)) end as waiting_gpu_milli,
@@ -381,9 +381,11 @@ final class CellReader {
                 row.getLong("cpu_milli"),
                 row.getLong("memory_mib"),
                 labels,
-                new Profile.Topology(
-                        Optional.ofNullable(row.getString("required_level")),
-                        Optional.ofNullable(row.getString("preferred_level"))),
+                Profile.Topology.of(
+                        row.getString("required_level"),
+                        row.getString("preferred_level"),
+                        row.getInteger("slice_workers"),
+                        row.getString("slice_level")),
                 Arrays.asList(row.getArrayOfUUIDs("pool_ids")));
     }
 

@@ -240,23 +240,25 @@ final class EngineFacts {
                 terms.memoryMiB(),
                 new TreeMap<>(terms.labels()),
                 terms.topology().required(),
-                terms.topology().preferred());
+                terms.topology().preferred(),
+                terms.topology().slice());
     }
 
-    /** Surplus workers that ended by themselves are not asked for again. */
+    /** Surplus workers that ended by themselves are not asked for again, nor what else was of their slice. */
     private static Shape shape(WorkloadRecord record, Shape whole) {
         int done = record.attempt().map(attempt -> attempt.surplus().done()).orElse(0);
         return done == 0
                 ? whole
                 : new Shape(
-                        Math.max(whole.minWorkers(), whole.workers() - done),
+                        Math.max(whole.minWorkers(), (whole.workers() - done) / whole.step() * whole.step()),
                         whole.minWorkers(),
                         whole.gpus(),
                         whole.cpuMilli(),
                         whole.memoryMiB(),
                         whole.labels(),
                         whole.requiredLevel(),
-                        whole.preferredLevel());
+                        whole.preferredLevel(),
+                        whole.slice());
     }
 
     static QueueId queue(UUID id) {

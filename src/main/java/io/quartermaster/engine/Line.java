@@ -144,7 +144,9 @@ final class Line implements Touches.Touch {
     /** Whether it may be on every node that its shape allows. */
     boolean takesAnyNode() {
         return key.only().isEmpty()
-                && (!surplus() || key.shape().requiredLevel().isEmpty());
+                && (!surplus()
+                        || key.shape().requiredLevel().isEmpty()
+                                && key.shape().slice().isEmpty());
     }
 
     /** Everybody in it, in order. */
@@ -212,11 +214,13 @@ final class Line implements Touches.Touch {
         return known;
     }
 
-    /** The numbers of the workers that the head asks for now: its first ones, or the first that it misses. */
+    /** The numbers of the workers that the head asks for now: its first ones, or the first that it misses, with those of its slice. */
     List<Integer> numbersWanted() {
         List<Integer> numbers = new ArrayList<>();
         if (head().state() instanceof WorkloadState.Holding holding) {
-            numbers.add(missing(holding.allocation()).first());
+            SortedSet<Integer> missing = missing(holding.allocation());
+            int step = key.shape().step();
+            numbers.addAll(missing.headSet((missing.first() / step + 1) * step));
         } else {
             for (int number = 0; number < key.shape().minWorkers(); number++) {
                 numbers.add(number);
@@ -243,7 +247,10 @@ final class Line implements Touches.Touch {
 
     /** How many workers its head asks for. */
     int workersOfHead() {
-        return surplus() ? 1 : key.shape().minWorkers();
+        if (!surplus()) {
+            return key.shape().minWorkers();
+        }
+        return key.shape().slice().isEmpty() ? 1 : numbersWanted().size();
     }
 
     /** Why its members wait, as they were told last. */

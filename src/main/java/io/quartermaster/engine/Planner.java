@@ -481,7 +481,7 @@ final class Planner {
                 decide(new Decision.Start(workload.id(), place, rule));
             }
             case WorkloadState.Holding holding -> {
-                WorkloadState grown = holding.with(place, workload.shape().minWorkers());
+                WorkloadState grown = holding.with(place, workload.shape());
                 update(workload, workload.withState(grown).withNomination(Optional.empty()));
                 decide(new Decision.Grow(workload.id(), place, rule));
             }

@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import java.util.Collections;
+import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -16,6 +17,7 @@ import java.util.TreeMap;
  * @param labels only on nodes that have all of these
  * @param requiredLevel all workers inside one domain of this topology level
  * @param preferredLevel inside one domain of this level where possible
+ * @param slice what of them is closer together; both numbers of workers are whole slices
  */
 public record Shape(
         int workers,
@@ -25,17 +27,37 @@ public record Shape(
         long memoryMiB,
         SortedMap<String, String> labels,
         Optional<String> requiredLevel,
-        Optional<String> preferredLevel) {
+        Optional<String> preferredLevel,
+        Optional<Slice> slice) {
 
     public Shape {
         if (minWorkers < 1 || workers < minWorkers) {
             throw new IllegalArgumentException(
                     "workers are at least min-workers, and these at least 1: " + workers + ", " + minWorkers);
         }
+        if (slice.isPresent()
+                && (workers % slice.get().workers() != 0
+                        || minWorkers % slice.get().workers() != 0)) {
+            throw new IllegalArgumentException("workers and min-workers are multiples of those of a slice: " + workers
+                    + ", " + minWorkers + ", " + slice.get().workers());
+        }
         if (cpuMilli < 0 || memoryMiB < 0) {
             throw new IllegalArgumentException("cpu and memory are not negative");
         }
         labels = Collections.unmodifiableSortedMap(new TreeMap<>(labels));
+    }
+
+    /** One without slices. */
+    public Shape(
+            int workers,
+            int minWorkers,
+            GpuRequest gpus,
+            long cpuMilli,
+            long memoryMiB,
+            SortedMap<String, String> labels,
+            Optional<String> requiredLevel,
+            Optional<String> preferredLevel) {
+        this(workers, minWorkers, gpus, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel, Optional.empty());
     }
 
     /** One worker with so many whole GPUs and no further wish. */
@@ -63,7 +85,7 @@ public record Shape(
 
     /** The same for another amount of GPUs of each worker. */
     public Shape with(GpuRequest other) {
-        return new Shape(workers, minWorkers, other, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel);
+        return new Shape(workers, minWorkers, other, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel, slice);
     }
 
     /** What it is while it holds or is promised this: where it takes fewer GPUs, so many as its workers got, and no fewer. */
@@ -73,6 +95,18 @@ public record Shape(
         }
         return with(GpuRequest.whole(
                 Math.toIntExact(given.workers().getFirst().place().gpuMilli() / 1000)));
+    }
+
+    /** How many workers come and go together beyond the minimum. */
+    public int step() {
+        return slice.map(Slice::workers).orElse(1);
+    }
+
+    /** Whether that is enough to run with: so many workers or, where these are in slices, the first of them. */
+    public boolean isEnough(Allocation held) {
+        List<Allocation.Worker> all = held.workers();
+        return all.size() >= minWorkers
+                && (slice.isEmpty() || all.get(minWorkers - 1).number() == minWorkers - 1);
     }
 
     public boolean elastic() {

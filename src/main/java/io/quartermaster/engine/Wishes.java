@@ -107,18 +107,33 @@ final class Wishes {
 
     private Predicate<Node> nodes(Line line) {
         Optional<NodeId> only = line.key().only();
-        return only.isPresent() ? node -> node.id().equals(only.get()) : besideTheOthers(line.head());
+        return only.isPresent() ? node -> node.id().equals(only.get()) : besideTheOthers(line);
     }
 
-    /** Surplus workers stay in the domain that the workload requires to be in. */
-    private Predicate<Node> besideTheOthers(Workload workload) {
-        Optional<String> level = workload.shape().requiredLevel();
-        if (level.isEmpty() || !(workload.state() instanceof WorkloadState.Holding holding)) {
+    /** Surplus workers stay in the domain that the workload requires to be in, and in that of their slice. */
+    private Predicate<Node> besideTheOthers(Line line) {
+        if (!(line.head().state() instanceof WorkloadState.Holding holding)) {
             return node -> true;
         }
-        Pool pool = facts.pools().get(holding.allocation().pool());
-        int depth = pool == null ? 0 : pool.topologyLevels().indexOf(level.get()) + 1;
-        Optional<List<String>> domain = domain(holding.allocation(), depth);
+        Shape shape = line.key().shape();
+        Allocation held = holding.allocation();
+        Predicate<Node> beside =
+                shape.requiredLevel().map(level -> beside(held, level)).orElse(node -> true);
+        if (shape.slice().isEmpty()) {
+            return beside;
+        }
+        Slice slices = shape.slice().get();
+        int slice = slices.of(line.numbersWanted().getFirst());
+        List<Allocation.Worker> ofSlice = held.workers().stream()
+                .filter(worker -> slices.of(worker.number()) == slice)
+                .toList();
+        return beside.and(beside(new Allocation(held.pool(), ofSlice), slices.level()));
+    }
+
+    private Predicate<Node> beside(Allocation held, String level) {
+        Pool pool = facts.pools().get(held.pool());
+        int depth = pool == null ? 0 : pool.topologyLevels().indexOf(level) + 1;
+        Optional<List<String>> domain = domain(held, depth);
         return node -> domain.isEmpty()
                 || (node.topology().size() >= depth
                         && node.topology().subList(0, depth).equals(domain.get()));

@@ -36,10 +36,9 @@ public sealed interface WorkloadState {
     record Holding(Allocation allocation, long startedMillis, Phase phase) implements WorkloadState {
 
         /** With further workers; whoever has all that it cannot run without is complete again. */
-        public Holding with(Allocation added, int minWorkers) {
+        public Holding with(Allocation added, Shape shape) {
             Allocation all = allocation.with(added);
-            boolean complete =
-                    phase instanceof Phase.Incomplete && all.workers().size() >= minWorkers;
+            boolean complete = phase instanceof Phase.Incomplete && shape.isEnough(all);
             return new Holding(all, startedMillis, complete ? new Phase.Running() : phase);
         }
     }

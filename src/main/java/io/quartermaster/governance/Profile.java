@@ -2,6 +2,7 @@ package io.quartermaster.governance;
 
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Slice;
 import io.quartermaster.engine.placement.CountedSpace;
 import java.util.Collections;
 import java.util.List;
@@ -49,11 +50,26 @@ public record Profile(
      *
      * @param required all workers inside one domain of this level, or it does not start
      * @param preferred inside one domain of this level, or the next wider one, where that is possible
+     * @param slice what of them is closer together
      */
-    public record Topology(Optional<String> required, Optional<String> preferred) {
+    public record Topology(Optional<String> required, Optional<String> preferred, Optional<Slice> slice) {
 
         /** Its workers may be anywhere. */
-        public static final Topology ANY = new Topology(Optional.empty(), Optional.empty());
+        public static final Topology ANY = new Topology(Optional.empty(), Optional.empty(), Optional.empty());
+
+        /** From how rows state them. */
+        public static Topology of(
+                @Nullable String required,
+                @Nullable String preferred,
+                @Nullable Integer sliceWorkers,
+                @Nullable String sliceLevel) {
+            return new Topology(
+                    Optional.ofNullable(required),
+                    Optional.ofNullable(preferred),
+                    sliceWorkers == null || sliceLevel == null
+                            ? Optional.empty()
+                            : Optional.of(new Slice(sliceWorkers, sliceLevel)));
+        }
     }
 
     public Profile {

@@ -5,7 +5,6 @@ import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +27,16 @@ public final class ProfileApi {
     private ProfileApi() {}
 
     @Schema(
+            name = "ProfileSlice",
+            description = "Its workers come in slices of so many, by their numbers, each close together.")
+    public record SliceOfWorkers(
+            @Schema(description = "of one slice; workers and minWorkers are multiples of it", examples = "4") @Nullable
+            Integer workers,
+
+            @Schema(description = "each slice inside one domain of this level", examples = "rack") @Nullable
+            String required) {}
+
+    @Schema(
             name = "ProfileTopology",
             description = "Where its workers are to be together, by levels of its pools' topology.")
     public record Topology(
@@ -36,15 +45,23 @@ public final class ProfileApi {
             String required,
 
             @Schema(description = "inside one domain of this level where that is possible") @Nullable
-            String preferred) {
+            String preferred,
+
+            @Nullable SliceOfWorkers slice) {
 
         static Topology of(Profile.Topology topology) {
             return new Topology(
-                    topology.required().orElse(null), topology.preferred().orElse(null));
+                    topology.required().orElse(null),
+                    topology.preferred().orElse(null),
+                    topology.slice()
+                            .map(slice -> new SliceOfWorkers(slice.workers(), slice.level()))
+                            .orElse(null));
         }
 
         Profile.Topology levels() {
-            return new Profile.Topology(Optional.ofNullable(required), Optional.ofNullable(preferred));
+            return slice == null
+                    ? Profile.Topology.of(required, preferred, null, null)
+                    : Profile.Topology.of(required, preferred, slice.workers(), slice.required());
         }
     }
 

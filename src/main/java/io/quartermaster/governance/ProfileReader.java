@@ -2,6 +2,7 @@ package io.quartermaster.governance;
 
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Slice;
 import io.quartermaster.engine.placement.CountedSpace;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
@@ -154,6 +155,22 @@ public final class ProfileReader {
                 "they would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
                 "with so many GPUs each: 1 to " + mostWorkers);
         note(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
+        slice(request, workers, minWorkers);
+    }
+
+    private void slice(ProfileApi.Request request, int workers, int minWorkers) {
+        ProfileApi.SliceOfWorkers slice =
+                request.topology() == null ? null : request.topology().slice();
+        if (slice == null) {
+            return;
+        }
+        Integer each = slice.workers();
+        note(
+                each != null && each >= 1 && workers % each == 0 && minWorkers % each == 0,
+                "topology.slice.workers",
+                "workers and minWorkers are not made of whole slices",
+                "a number that divides both, " + workers + " and " + minWorkers);
+        note(slice.required() != null, "topology.slice.required", "is missing", "a level of its pools");
     }
 
     private static int workersOf(ProfileApi.Request request) {
@@ -269,6 +286,7 @@ public final class ProfileReader {
         Profile.Topology topology = profile.topology();
         level("topology.required", topology.required(), known, accepted);
         level("topology.preferred", topology.preferred(), known, accepted);
+        level("topology.slice.required", topology.slice().map(Slice::level), known, accepted);
     }
 
     private void level(String field, Optional<String> level, SortedSet<String> known, String accepted) {

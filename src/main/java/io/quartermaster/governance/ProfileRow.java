@@ -2,6 +2,7 @@ package io.quartermaster.governance;
 
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Slice;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -10,7 +11,6 @@ import jakarta.persistence.Table;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -78,6 +78,14 @@ class ProfileRow {
     @Nullable
     String preferredLevel;
 
+    @Column(name = "slice_workers")
+    @Nullable
+    Integer sliceWorkers;
+
+    @Column(name = "slice_level")
+    @Nullable
+    String sliceLevel;
+
     @Column(name = "pool_ids")
     @JdbcTypeCode(SqlTypes.ARRAY)
     UUID[] poolIds;
@@ -126,6 +134,8 @@ class ProfileRow {
         nodeLabels = new TreeMap<>(profile.nodeLabels());
         requiredLevel = profile.topology().required().orElse(null);
         preferredLevel = profile.topology().preferred().orElse(null);
+        sliceWorkers = profile.topology().slice().map(Slice::workers).orElse(null);
+        sliceLevel = profile.topology().slice().map(Slice::level).orElse(null);
         poolIds = profile.pools().stream()
                 .map(pool -> UUID.fromString(pool.value()))
                 .toArray(UUID[]::new);
@@ -146,7 +156,7 @@ class ProfileRow {
                 cpuMilli,
                 memoryMib,
                 new TreeMap<>(nodeLabels),
-                new Profile.Topology(Optional.ofNullable(requiredLevel), Optional.ofNullable(preferredLevel)),
+                Profile.Topology.of(requiredLevel, preferredLevel, sliceWorkers, sliceLevel),
                 Arrays.stream(poolIds).map(pool -> new PoolId(pool.toString())).toList(),
                 maxRuntimeMs == null ? OptionalLong.empty() : OptionalLong.of(maxRuntimeMs),
                 version);

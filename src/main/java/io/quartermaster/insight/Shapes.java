@@ -98,7 +98,8 @@ final class Shapes {
                 profile.memoryMiB(),
                 profile.nodeLabels(),
                 profile.topology().required(),
-                profile.topology().preferred());
+                profile.topology().preferred(),
+                profile.topology().slice());
     }
 
     private static OptionalLong shorter(@Nullable Duration asked, OptionalLong ofProfile) {

@@ -37,7 +37,7 @@ class TenantReads {
                        'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
                        'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'maxGpus', f.max_gpus, 'workers', f.workers,
                        'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
-                       'required', f.required_level, 'preferred', f.preferred_level, 'maxRuntimeMillis', f.max_runtime_ms,
+                       'required', f.required_level, 'preferred', f.preferred_level, 'sliceWorkers', f.slice_workers, 'sliceLevel', f.slice_level, 'maxRuntimeMillis', f.max_runtime_ms,
                        'pools', (select coalesce(json_agg(l.name order by x.place), '[]')
                                    from unnest(f.pool_ids) with ordinality as x(id, place) join pool l on l.id = x.id),
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
@@ -142,7 +142,13 @@ class TenantReads {
                 node.get("cpuMilli").asLong(),
                 node.get("memoryMiB").asLong(),
                 labels,
-                new Profile.Topology(text(node, "required"), text(node, "preferred")),
+                Profile.Topology.of(
+                        text(node, "required").orElse(null),
+                        text(node, "preferred").orElse(null),
+                        node.path("sliceWorkers").isNumber()
+                                ? node.get("sliceWorkers").asInt()
+                                : null,
+                        text(node, "sliceLevel").orElse(null)),
                 pools,
                 runtime.isNumber() ? OptionalLong.of(runtime.asLong()) : OptionalLong.empty(),
                 0);

@@ -45,6 +45,38 @@ class TopologyIT extends LedByHand {
         assertThat(rows.reason(second)).isEqualTo("FRAGMENTED");
     }
 
+    @Test
+    void whatGrowsGainsAWholeSliceInOneRack() {
+        CellRows rows = new CellRows(database, "slices");
+        UUID pool = rows.pool("slices");
+        rows.run("update pool set topology_levels = '{rack}' where id = $1", pool);
+        for (String node : List.of("a1", "a2", "b1", "b2", "c1")) {
+            UUID id = rows.node(pool, "slices-" + node, 1, Duration.ofMinutes(30));
+            rows.run("update node set topology = array[$2::text] where id = $1", id, "rack-" + node.charAt(0));
+        }
+        rows.allotment(pool, 6, 6);
+        UUID policy = rows.policy("/all", pool, 6, 6);
+        UUID gang = rows.profile(1, 6, 2, pool);
+        rows.run("update profile set slice_workers = 2, slice_level = 'rack' where id = $1", gang);
+        cell.settle();
+        UUID job = rows.submit(rows.queue(policy, gang), policy, gang);
+        cell.settle();
+
+        assertThat(workersByRack(rows, job)).containsExactly("{0,1}", "{2,3}");
+    }
+
+    private static List<String> workersByRack(CellRows rows, UUID workload) {
+        return rows
+                .run(
+                        "select array_agg(d.worker order by d.worker)::text as workers from allocation_device d"
+                                + " join attempt a on a.id = d.attempt_id join node n on n.id = d.node_id"
+                                + " where a.workload_id = $1 group by n.topology[1] order by min(d.worker)",
+                        workload)
+                .stream()
+                .map(row -> row.getString("workers"))
+                .toList();
+    }
+
     private static List<String> racks(CellRows rows, UUID workload) {
         return rows
                 .run(

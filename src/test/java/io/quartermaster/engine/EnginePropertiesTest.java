@@ -290,6 +290,32 @@ class EnginePropertiesTest {
         });
     }
 
+    @Test
+    void workersOfOneSliceAreInOneDomain() {
+        forRandomCells(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < EVENTS; event++) {
+                cell.happen();
+                cell.plan();
+                for (Workload workload : cell.workloads.values()) {
+                    if (workload.shape().slice().isPresent()
+                            && workload.state() instanceof WorkloadState.Holding holding) {
+                        assertSlicesTogether(cell, workload.shape().slice().get(), holding.allocation());
+                    }
+                }
+            }
+        });
+    }
+
+    private static void assertSlicesTogether(RandomCell cell, Slice slice, Allocation held) {
+        Map<Integer, List<String>> domains = new TreeMap<>();
+        for (Allocation.Worker worker : held.workers()) {
+            Node node = cell.nodes.get(((Allocation.Place.OnNode) worker.place()).node());
+            List<String> domain = Objects.requireNonNull(node).topology();
+            assertThat(domains.putIfAbsent(slice.of(worker.number()), domain)).isIn(null, domain);
+        }
+    }
+
     /** Who lost workers, until others come in their place or the rest has stopped. */
     private static boolean mayBeBelow(WorkloadState.Holding holding) {
         return isIncomplete(holding) || holding.phase() instanceof WorkloadState.Phase.Stopping;

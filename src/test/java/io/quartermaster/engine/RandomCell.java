@@ -149,6 +149,19 @@ final class RandomCell {
             case 3 -> of(1, 1, new GpuRequest.Mig(chance(2) ? "1g.10gb" : "3g.40gb"), Optional.empty());
             case 4 -> of(2 + random.nextInt(2), 1, GpuRequest.whole(1), Optional.empty());
             case 5 -> {
+                if (chance(3)) {
+                    int slices = 1 + random.nextInt(2);
+                    yield new Shape(
+                            2 * slices,
+                            chance(2) ? 2 : 2 * slices,
+                            GpuRequest.whole(1),
+                            0,
+                            0,
+                            Collections.emptySortedMap(),
+                            Optional.empty(),
+                            Optional.empty(),
+                            Optional.of(new Slice(2, "rack")));
+                }
                 int workers = 2 + random.nextInt(3);
                 yield of(workers, workers, GpuRequest.whole(1), chance(2) ? Optional.of("rack") : Optional.empty());
             }
@@ -210,7 +223,7 @@ final class RandomCell {
         if (!replaces) {
             return WorkloadState.waiting();
         }
-        boolean complete = rest.workers().size() >= workload.shape().minWorkers();
+        boolean complete = workload.shape().isEnough(rest);
         return new WorkloadState.Holding(
                 rest,
                 holding.startedMillis(),
@@ -264,8 +277,7 @@ final class RandomCell {
                                 .withNomination(Optional.empty());
                     case Decision.Grow grow -> {
                         WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
-                        yield workload.withState(holding.with(
-                                        grow.added(), workload.shape().minWorkers()))
+                        yield workload.withState(holding.with(grow.added(), workload.shape()))
                                 .withNomination(Optional.empty());
                     }
                     case Decision.Preempt preempt ->

@@ -278,12 +278,19 @@ class GovernanceIT extends SharedPool {
                 .statusCode(400)
                 .body("errors.field", contains("topology.required"))
                 .body("errors[0].accepted", containsString("rack, zone"));
-        admin().body(with(gang, "topology", Map.of("required", "zone", "preferred", "rack")))
+        admin().body(with(gang, "topology", levels(3)))
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("topology.slice.workers"));
+        admin().body(with(gang, "topology", levels(2)))
                 .post(TENANT + "/profiles")
                 .then()
                 .statusCode(201)
                 .body("topology.required", equalTo("zone"))
-                .body("topology.preferred", equalTo("rack"));
+                .body("topology.preferred", equalTo("rack"))
+                .body("topology.slice.workers", equalTo(2))
+                .body("topology.slice.required", equalTo("rack"));
         changePool(List.of("zone"))
                 .statusCode(409)
                 .body("code", equalTo("in-use"))
@@ -292,6 +299,10 @@ class GovernanceIT extends SharedPool {
         admin().delete(TENANT + "/profiles/gang").then().statusCode(200);
         changePool(List.of("zone")).statusCode(200);
         changePool(List.of("zone", "rack")).statusCode(200);
+    }
+
+    private static Map<String, Object> levels(int ofSlice) {
+        return Map.of("required", "zone", "preferred", "rack", "slice", Map.of("workers", ofSlice, "required", "rack"));
     }
 
     private static ValidatableResponse changePool(List<String> levels) {

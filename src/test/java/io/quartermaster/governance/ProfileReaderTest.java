@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Slice;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Problem;
@@ -91,6 +92,29 @@ class ProfileReaderTest {
         assertThat(refused("1.5", null, null, null)).containsExactly("gpus");
     }
 
+    @Test
+    void workersAreMadeOfWholeSlices() {
+        Profile sliced = sliced(8, 4, 2, "rack");
+        assertThat(sliced.topology().slice()).contains(new Slice(2, "rack"));
+        assertThat(new ProfileRow("acme", sliced).toProfile()).isEqualTo(sliced);
+        for (int each : List.of(0, -1, 3, 8)) {
+            assertThatExceptionOfType(ProblemException.class)
+                    .as("%s", each)
+                    .isThrownBy(() -> sliced(8, 4, each, "rack"))
+                    .satisfies(e ->
+                            assertThat(e.problem().errors().getFirst().field()).isEqualTo("topology.slice.workers"));
+        }
+        assertThatExceptionOfType(ProblemException.class)
+                .isThrownBy(() -> sliced(8, 4, 2, null))
+                .satisfies(
+                        e -> assertThat(e.problem().errors().getFirst().field()).isEqualTo("topology.slice.required"));
+    }
+
+    private static Profile sliced(int workers, int minWorkers, int each, @Nullable String level) {
+        ProfileApi.Topology topology = new ProfileApi.Topology(null, null, new ProfileApi.SliceOfWorkers(each, level));
+        return read("1", null, null, null, null, workers, minWorkers, topology);
+    }
+
     private static GpuRequest shape(
             @Nullable String gpus, @Nullable Long memoryMiB, @Nullable String mig, @Nullable Integer devices) {
         Profile profile = profile(gpus, memoryMiB, mig, devices);
@@ -123,8 +147,20 @@ class ProfileReaderTest {
             @Nullable Long memoryMiB,
             @Nullable String mig,
             @Nullable Integer devices) {
+        return read(gpus, maxGpus, memoryMiB, mig, devices, 1, null, null);
+    }
+
+    private static Profile read(
+            @Nullable String gpus,
+            @Nullable String maxGpus,
+            @Nullable Long memoryMiB,
+            @Nullable String mig,
+            @Nullable Integer devices,
+            int workers,
+            @Nullable Integer minWorkers,
+            ProfileApi.@Nullable Topology topology) {
         TreeMap<String, ProfileReader.Granted> granted = new TreeMap<>();
-        granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
+        granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of("rack")));
         ProfileApi.Request request = new ProfileApi.Request(
                 "shape",
                 gpus == null ? null : GpuAmount.parse(gpus),
@@ -132,12 +168,12 @@ class ProfileReaderTest {
                 memoryMiB,
                 mig,
                 devices,
-                1,
+                workers,
+                minWorkers,
                 null,
                 null,
                 null,
-                null,
-                null,
+                topology,
                 List.of("h100"),
                 null);
         return new ProfileReader(new ProblemException.Invalid(), "").read(request, Ids.next(), "shape", 0, granted);

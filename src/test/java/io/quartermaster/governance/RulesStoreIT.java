@@ -158,7 +158,7 @@ class RulesStoreIT {
                 4000,
                 1024,
                 new TreeMap<>(Map.of("zone", "z1")),
-                new Profile.Topology(Optional.of("rack"), Optional.empty()),
+                new Profile.Topology(Optional.of("rack"), Optional.empty(), Optional.empty()),
                 List.of(new PoolId(pool.toString())),
                 OptionalLong.of(60_000),
                 0);

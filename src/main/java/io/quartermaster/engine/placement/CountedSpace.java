@@ -106,6 +106,7 @@ public final class CountedSpace implements Space {
     private static boolean countable(Request request) {
         return request.shape().labels().isEmpty()
                 && request.shape().requiredLevel().isEmpty()
+                && request.shape().slice().isEmpty()
                 && !(request.gpus() instanceof GpuRequest.Memory);
     }
 

@@ -23,7 +23,7 @@ public record Holder(
 
     /** Whether it has all workers that it cannot run without; else it is not moved. */
     public boolean isComplete() {
-        return allocation().workers().size() >= minWorkers;
+        return tenure.shape().isEnough(allocation());
     }
 
     public Allocation allocation() {

@@ -6,6 +6,7 @@ import io.quartermaster.engine.Mix;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.Slice;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -123,7 +124,8 @@ public final class NodesSpace implements Space {
     @Override
     public Optional<Allocation> place(Request request, Horizon horizon) {
         Optional<Integer> required = level(request.shape().requiredLevel());
-        if (required.isEmpty()) {
+        if (required.isEmpty()
+                || level(request.shape().slice().map(Slice::level)).isEmpty()) {
             return Optional.empty();
         }
         int narrowest =
@@ -151,10 +153,13 @@ public final class NodesSpace implements Space {
     }
 
     private Optional<Allocation> placeInOneDomain(Request request, int level, Horizon horizon) {
+        if (request.shape().slice().isPresent()) {
+            return placeSlices(request, request.shape().slice().get(), level, horizon);
+        }
         if (level == WHOLE_POOL) {
             return placeEach(request, horizon, () -> choice.bestInPool(request, horizon));
         }
-        for (List<NodeSpace> domain : domains(level, horizon)) {
+        for (List<NodeSpace> domain : domains(byPosition, level, horizon)) {
             Optional<Allocation> place = placeEach(request, horizon, () -> choice.bestOf(domain, request, horizon));
             if (place.isPresent()) {
                 return place;
@@ -163,10 +168,56 @@ public final class NodesSpace implements Space {
         return Optional.empty();
     }
 
+    /** All inside one domain of a level, and each slice inside one of its own level. */
+    private Optional<Allocation> placeSlices(Request request, Slice slice, int level, Horizon horizon) {
+        int ofSlice = level(Optional.of(slice.level())).orElse(WHOLE_POOL);
+        List<List<NodeSpace>> domains = level == WHOLE_POOL ? List.of(byPosition) : domains(byPosition, level, horizon);
+        for (List<NodeSpace> domain : domains) {
+            Optional<Allocation> place = placeSlices(request.slices(), domain, ofSlice, horizon);
+            if (place.isPresent()) {
+                return place;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * Slice by slice, each in the first of the domains that has room for it. As all are alike and no domain's room for them depends on
+     * another, this finds a place for all whenever there is one.
+     */
+    private Optional<Allocation> placeSlices(List<Request> slices, List<NodeSpace> nodes, int level, Horizon horizon) {
+        When taken = horizon == Horizon.IGNORING_PROMISES ? When.NOW : When.NEXT;
+        List<Tenure> tentative = new ArrayList<>(slices.size());
+        Optional<Allocation> all = Optional.of(new Allocation(pool.id(), List.of()));
+        for (Request slice : slices) {
+            Optional<Allocation> place = placeSlice(slice, domains(nodes, level, horizon), horizon);
+            if (place.isEmpty()) {
+                all = Optional.empty();
+                break;
+            }
+            Tenure tenure = slice.tenure(place.get());
+            add(tenure, taken);
+            tentative.add(tenure);
+            all = all.map(before -> before.with(place.get()));
+        }
+        tentative.forEach(tenure -> takeBack(tenure, taken));
+        return all;
+    }
+
+    private Optional<Allocation> placeSlice(Request slice, List<List<NodeSpace>> domains, Horizon horizon) {
+        for (List<NodeSpace> domain : domains) {
+            Optional<Allocation> place = placeEach(slice, horizon, () -> choice.bestOf(domain, slice, horizon));
+            if (place.isPresent()) {
+                return place;
+            }
+        }
+        return Optional.empty();
+    }
+
     /** The nodes by domain; the tightest domain first where the pool packs, the emptiest where it spreads. */
-    private List<List<NodeSpace>> domains(int level, Horizon horizon) {
+    private List<List<NodeSpace>> domains(List<NodeSpace> nodes, int level, Horizon horizon) {
         SortedMap<String, List<NodeSpace>> byPath = new TreeMap<>();
-        for (NodeSpace node : byPosition) {
+        for (NodeSpace node : nodes) {
             List<String> topology = node.node().topology();
             if (topology.size() > level) {
                 String path = String.join("/", topology.subList(0, level + 1));
@@ -215,8 +266,10 @@ public final class NodesSpace implements Space {
 
     @Override
     public List<SortedSet<NodeId>> areas(Request request) {
-        Optional<String> wish =
-                request.shape().requiredLevel().or(() -> request.shape().preferredLevel());
+        Optional<String> wish = request.shape()
+                .requiredLevel()
+                .or(() -> request.shape().preferredLevel())
+                .or(() -> request.shape().slice().map(Slice::level));
         int level = level(wish).orElse(WHOLE_POOL);
         List<List<NodeSpace>> groups = new ArrayList<>();
         if (request.workers() == 1) {
@@ -226,7 +279,7 @@ public final class NodesSpace implements Space {
                 }
             }
         } else if (level != WHOLE_POOL) {
-            groups.addAll(domains(level, Horizon.LATER));
+            groups.addAll(domains(byPosition, level, Horizon.LATER));
         }
         groups.sort(Comparator.comparingLong((List<NodeSpace> group) -> freeOf(group, Horizon.LATER))
                 .reversed());

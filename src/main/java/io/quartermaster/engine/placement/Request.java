@@ -26,6 +26,15 @@ public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predic
         return new Request(shape, numbers, path, within.and(nodes));
     }
 
+    /** Its workers by slice; where they are in none, all at once. */
+    List<Request> slices() {
+        return shape.slice()
+                .map(slice -> slice.split(numbers).stream()
+                        .map(some -> new Request(shape, some, path, within))
+                        .toList())
+                .orElse(List.of(this));
+    }
+
     /** The same for another shape. */
     public Request with(Shape other) {
         return new Request(other, numbers, path, within);

@@ -9,7 +9,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * The smallest part of running work that can give way: one worker beyond the minimum, or all that remain.
+ * The smallest part of running work that can give way: one worker or slice beyond the minimum, or all that remain.
  *
  * @param core whether the workload as such stops with it
  */
@@ -37,14 +37,25 @@ public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core)
         workers = List.copyOf(workers);
     }
 
-    /** The units of one workload: its surplus workers one by one, the highest number first, then the core. */
+    /** The units of one workload: its surplus workers or slices one by one, the highest number first, then the core. */
     public static List<Unit> of(Holder holder) {
         List<Allocation.Worker> workers = holder.allocation().workers();
-        List<Unit> units = new ArrayList<>();
-        for (int i = workers.size() - 1; i >= holder.minWorkers(); i--) {
-            units.add(new Unit(holder, workers.subList(i, i + 1), false));
+        if (!holder.isComplete()) {
+            return List.of(whole(holder));
         }
-        units.add(new Unit(holder, workers.subList(0, Math.min(workers.size(), holder.minWorkers())), true));
+        List<Unit> units = new ArrayList<>();
+        int step = holder.tenure().shape().step();
+        int end = workers.size();
+        while (end > holder.minWorkers()) {
+            int slice = workers.get(end - 1).number() / step;
+            int start = end - 1;
+            while (start > holder.minWorkers() && workers.get(start - 1).number() / step == slice) {
+                start--;
+            }
+            units.add(new Unit(holder, workers.subList(start, end), false));
+            end = start;
+        }
+        units.add(new Unit(holder, workers.subList(0, end), true));
         return units;
     }
 

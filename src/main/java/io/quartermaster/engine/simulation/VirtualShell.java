@@ -103,7 +103,7 @@ final class VirtualShell {
         WorkloadState.Holding holding = holding(workload);
         Allocation rest = holding.allocation().without(holding.allocation().numbersOn(node));
         if (replaces && holding.phase().isStaying() && !rest.workers().isEmpty()) {
-            boolean complete = rest.workers().size() >= workload.shape().minWorkers();
+            boolean complete = workload.shape().isEnough(rest);
             WorkloadState.Phase phase = complete || holding.phase() instanceof WorkloadState.Phase.Incomplete
                     ? holding.phase()
                     : new WorkloadState.Phase.Incomplete(nowMillis);
@@ -172,8 +172,7 @@ final class VirtualShell {
             }
             case Decision.Grow grow -> {
                 WorkloadState.Holding holding = holding(workload);
-                write(workload.withState(
-                                holding.with(grow.added(), workload.shape().minWorkers()))
+                write(workload.withState(holding.with(grow.added(), workload.shape()))
                         .withNomination(Optional.empty()));
             }
             case Decision.Preempt preempt -> {
