@@ -11,6 +11,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeSet;
 
 /** What a profile or a workload of a scenario states of its shape; what is absent is up to the other. */
 record WorkloadForm(
@@ -25,6 +26,7 @@ record WorkloadForm(
         Optional<String> requiredLevel,
         Optional<String> preferredLevel,
         Optional<Slice> slice,
+        List<WorkloadForm> sets,
         List<PoolId> pools) {
 
     /** How much of each GPU. */
@@ -63,7 +65,23 @@ record WorkloadForm(
                 required,
                 preferred,
                 slice,
+                sets(section, known),
                 wanted);
+    }
+
+    private static List<WorkloadForm> sets(YamlSection section, Set<PoolId> known) {
+        List<WorkloadForm> sets = new ArrayList<>();
+        Set<String> names = new TreeSet<>();
+        for (YamlSection stated : section.sections("worker-sets")) {
+            try (YamlSection set = stated) {
+                String name = set.text("name").orElseThrow(() -> set.error("a worker set has a 'name'"));
+                if (!names.add(name)) {
+                    throw set.error("there are two worker sets '" + name + "'");
+                }
+                sets.add(read(set, known));
+            }
+        }
+        return sets;
     }
 
     private static Slice slice(YamlSection given) {
@@ -102,11 +120,64 @@ record WorkloadForm(
                 requiredLevel.or(profile::requiredLevel),
                 preferredLevel.or(profile::preferredLevel),
                 slice.or(profile::slice),
+                sets.isEmpty() ? profile.sets : sets,
                 pools.isEmpty() ? profile.pools : pools);
     }
 
     /** @throws IllegalArgumentException if there is no such shape */
     Shape shape() {
+        return sets.isEmpty() ? plain() : ofSets();
+    }
+
+    private Shape ofSets() {
+        boolean saysItAgain = gpus.isPresent()
+                || minGpus.isPresent()
+                || workers.isPresent()
+                || minWorkers.isPresent()
+                || cpuMilli.isPresent()
+                || memoryMiB.isPresent()
+                || preferredLevel.isPresent()
+                || slice.isPresent();
+        if (saysItAgain || sets.stream().anyMatch(set -> !set.sets.isEmpty() || !set.pools.isEmpty())) {
+            throw new IllegalArgumentException(
+                    "beside 'worker-sets' only labels and 'topology: {required: ...}' are stated, and pools beside them only");
+        }
+        if (sets.size() == 1) {
+            throw new IllegalArgumentException("'worker-sets' are two or more");
+        }
+        Shape first = set(sets.getFirst());
+        return new Shape(
+                first.workers(),
+                first.minWorkers(),
+                first.gpus(),
+                first.cpuMilli(),
+                first.memoryMiB(),
+                first.labels(),
+                first.requiredLevel(),
+                first.preferredLevel(),
+                first.slice(),
+                sets.subList(1, sets.size()).stream().map(this::set).toList(),
+                requiredLevel);
+    }
+
+    /** Labels of the whole are those of each set that states none. */
+    private Shape set(WorkloadForm set) {
+        Shape shape = set.plain();
+        return !shape.labels().isEmpty() || labels.isEmpty()
+                ? shape
+                : new Shape(
+                        shape.workers(),
+                        shape.minWorkers(),
+                        shape.gpus(),
+                        shape.cpuMilli(),
+                        shape.memoryMiB(),
+                        labels,
+                        shape.requiredLevel(),
+                        shape.preferredLevel(),
+                        shape.slice());
+    }
+
+    private Shape plain() {
         int count = workers.orElse(1);
         return new Shape(
                 count,

@@ -232,10 +232,10 @@ final class WorkloadReader {
             throw section.error("running work says 'on' which nodes, or in which counted pool");
         }
         Shape shape = statement.template().shape();
-        if (!statement.onIsList() && (on.size() < shape.minWorkers() || isCounted(on.getFirst()))) {
-            on.addAll(Collections.nCopies(shape.workers() - 1, on.getFirst()));
+        if (!statement.onIsList() && (on.size() < shape.allMinWorkers() || isCounted(on.getFirst()))) {
+            on.addAll(Collections.nCopies(shape.allWorkers() - 1, on.getFirst()));
         }
-        if (on.size() < shape.minWorkers() || on.size() > shape.workers()) {
+        if (on.size() < shape.allMinWorkers() || on.size() > shape.allWorkers()) {
             throw section.error("'on' names " + on.size() + " workers, which the shape does not allow");
         }
         List<Allocation.Worker> workers = new ArrayList<>();
@@ -246,7 +246,11 @@ final class WorkloadReader {
             }
             workers.add(worker(statement, pool, number, on));
         }
-        return new Allocation(pool, workers);
+        Allocation held = new Allocation(pool, workers);
+        if (!shape.isEnough(held)) {
+            throw section.error("'on' leaves a worker set below its minimum");
+        }
+        return held;
     }
 
     private boolean isCounted(String name) {
@@ -265,18 +269,18 @@ final class WorkloadReader {
     private Allocation.Worker worker(Statement statement, PoolId pool, int number, List<String> on) {
         Template template = statement.template();
         if (isCounted(on.get(number))) {
-            if (template.shape().gpus() instanceof GpuRequest.Memory) {
+            if (template.shape().of(number).gpus() instanceof GpuRequest.Memory) {
                 throw statement.section().error("a counted pool does not know the memory of a GPU");
             }
             return new Allocation.Worker(
                     number,
                     new Allocation.Place.Counted(
-                            CountedSpace.counts(template.shape().gpus())));
+                            CountedSpace.counts(template.shape().of(number).gpus())));
         }
         Seating seating = seatings.computeIfAbsent(pool, this::seating);
         NodeId node = new NodeId(on.get(number));
         List<Integer> devices = devices(statement.section(), statement.gpu(), number, on);
-        return seating.seat(number, pool, template.path(), template.shape(), node, devices)
+        return seating.seat(number, pool, template.path(), template.shape().of(number), node, devices)
                 .orElseThrow(() -> statement.section().error("it does not fit on node '" + node + "'"));
     }
 

@@ -415,7 +415,7 @@ final class Books {
                 workload.id(),
                 tenure(workload, keeps.get()),
                 workload.priority(),
-                workload.shape().minWorkers(),
+                workload.shape().allMinWorkers(),
                 holding.startedMillis(),
                 workload.submittedMillis(),
                 workload.sequence(),
@@ -427,7 +427,7 @@ final class Books {
         boolean wants = holding.phase().isStaying()
                 && workload.nomination().isEmpty()
                 && !workload.held()
-                && holding.allocation().workers().size() < workload.shape().workers();
+                && holding.allocation().workers().size() < workload.shape().allWorkers();
         return wants ? Optional.of(Line.Key.growing(workload, holding.allocation())) : Optional.empty();
     }
 

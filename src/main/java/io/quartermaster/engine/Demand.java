@@ -106,7 +106,7 @@ final class Demand {
         }
         List<QuotaTree> countedIn = new ArrayList<>(2);
         for (Wish wish : asked) {
-            long gpuMilli = wish.space().gpuMilliOf(line.key().shape().gpus()) * more;
+            long gpuMilli = line.gpuMilliOf(wish.space(), more);
             List<QuotaNode> leaves = wish.ask().leaves();
             for (QuotaNode leaf : leaves.getFirst().named() ? leaves : List.<QuotaNode>of()) {
                 if (!countedIn.contains(leaf.tree())) {
@@ -125,8 +125,8 @@ final class Demand {
         if (ceilings.isEmpty() || asked.isEmpty()) {
             return wanted;
         }
-        int perWorkload = line.surplus() ? 1 : key.shape().workers();
-        long ofOne = asked.getFirst().space().gpuMilliOf(key.shape().gpus()) * perWorkload;
+        int perWorkload = line.surplus() ? 1 : key.shape().allWorkers();
+        long ofOne = line.gpuMilliOf(asked.getFirst().space(), perWorkload);
         long left = wanted;
         for (Ceiling ceiling : ceilings) {
             long each = ceiling.countOf(ofOne, !line.surplus());

@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -103,6 +104,7 @@ final class Line implements Touches.Touch {
     private final long number;
     private final Members members = new Members();
     private final Members fresh = new Members();
+    private int firstWanted;
     private @Nullable StrictQueue queue;
     private @Nullable List<Wish> wishes;
     private @Nullable Request request;
@@ -145,7 +147,8 @@ final class Line implements Touches.Touch {
     boolean takesAnyNode() {
         return key.only().isEmpty()
                 && (!surplus()
-                        || key.shape().requiredLevel().isEmpty()
+                        || key.shape().isPlain()
+                                && key.shape().requiredLevel().isEmpty()
                                 && key.shape().slice().isEmpty());
     }
 
@@ -180,6 +183,9 @@ final class Line implements Touches.Touch {
 
     void add(Workload workload) {
         members.add(workload);
+        if (surplus() && !key.shape().isPlain()) {
+            firstWanted = numbersWanted().getFirst();
+        }
         if (!reasons.isEmpty()) {
             fresh.add(workload);
         }
@@ -216,29 +222,67 @@ final class Line implements Touches.Touch {
 
     /** The numbers of the workers that the head asks for now: its first ones, or the first that it misses, with those of its slice. */
     List<Integer> numbersWanted() {
+        return head().state() instanceof WorkloadState.Holding holding
+                ? numbersMissing(holding.allocation())
+                : numbersToStart();
+    }
+
+    private List<Integer> numbersToStart() {
         List<Integer> numbers = new ArrayList<>();
-        if (head().state() instanceof WorkloadState.Holding holding) {
-            SortedSet<Integer> missing = missing(holding.allocation());
-            int step = key.shape().step();
-            numbers.addAll(missing.headSet((missing.first() / step + 1) * step));
-        } else {
-            for (int number = 0; number < key.shape().minWorkers(); number++) {
-                numbers.add(number);
+        for (Shape.WorkerSet set : key.shape().sets()) {
+            for (int i = 0; i < set.set().minWorkers(); i++) {
+                numbers.add(set.first() + i);
             }
         }
         return numbers;
+    }
+
+    /** Sets below their minimum go before others. */
+    private List<Integer> numbersMissing(Allocation held) {
+        SortedSet<Integer> missing = missing(held);
+        int first = missing.first();
+        for (Shape.WorkerSet set : key.shape().isPlain()
+                ? List.<Shape.WorkerSet>of()
+                : key.shape().sets().reversed()) {
+            SortedSet<Integer> ofSet =
+                    missing.subSet(set.first(), set.first() + set.set().workers());
+            boolean below = set.of(held).size() < set.set().minWorkers();
+            first = below && !ofSet.isEmpty() ? ofSet.first() : first;
+        }
+        Shape.WorkerSet set = key.shape().setOf(first);
+        int end = set.first() + (set.sliceOf(first) + 1) * set.set().step();
+        return List.copyOf(missing.subSet(first, end));
     }
 
     /** How many workers all in the line would have beyond those that run. */
     long workersWanted() {
         return head().state() instanceof WorkloadState.Holding holding
                 ? missing(holding.allocation()).size()
-                : (long) members.size() * key.shape().workers();
+                : (long) members.size() * key.shape().allWorkers();
+    }
+
+    /**
+     * What so many of the workers wanted count as in a pool while they wait. Where they are of several sets, that is known of whole workloads; of surplus workers it is what
+     * those count as which are next.
+     */
+    long gpuMilliOf(Space space, long workersOfLine) {
+        Shape shape = key.shape();
+        if (shape.isPlain()) {
+            return space.gpuMilliOf(shape.gpus()) * workersOfLine;
+        }
+        if (surplus()) {
+            return space.gpuMilliOf(shape.of(firstWanted).gpus()) * workersOfLine;
+        }
+        long ofOne = 0;
+        for (Shape.WorkerSet set : shape.sets()) {
+            ofOne += space.gpuMilliOf(set.set().gpus()) * set.set().workers();
+        }
+        return ofOne * workersOfLine / shape.allWorkers();
     }
 
     private SortedSet<Integer> missing(Allocation allocation) {
         SortedSet<Integer> missing = new TreeSet<>();
-        for (int number = 0; number < key.shape().workers(); number++) {
+        for (int number = 0; number < key.shape().allWorkers(); number++) {
             missing.add(number);
         }
         allocation.workers().forEach(worker -> missing.remove(worker.number()));
@@ -248,9 +292,11 @@ final class Line implements Touches.Touch {
     /** How many workers its head asks for. */
     int workersOfHead() {
         if (!surplus()) {
-            return key.shape().minWorkers();
+            return key.shape().allMinWorkers();
         }
-        return key.shape().slice().isEmpty() ? 1 : numbersWanted().size();
+        return key.shape().isPlain() && key.shape().slice().isEmpty()
+                ? 1
+                : numbersWanted().size();
     }
 
     /** Why its members wait, as they were told last. */

@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -7,7 +8,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What a workload needs.
+ * What a workload needs: one set of workers that are alike, or several, each with its own minimum and its own topology. The workers of further sets are
+ * numbered after those of the sets before; what follows says what the first set needs.
  *
  * @param workers how many workers it is meant to have
  * @param minWorkers how many it starts with at least; fewer than {@code workers} makes it elastic
@@ -18,6 +20,8 @@ import java.util.TreeMap;
  * @param requiredLevel all workers inside one domain of this topology level
  * @param preferredLevel inside one domain of this level where possible
  * @param slice what of them is closer together; both numbers of workers are whole slices
+ * @param further the other sets, none of which has further ones
+ * @param together the workers of all sets inside one domain of this level
  */
 public record Shape(
         int workers,
@@ -28,7 +32,9 @@ public record Shape(
         SortedMap<String, String> labels,
         Optional<String> requiredLevel,
         Optional<String> preferredLevel,
-        Optional<Slice> slice) {
+        Optional<Slice> slice,
+        List<Shape> further,
+        Optional<String> together) {
 
     public Shape {
         if (minWorkers < 1 || workers < minWorkers) {
@@ -44,6 +50,18 @@ public record Shape(
         if (cpuMilli < 0 || memoryMiB < 0) {
             throw new IllegalArgumentException("cpu and memory are not negative");
         }
+        further = List.copyOf(further);
+        for (Shape set : further) {
+            if (!set.further.isEmpty() || set.takesFewer()) {
+                throw new IllegalArgumentException("a worker set has no worker sets, nor does it take fewer GPUs");
+            }
+        }
+        if (further.isEmpty() && together.isPresent()) {
+            throw new IllegalArgumentException("where there is one worker set, its own level says where it is");
+        }
+        if (!further.isEmpty() && gpus instanceof GpuRequest.Whole whole && whole.takesFewer()) {
+            throw new IllegalArgumentException("work of several worker sets takes no fewer GPUs");
+        }
         labels = Collections.unmodifiableSortedMap(new TreeMap<>(labels));
     }
 
@@ -58,6 +76,31 @@ public record Shape(
             Optional<String> requiredLevel,
             Optional<String> preferredLevel) {
         this(workers, minWorkers, gpus, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel, Optional.empty());
+    }
+
+    /** One of one set of workers. */
+    public Shape(
+            int workers,
+            int minWorkers,
+            GpuRequest gpus,
+            long cpuMilli,
+            long memoryMiB,
+            SortedMap<String, String> labels,
+            Optional<String> requiredLevel,
+            Optional<String> preferredLevel,
+            Optional<Slice> slice) {
+        this(
+                workers,
+                minWorkers,
+                gpus,
+                cpuMilli,
+                memoryMiB,
+                labels,
+                requiredLevel,
+                preferredLevel,
+                slice,
+                List.of(),
+                Optional.empty());
     }
 
     /** One worker with so many whole GPUs and no further wish. */
@@ -85,7 +128,18 @@ public record Shape(
 
     /** The same for another amount of GPUs of each worker. */
     public Shape with(GpuRequest other) {
-        return new Shape(workers, minWorkers, other, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel, slice);
+        return new Shape(
+                workers,
+                minWorkers,
+                other,
+                cpuMilli,
+                memoryMiB,
+                labels,
+                requiredLevel,
+                preferredLevel,
+                slice,
+                further,
+                together);
     }
 
     /** What it is while it holds or is promised this: where it takes fewer GPUs, so many as its workers got, and no fewer. */
@@ -102,11 +156,103 @@ public record Shape(
         return slice.map(Slice::workers).orElse(1);
     }
 
-    /** Whether that is enough to run with: so many workers or, where these are in slices, the first of them. */
+    /**
+     * One of its worker sets.
+     *
+     * @param set what the set alone needs
+     * @param first the number of its first worker
+     */
+    public record WorkerSet(Shape set, int first) {
+
+        public boolean has(int number) {
+            return number >= first && number < first + set.workers;
+        }
+
+        /** In which slice of the set a worker is; each is one by itself where they are in none. */
+        public int sliceOf(int number) {
+            return (number - first) / set.step();
+        }
+
+        /** Its workers among some. */
+        public List<Allocation.Worker> of(Allocation held) {
+            return held.workers().stream()
+                    .filter(worker -> has(worker.number()))
+                    .toList();
+        }
+    }
+
+    /** Whether it has one set of workers. */
+    public boolean isPlain() {
+        return further.isEmpty();
+    }
+
+    public List<WorkerSet> sets() {
+        if (isPlain()) {
+            return List.of(new WorkerSet(this, 0));
+        }
+        List<WorkerSet> sets = new ArrayList<>();
+        sets.add(new WorkerSet(first(), 0));
+        int first = workers;
+        for (Shape set : further) {
+            sets.add(new WorkerSet(set, first));
+            first += set.workers;
+        }
+        return sets;
+    }
+
+    private Shape first() {
+        return new Shape(workers, minWorkers, gpus, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel, slice);
+    }
+
+    /** The set that a worker is of. */
+    public WorkerSet setOf(int number) {
+        for (WorkerSet set : sets()) {
+            if (set.has(number)) {
+                return set;
+            }
+        }
+        throw new IllegalArgumentException("no worker has the number " + number);
+    }
+
+    /** What one worker needs. */
+    public Shape of(int number) {
+        return isPlain() ? this : setOf(number).set();
+    }
+
+    /** How many workers all sets have. */
+    public int allWorkers() {
+        int all = workers;
+        for (Shape set : further) {
+            all += set.workers;
+        }
+        return all;
+    }
+
+    /** With how many it starts at least. */
+    public int allMinWorkers() {
+        int all = minWorkers;
+        for (Shape set : further) {
+            all += set.minWorkers;
+        }
+        return all;
+    }
+
+    /** Whether that is enough to run with: of each set so many workers or, where these are in slices, the first of them. */
     public boolean isEnough(Allocation held) {
-        List<Allocation.Worker> all = held.workers();
-        return all.size() >= minWorkers
-                && (slice.isEmpty() || all.get(minWorkers - 1).number() == minWorkers - 1);
+        if (isPlain()) {
+            return isEnough(held.workers(), 0);
+        }
+        for (WorkerSet set : sets()) {
+            if (!set.set().isEnough(set.of(held), set.first())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean isEnough(List<Allocation.Worker> held, int first) {
+        return held.size() >= minWorkers
+                && (slice.isEmpty() || held.get(minWorkers - 1).number() == first + minWorkers - 1);
     }
 
     public boolean elastic() {

@@ -17,19 +17,19 @@ public record Slice(int workers, String level) {
         }
     }
 
-    /** In which slice a worker is. */
-    public int of(int number) {
-        return number / workers;
-    }
-
-    /** Numbers, in their order, by the slice that they are in. */
-    public List<List<Integer>> split(List<Integer> numbers) {
+    /**
+     * Numbers, in their order, by the slice that they are in.
+     *
+     * @param first the number with which the first slice begins
+     */
+    public List<List<Integer>> split(List<Integer> numbers, int first) {
         List<List<Integer>> slices = new ArrayList<>();
         int current = -1;
         for (int number : numbers) {
-            if (slices.isEmpty() || of(number) != current) {
+            int slice = (number - first) / workers;
+            if (slices.isEmpty() || slice != current) {
                 slices.add(new ArrayList<>(workers));
-                current = of(number);
+                current = slice;
             }
             slices.getLast().add(number);
         }

@@ -40,11 +40,13 @@ final class Wishes {
 
     private Wish wish(Line line, Space space) {
         Line.Key key = line.key();
-        long each = space.gpuMilliOf(key.shape().gpus());
+        long gpuMilli = key.shape().isPlain()
+                ? space.gpuMilliOf(key.shape().gpus()) * line.workersOfHead()
+                : request(line).gpuMilli(space);
         Ask ask = new Ask(
                         books.cluster().leaves(space.pool().id(), key.path()),
                         books.cluster().ceilings().over(key.path(), key.user()),
-                        each * line.workersOfHead(),
+                        gpuMilli,
                         !line.surplus(),
                         key.preemptible(),
                         key.dedicatedOnly(),
@@ -117,17 +119,26 @@ final class Wishes {
         }
         Shape shape = line.key().shape();
         Allocation held = holding.allocation();
-        Predicate<Node> beside =
-                shape.requiredLevel().map(level -> beside(held, level)).orElse(node -> true);
-        if (shape.slice().isEmpty()) {
-            return beside;
+        if (shape.isPlain() && shape.requiredLevel().isEmpty() && shape.slice().isEmpty()) {
+            return node -> true;
         }
-        Slice slices = shape.slice().get();
-        int slice = slices.of(line.numbersWanted().getFirst());
-        List<Allocation.Worker> ofSlice = held.workers().stream()
-                .filter(worker -> slices.of(worker.number()) == slice)
-                .toList();
-        return beside.and(beside(new Allocation(held.pool(), ofSlice), slices.level()));
+        int number = line.numbersWanted().getFirst();
+        Shape.WorkerSet set = shape.setOf(number);
+        Allocation ofSet = new Allocation(held.pool(), set.of(held));
+        Predicate<Node> beside =
+                set.set().requiredLevel().map(level -> beside(ofSet, level)).orElse(node -> true);
+        if (shape.together().isPresent()) {
+            beside = beside.and(beside(held, shape.together().get()));
+        }
+        if (set.set().slice().isPresent()) {
+            List<Allocation.Worker> ofSlice = ofSet.workers().stream()
+                    .filter(worker -> set.sliceOf(worker.number()) == set.sliceOf(number))
+                    .toList();
+            beside = beside.and(beside(
+                    new Allocation(held.pool(), ofSlice),
+                    set.set().slice().get().level()));
+        }
+        return beside;
     }
 
     private Predicate<Node> beside(Allocation held, String level) {

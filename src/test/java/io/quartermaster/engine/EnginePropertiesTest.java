@@ -277,8 +277,10 @@ class EnginePropertiesTest {
                                 .isBetween(
                                         mayBeBelow(holding)
                                                 ? 1
-                                                : workload.shape().minWorkers(),
-                                        workload.shape().workers());
+                                                : workload.shape().allMinWorkers(),
+                                        workload.shape().allWorkers());
+                        assertThat(mayBeBelow(holding) || workload.shape().isEnough(holding.allocation()))
+                                .isTrue();
                         if (isIncomplete(holding)) {
                             assertThat(Planner.incompleteUntil(cell.settings, workload)
                                             .orElse(0))
@@ -312,7 +314,8 @@ class EnginePropertiesTest {
         for (Allocation.Worker worker : held.workers()) {
             Node node = cell.nodes.get(((Allocation.Place.OnNode) worker.place()).node());
             List<String> domain = Objects.requireNonNull(node).topology();
-            assertThat(domains.putIfAbsent(slice.of(worker.number()), domain)).isIn(null, domain);
+            assertThat(domains.putIfAbsent(worker.number() / slice.workers(), domain))
+                    .isIn(null, domain);
         }
     }
 

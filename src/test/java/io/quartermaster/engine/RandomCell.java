@@ -147,7 +147,7 @@ final class RandomCell {
             case 1 -> of(1, 1, new GpuRequest.Fraction(2, 500), Optional.empty());
             case 2 -> of(1, 1, new GpuRequest.Memory(1, 1024L * (1 + random.nextInt(80))), Optional.empty());
             case 3 -> of(1, 1, new GpuRequest.Mig(chance(2) ? "1g.10gb" : "3g.40gb"), Optional.empty());
-            case 4 -> of(2 + random.nextInt(2), 1, GpuRequest.whole(1), Optional.empty());
+            case 4 -> chance(3) ? ofSets() : of(2 + random.nextInt(2), 1, GpuRequest.whole(1), Optional.empty());
             case 5 -> {
                 if (chance(3)) {
                     int slices = 1 + random.nextInt(2);
@@ -167,6 +167,26 @@ final class RandomCell {
             }
             default -> chance(4) ? whole.with(fewer(whole)) : whole;
         };
+    }
+
+    private Shape ofSets() {
+        Shape workers = of(
+                2 + random.nextInt(2),
+                1 + random.nextInt(2),
+                GpuRequest.whole(1),
+                chance(2) ? Optional.of("rack") : Optional.empty());
+        return new Shape(
+                1,
+                1,
+                chance(2) ? GpuRequest.whole(0) : new GpuRequest.Fraction(1, 500),
+                0,
+                0,
+                Collections.emptySortedMap(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                List.of(workers),
+                chance(2) ? Optional.of("rack") : Optional.empty());
     }
 
     private GpuRequest fewer(Shape whole) {
@@ -337,7 +357,8 @@ final class RandomCell {
 
     /** Some victims leave their processes behind, and can only go on where these are. */
     private Optional<NodeId> pausedOn(Workload workload, WorkloadState.Holding holding) {
-        boolean stays = workload.shape().workers() == 1 && workload.nomination().isEmpty() && chance(2);
+        boolean stays =
+                workload.shape().allWorkers() == 1 && workload.nomination().isEmpty() && chance(2);
         return stays && holding.allocation().workers().getFirst().place() instanceof Allocation.Place.OnNode place
                 ? Optional.of(place.node())
                 : Optional.empty();

@@ -1,7 +1,6 @@
 package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Caps;
-import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.PoolId;
@@ -110,8 +109,7 @@ public final class Cluster {
 
     /** The kind of a request that may be on any node that its shape allows, with what it counts as. */
     public Kind kind(Space space, Request request, long gpuMilli) {
-        boolean tenantMatters =
-                !(request.gpus() instanceof GpuRequest.Whole) && space.pool().sharing() == Pool.Sharing.TENANT;
+        boolean tenantMatters = !request.isOfWholeGpus() && space.pool().sharing() == Pool.Sharing.TENANT;
         Kind.Key key = new Kind.Key(
                 space.pool().id(), request.shape(), request.workers(), tenantMatters ? request.tenant() : "");
         Kind known = kinds.get(key);

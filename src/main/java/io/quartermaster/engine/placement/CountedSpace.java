@@ -72,13 +72,15 @@ public final class CountedSpace implements Space {
 
     @Override
     public Optional<Allocation> place(Request request, Horizon horizon) {
-        long each = gpuMilliOf(request.gpus());
-        if (!countable(request) || each * request.workers() > freeGpuMilli(horizon)) {
+        if (!countable(request) || request.gpuMilli(this) > freeGpuMilli(horizon)) {
             return Optional.empty();
         }
         List<Allocation.Worker> workers = new ArrayList<>();
         for (int number : request.numbers()) {
-            workers.add(new Allocation.Worker(number, new Allocation.Place.Counted(each)));
+            workers.add(new Allocation.Worker(
+                    number,
+                    new Allocation.Place.Counted(
+                            gpuMilliOf(request.shape().of(number).gpus()))));
         }
         return Optional.of(new Allocation(pool.id(), workers));
     }
@@ -100,10 +102,17 @@ public final class CountedSpace implements Space {
 
     @Override
     public boolean couldEver(Request request) {
-        return countable(request) && gpuMilliOf(request.gpus()) * request.workers() <= capacityGpuMilli;
+        return countable(request) && request.gpuMilli(this) <= capacityGpuMilli;
     }
 
     private static boolean countable(Request request) {
+        return request.shape().isPlain()
+                ? isCountable(request)
+                : request.shape().together().isEmpty()
+                        && request.sets().stream().allMatch(CountedSpace::isCountable);
+    }
+
+    private static boolean isCountable(Request request) {
         return request.shape().labels().isEmpty()
                 && request.shape().requiredLevel().isEmpty()
                 && request.shape().slice().isEmpty()

@@ -1,7 +1,10 @@
 package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.WorkloadId;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -24,6 +27,20 @@ public record Holder(
     /** Whether it has all workers that it cannot run without; else it is not moved. */
     public boolean isComplete() {
         return tenure.shape().isEnough(allocation());
+    }
+
+    /** The workers that it cannot run without. */
+    List<Allocation.Worker> core() {
+        List<Allocation.Worker> all = allocation().workers();
+        if (tenure.shape().isPlain()) {
+            return all.subList(0, Math.min(all.size(), minWorkers));
+        }
+        List<Allocation.Worker> core = new ArrayList<>();
+        for (Shape.WorkerSet set : tenure.shape().sets()) {
+            List<Allocation.Worker> ofSet = set.of(allocation());
+            core.addAll(ofSet.subList(0, Math.min(ofSet.size(), set.set().minWorkers())));
+        }
+        return core;
     }
 
     public Allocation allocation() {

@@ -109,9 +109,15 @@ public final class Kind {
     /** Forgets what does not hold any more since a node has more free, or anything where no node is named. */
     void cameFree(Optional<NodeSpace> node, Horizon horizon) {
         boolean useful = node.isEmpty()
-                || node.get().offer(request.shape(), request.tenant(), horizon).isPresent();
+                || (request.shape().isPlain()
+                        ? offers(node.get(), request.shape(), horizon)
+                        : request.shape().sets().stream().anyMatch(set -> offers(node.get(), set.set(), horizon)));
         if (useful) {
             forget(horizon);
         }
+    }
+
+    private boolean offers(NodeSpace node, Shape shape, Horizon horizon) {
+        return node.offer(shape, request.tenant(), horizon).isPresent();
     }
 }

@@ -12,14 +12,17 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -123,6 +126,41 @@ public final class NodesSpace implements Space {
 
     @Override
     public Optional<Allocation> place(Request request, Horizon horizon) {
+        return request.shape().isPlain() ? placeSet(request, horizon) : placeSets(request, horizon);
+    }
+
+    /** Each set in its own topology, all inside one domain where that is asked for. */
+    private Optional<Allocation> placeSets(Request request, Horizon horizon) {
+        Optional<Integer> together = level(request.shape().together());
+        if (together.isEmpty()) {
+            return Optional.empty();
+        }
+        List<Request> largestFirst = new ArrayList<>(request.sets());
+        largestFirst.sort(Comparator.comparingLong((Request set) -> -gpuMilliOf(set.gpus()))
+                .thenComparing(set -> set.numbers().getFirst()));
+        List<List<NodeSpace>> domains =
+                together.get() == WHOLE_POOL ? List.of(byPosition) : domains(byPosition, together.get(), horizon);
+        for (List<NodeSpace> domain : domains) {
+            Set<NodeId> inside = new HashSet<>();
+            domain.forEach(node -> inside.add(node.node().id()));
+            Optional<Allocation> place = placeSets(
+                    largestFirst.stream()
+                            .map(set -> set.within(node -> inside.contains(node.id())))
+                            .toList(),
+                    horizon);
+            if (place.isPresent() && withinCap(place.get().gpuMilli(), horizon)) {
+                return place;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** One set after the other. What is best for one may leave no room for another although there were some for both. */
+    private Optional<Allocation> placeSets(List<Request> sets, Horizon horizon) {
+        return placeInTurn(sets, horizon, set -> placeSet(set, horizon));
+    }
+
+    private Optional<Allocation> placeSet(Request request, Horizon horizon) {
         Optional<Integer> required = level(request.shape().requiredLevel());
         if (required.isEmpty()
                 || level(request.shape().slice().map(Slice::level)).isEmpty()) {
@@ -186,16 +224,22 @@ public final class NodesSpace implements Space {
      * another, this finds a place for all whenever there is one.
      */
     private Optional<Allocation> placeSlices(List<Request> slices, List<NodeSpace> nodes, int level, Horizon horizon) {
+        return placeInTurn(slices, horizon, slice -> placeSlice(slice, domains(nodes, level, horizon), horizon));
+    }
+
+    /** One request after the other, all or none. */
+    private Optional<Allocation> placeInTurn(
+            List<Request> requests, Horizon horizon, Function<Request, Optional<Allocation>> placing) {
         When taken = horizon == Horizon.IGNORING_PROMISES ? When.NOW : When.NEXT;
-        List<Tenure> tentative = new ArrayList<>(slices.size());
+        List<Tenure> tentative = new ArrayList<>(requests.size());
         Optional<Allocation> all = Optional.of(new Allocation(pool.id(), List.of()));
-        for (Request slice : slices) {
-            Optional<Allocation> place = placeSlice(slice, domains(nodes, level, horizon), horizon);
+        for (Request request : requests) {
+            Optional<Allocation> place = placing.apply(request);
             if (place.isEmpty()) {
                 all = Optional.empty();
                 break;
             }
-            Tenure tenure = slice.tenure(place.get());
+            Tenure tenure = request.tenure(place.get());
             add(tenure, taken);
             tentative.add(tenure);
             all = all.map(before -> before.with(place.get()));
@@ -267,7 +311,8 @@ public final class NodesSpace implements Space {
     @Override
     public List<SortedSet<NodeId>> areas(Request request) {
         Optional<String> wish = request.shape()
-                .requiredLevel()
+                .together()
+                .or(() -> request.shape().requiredLevel())
                 .or(() -> request.shape().preferredLevel())
                 .or(() -> request.shape().slice().map(Slice::level));
         int level = level(wish).orElse(WHOLE_POOL);
@@ -294,7 +339,8 @@ public final class NodesSpace implements Space {
 
     @Override
     public long missingOnOneNode(Request request, Horizon horizon) {
-        if (!(request.gpus() instanceof GpuRequest.Whole whole)) {
+        if (!(request.gpus() instanceof GpuRequest.Whole whole)
+                || !request.shape().isPlain()) {
             return 0;
         }
         int least = 0;
@@ -313,7 +359,7 @@ public final class NodesSpace implements Space {
 
     @Override
     public boolean couldEver(Request request) {
-        if (gpuMilliOf(request.gpus()) * request.workers() > maxGpuMilli.orElse(Long.MAX_VALUE)) {
+        if (request.gpuMilli(this) > maxGpuMilli.orElse(Long.MAX_VALUE)) {
             return false;
         }
         if (empty == null) {
@@ -336,7 +382,7 @@ public final class NodesSpace implements Space {
             if (!fits
                     || node == null
                     || !node.takesWork()
-                    || !node.fits((Allocation.Place.OnNode) worker.place(), tenure, horizon)) {
+                    || !node.fits((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), horizon)) {
                 fits = false;
                 break;
             }
@@ -356,7 +402,7 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null && node.takesWork() && worker.place() instanceof Allocation.Place.OnNode place) {
-                node.freePart(place, tenure, horizon).ifPresent(part -> {
+                node.freePart(place, tenure.ofWorker(worker), horizon).ifPresent(part -> {
                     Allocation.Worker held = new Allocation.Worker(worker.number(), part);
                     Tenure one = tenure.at(new Allocation(pool.id(), List.of(held)));
                     add(one, taken);
@@ -379,7 +425,7 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                node.add((Allocation.Place.OnNode) worker.place(), tenure, when);
+                node.add((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when);
                 choice.changed(node, when);
             }
         }
@@ -404,7 +450,7 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                node.remove((Allocation.Place.OnNode) worker.place(), tenure, when);
+                node.remove((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when);
                 choice.changed(node, when);
             }
         }

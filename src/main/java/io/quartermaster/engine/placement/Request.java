@@ -5,6 +5,7 @@ import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Shape;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -15,29 +16,64 @@ import java.util.function.Predicate;
  * @param numbers the workers' numbers, in order
  * @param path whose they are: a shared GPU may belong to one tenant only
  * @param within on which nodes they may be, beside what the shape asks of a node
+ * @param first the number with which the first slice of the shape begins
  */
-public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predicate<Node> within) {
+public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predicate<Node> within, int first) {
 
     public Request {
         numbers = List.copyOf(numbers);
     }
 
+    public Request(Shape shape, List<Integer> numbers, QuotaPath path, Predicate<Node> within) {
+        this(shape, numbers, path, within, 0);
+    }
+
     public Request within(Predicate<Node> nodes) {
-        return new Request(shape, numbers, path, within.and(nodes));
+        return new Request(shape, numbers, path, within.and(nodes), first);
     }
 
     /** Its workers by slice; where they are in none, all at once. */
     List<Request> slices() {
         return shape.slice()
-                .map(slice -> slice.split(numbers).stream()
-                        .map(some -> new Request(shape, some, path, within))
+                .map(slice -> slice.split(numbers, first).stream()
+                        .map(some -> new Request(shape, some, path, within, first))
                         .toList())
                 .orElse(List.of(this));
     }
 
+    /** Its workers by set. */
+    List<Request> sets() {
+        List<Request> sets = new ArrayList<>();
+        for (Shape.WorkerSet set : shape.sets()) {
+            List<Integer> some = numbers.stream().filter(set::has).toList();
+            if (!some.isEmpty()) {
+                sets.add(new Request(set.set(), some, path, within, set.first()));
+            }
+        }
+        return sets;
+    }
+
+    boolean isOfWholeGpus() {
+        return shape.isPlain()
+                ? gpus() instanceof GpuRequest.Whole
+                : sets().stream().allMatch(Request::isOfWholeGpus);
+    }
+
+    /** What its workers count as in a pool while they wait. */
+    public long gpuMilli(Space space) {
+        if (shape.isPlain()) {
+            return space.gpuMilliOf(gpus()) * workers();
+        }
+        long sum = 0;
+        for (Request set : sets()) {
+            sum += space.gpuMilliOf(set.gpus()) * set.workers();
+        }
+        return sum;
+    }
+
     /** The same for another shape. */
     public Request with(Shape other) {
-        return new Request(other, numbers, path, within);
+        return new Request(other, numbers, path, within, first);
     }
 
     String tenant() {
@@ -50,6 +86,9 @@ public record Request(Shape shape, List<Integer> numbers, QuotaPath path, Predic
 
     /** What must be free at the least, wherever; a share of memory may count as little as one likes on large GPUs. */
     public long leastGpuMilli() {
+        if (!shape.isPlain()) {
+            return sets().stream().mapToLong(Request::leastGpuMilli).sum();
+        }
         long each =
                 switch (shape.gpus()) {
                     case GpuRequest.Whole whole -> whole.count() * 1000L;

@@ -21,6 +21,13 @@ public record Tenure(
         return allocation.gpuMilli();
     }
 
+    /** The same as it concerns the node of one worker: with what that worker needs. */
+    Tenure ofWorker(Allocation.Worker worker) {
+        return shape.isPlain()
+                ? this
+                : new Tenure(path, user, shape.of(worker.number()), preemptible, allocation, whole);
+    }
+
     /** A part of it. */
     public Tenure of(Allocation part, boolean withTheCore) {
         return new Tenure(path, user, shape, preemptible, part, withTheCore);

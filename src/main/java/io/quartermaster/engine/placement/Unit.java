@@ -2,6 +2,7 @@ package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Shape;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -44,6 +45,9 @@ public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core)
             return List.of(whole(holder));
         }
         List<Unit> units = new ArrayList<>();
+        if (!holder.tenure().shape().isPlain()) {
+            return ofSets(holder);
+        }
         int step = holder.tenure().shape().step();
         int end = workers.size();
         while (end > holder.minWorkers()) {
@@ -56,6 +60,27 @@ public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core)
             end = start;
         }
         units.add(new Unit(holder, workers.subList(0, end), true));
+        return units;
+    }
+
+    /** Likewise where there are several sets: what each has beyond its minimum, and all minimums together. */
+    private static List<Unit> ofSets(Holder holder) {
+        List<Unit> units = new ArrayList<>();
+        for (Shape.WorkerSet set : holder.tenure().shape().sets().reversed()) {
+            List<Allocation.Worker> workers = set.of(holder.allocation());
+            int end = workers.size();
+            while (end > set.set().minWorkers()) {
+                int slice = set.sliceOf(workers.get(end - 1).number());
+                int start = end - 1;
+                while (start > set.set().minWorkers()
+                        && set.sliceOf(workers.get(start - 1).number()) == slice) {
+                    start--;
+                }
+                units.add(new Unit(holder, workers.subList(start, end), false));
+                end = start;
+            }
+        }
+        units.add(new Unit(holder, holder.core(), true));
         return units;
     }
 
@@ -74,8 +99,7 @@ public record Unit(Holder holder, List<Allocation.Worker> workers, boolean core)
 
     /** Whether it, or the core that it belongs to, holds something in an area; without the core surplus cannot run. */
     public boolean concerns(SortedSet<NodeId> area) {
-        List<Allocation.Worker> all = holder.allocation().workers();
-        return touches(workers, area) || (!core && touches(all.subList(0, holder.minWorkers()), area));
+        return touches(workers, area) || (!core && touches(holder.core(), area));
     }
 
     private static boolean touches(List<Allocation.Worker> workers, SortedSet<NodeId> area) {

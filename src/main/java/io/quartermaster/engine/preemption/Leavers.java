@@ -57,7 +57,8 @@ final class Leavers {
         this.space = space;
         this.request = request;
         this.neededGpuMilli = request.leastGpuMilli();
-        this.plain = space.pool().sharing() == Pool.Sharing.TENANT
+        this.plain = request.shape().isPlain()
+                && space.pool().sharing() == Pool.Sharing.TENANT
                 && (request.shape().gpus() instanceof GpuRequest.Whole
                         || request.shape().gpus() instanceof GpuRequest.Fraction);
     }
@@ -85,7 +86,7 @@ final class Leavers {
                 boolean whole = tenure.shape().gpus() instanceof GpuRequest.Whole;
                 boolean ofTenant = tenure.path().tenant().equals(request.path().tenant());
                 boolean smaller = ofTenant && !whole && tenure.gpuMilli() < neededGpuMilli;
-                if (!plainOne || unit.workers().size() > 1 || smaller) {
+                if (!plainOne || !tenure.shape().isPlain() || unit.workers().size() > 1 || smaller) {
                     return true;
                 }
                 if (unit.workers().getFirst().place() instanceof Allocation.Place.OnNode on) {
@@ -146,7 +147,10 @@ final class Leavers {
         Map<String, Integer> partsOn = new HashMap<>();
         for (SortedSet<Unit> ofGroup : onNode.values()) {
             for (Unit unit : ofGroup) {
-                if (!plain || couldLeave(unit.holder(), node) || isApart(unit, partsOn)) {
+                if (!plain
+                        || !unit.holder().tenure().shape().isPlain()
+                        || couldLeave(unit.holder(), node)
+                        || isApart(unit, partsOn)) {
                     return true;
                 }
             }
@@ -175,6 +179,7 @@ final class Leavers {
     private boolean couldLeave(Holder holder, NodeId node) {
         // A gang has other nodes to go to and from: it is left to the search.
         return holder.allocation().workers().size() > 1
+                || !holder.tenure().shape().isPlain()
                 || places.computeIfAbsent(
                                 new Asked(
                                         holder.tenure().shape(),
