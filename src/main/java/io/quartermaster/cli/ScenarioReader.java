@@ -347,6 +347,7 @@ final class ScenarioReader {
                     .patienceMillis(section.duration("patience"))
                     .fairnessWindowMillis(section.duration("fairness-window"))
                     .staleGangGraceMillis(section.duration("stale-gang-grace"))
+                    .entryPenaltyMillis(section.duration("entry-penalty").orElse(0))
                     .settings());
         }
     }

@@ -71,6 +71,13 @@ interface DispatchConfig {
      */
     Optional<Duration> fairnessWindow();
 
+    /**
+     * What starts counts in what was used before as if it had run for so long already, so that many short jobs do not pass before anybody
+     * notices. Needs a fairness window.
+     */
+    @WithDefault("0s")
+    Duration entryPenalty();
+
     /** How often waiting work, GPUs and agents are counted for the metrics. */
     @WithDefault("10s")
     Duration gaugesInterval();

@@ -6,6 +6,7 @@ import io.micrometer.core.instrument.Timer;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
+import io.quartermaster.engine.Settings;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.Wakeups;
 import io.quartermaster.workloads.Counters;
@@ -35,6 +36,7 @@ public class Dispatcher {
     private static final int FAILURES_UNTIL_EXAMINED = 2;
 
     private final DispatchConfig config;
+    private final Settings settings;
     private final SystemDatabase database;
     private final ReactiveRedisDataSource redis;
     private final Announcements announcements;
@@ -64,6 +66,7 @@ public class Dispatcher {
             Counters counters,
             MeterRegistry metrics) {
         this.config = config;
+        this.settings = EngineSettings.of(config);
         this.database = database;
         this.redis = redis;
         this.announcements = announcements;
@@ -200,7 +203,7 @@ public class Dispatcher {
                         tx,
                         fence.get(),
                         config.cell(),
-                        EngineSettings.of(config),
+                        settings,
                         config.reasonsPerPlan(),
                         config.pausedFor().toMillis());
                 rebuilds.increment();

@@ -9,7 +9,14 @@ final class EngineSettings {
 
     private EngineSettings() {}
 
+    /**
+     * @throws IllegalArgumentException if one setting needs another that is not there
+     */
     static Settings of(DispatchConfig config) {
+        if (!config.entryPenalty().isZero() && config.fairnessWindow().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "quartermaster.dispatch.entry-penalty needs quartermaster.dispatch.fairness-window");
+        }
         return Settings.DEFAULT
                 .but()
                 .minRuntimeMillis(config.minRuntime().toMillis())
@@ -19,6 +26,7 @@ final class EngineSettings {
                         .map(Duration::toMillis)
                         .map(OptionalLong::of)
                         .orElse(OptionalLong.empty()))
+                .entryPenaltyMillis(config.entryPenalty().toMillis())
                 .settings();
     }
 }

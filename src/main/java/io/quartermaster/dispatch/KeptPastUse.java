@@ -14,10 +14,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
 
 /**
  * What every path held before, beside the cell, so that with a fairness window the turns go on under the next leader. Between two changes
- * of what a path holds its average follows from its row, so a row is written only when that changes.
+ * of what a path holds its average follows from its row, so a row is written only when that changes, or when an entry penalty was added to it.
  */
 final class KeptPastUse {
 
@@ -53,15 +54,19 @@ final class KeptPastUse {
         entries.forEach(entry -> kept.put(Key.of(entry), entry.heldGpuMilli()));
     }
 
-    /** Writes what is not as it was; without a fairness window there is no past, and what an earlier one left goes. */
-    void write(SystemTransaction transaction, String cell, List<Change.PastUseSet> now) {
+    /**
+     * Writes what is not as it was; without a fairness window there is no past, and what an earlier one left goes.
+     *
+     * @param raised the paths to which more was added than follows from their rows
+     */
+    void write(SystemTransaction transaction, String cell, List<Change.PastUseSet> now, SortedSet<QuotaPath> raised) {
         Set<Key> known = new HashSet<>();
         JsonArray changed = new JsonArray();
         for (Change.PastUseSet entry : now) {
             Key key = Key.of(entry);
             known.add(key);
             Long before = kept.put(key, entry.heldGpuMilli());
-            if (before == null || before != entry.heldGpuMilli()) {
+            if (before == null || before != entry.heldGpuMilli() || raised.contains(entry.path())) {
                 changed.add(row(key).put("average_gpu_nano", entry.averageGpuNano())
                         .put("held_gpu_milli", entry.heldGpuMilli())
                         .put("as_of_ms", entry.asOfMillis()));

@@ -207,7 +207,7 @@ final class Leader {
         boolean moreReasons = reasons.write(rows);
 
         rows.write(transaction, cell);
-        pastUse.write(transaction, cell, engine.pastUse());
+        pastUse.write(transaction, cell, engine.pastUse(), engine.raisedPastUse());
         batch.delete(transaction);
         return new Outcome(
                 batch.ids().size(),

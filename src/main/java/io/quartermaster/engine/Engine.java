@@ -6,6 +6,7 @@ import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.PastUse;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -44,7 +45,7 @@ public final class Engine {
     public Engine(Settings settings) {
         this.settings = settings;
         this.past = settings.fairnessWindowMillis().isPresent()
-                ? Optional.of(new PastUse(settings.fairnessWindowMillis().getAsLong()))
+                ? Optional.of(new PastUse(settings.fairnessWindowMillis().getAsLong(), settings.entryPenaltyMillis()))
                 : Optional.empty();
     }
 
@@ -168,6 +169,7 @@ public final class Engine {
     Plan plan(long nowMillis, Recorder recorder) {
         boolean due = nextPlanAtMillis.isPresent() && nextPlanAtMillis.getAsLong() <= nowMillis;
         if (settled && !due) {
+            past.ifPresent(PastUse::forgetRaised);
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
         }
         comeTo(nowMillis);
@@ -399,6 +401,11 @@ public final class Engine {
     /** What everybody held before, to be stated to an engine that is built anew; empty without a fairness window. */
     public List<Change.PastUseSet> pastUse() {
         return past.map(PastUse::all).orElse(List.of());
+    }
+
+    /** The paths whose past use the last plan raised by more than what they hold: something started, and there is an entry penalty. */
+    public SortedSet<QuotaPath> raisedPastUse() {
+        return past.map(PastUse::raised).orElse(Collections.emptySortedSet());
     }
 
     /** What is left of budgets, as of the last plan. */

@@ -465,13 +465,28 @@ final class Planner {
             facts.put(running);
             roomMaker.decided();
             books.start(line, running);
+            countEntry(head, place);
             decide(new Decision.Start(head.id(), place, rule));
         } else {
             start(head, place, rule);
         }
     }
 
+    /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will. */
+    private void countEntry(Workload workload, Allocation place) {
+        boolean again = workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead();
+        if (past.isPresent() && settings.entryPenaltyMillis() > 0 && !again) {
+            past.get()
+                    .start(
+                            workload.path(),
+                            books.cluster().leaves(place.pool(), workload.path()),
+                            place.gpuMilli(),
+                            nowMillis);
+        }
+    }
+
     private void start(Workload workload, Allocation place, Decision.Rule rule) {
+        countEntry(workload, place);
         switch (workload.state()) {
             case WorkloadState.Waiting waiting -> {
                 update(

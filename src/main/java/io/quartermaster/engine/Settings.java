@@ -12,6 +12,7 @@ import java.util.OptionalLong;
  * @param patienceMillis work that waits longer than this for fit alone gets a claim; absent = never
  * @param fairnessWindowMillis half-life of what was used before in the fair share; absent = only the present counts
  * @param staleGangGraceMillis how long a workload that lost workers which it cannot run without waits for others in their place; absent = without end
+ * @param entryPenaltyMillis what starts counts in what was used before as if it had run for so long already
  */
 public record Settings(
         long minRuntimeMillis,
@@ -23,7 +24,8 @@ public record Settings(
         Reclaim reclaim,
         OptionalLong patienceMillis,
         OptionalLong fairnessWindowMillis,
-        OptionalLong staleGangGraceMillis) {
+        OptionalLong staleGangGraceMillis,
+        long entryPenaltyMillis) {
 
     public static final Settings DEFAULT = new Settings(
             0,
@@ -35,11 +37,15 @@ public record Settings(
             Reclaim.FAIR_SHARE,
             OptionalLong.empty(),
             OptionalLong.empty(),
-            OptionalLong.empty());
+            OptionalLong.empty(),
+            0);
 
     public Settings {
-        if (minRuntimeMillis < 0 || reclaimMinRuntimeMillis < 0 || graceMillis < 0) {
+        if (minRuntimeMillis < 0 || reclaimMinRuntimeMillis < 0 || graceMillis < 0 || entryPenaltyMillis < 0) {
             throw new IllegalArgumentException("durations are not negative");
+        }
+        if (entryPenaltyMillis > 0 && fairnessWindowMillis.isEmpty()) {
+            throw new IllegalArgumentException("an entry penalty needs a fairness window");
         }
     }
 
@@ -86,6 +92,7 @@ public record Settings(
         private OptionalLong patienceMillis;
         private OptionalLong fairnessWindowMillis;
         private OptionalLong staleGangGraceMillis;
+        private long entryPenaltyMillis;
 
         private Builder(Settings from) {
             minRuntimeMillis = from.minRuntimeMillis;
@@ -98,6 +105,7 @@ public record Settings(
             patienceMillis = from.patienceMillis;
             fairnessWindowMillis = from.fairnessWindowMillis;
             staleGangGraceMillis = from.staleGangGraceMillis;
+            entryPenaltyMillis = from.entryPenaltyMillis;
         }
 
         public Builder minRuntimeMillis(long millis) {
@@ -150,6 +158,11 @@ public record Settings(
             return this;
         }
 
+        public Builder entryPenaltyMillis(long millis) {
+            entryPenaltyMillis = millis;
+            return this;
+        }
+
         public Settings settings() {
             return new Settings(
                     minRuntimeMillis,
@@ -161,7 +174,8 @@ public record Settings(
                     reclaim,
                     patienceMillis,
                     fairnessWindowMillis,
-                    staleGangGraceMillis);
+                    staleGangGraceMillis,
+                    entryPenaltyMillis);
         }
     }
 }

@@ -92,6 +92,34 @@ class PastUseIT {
     }
 
     @Test
+    void aStartCountsAtOnceForTheNextLeaderToo() {
+        OneGpu cell = new OneGpu(database, "past-c");
+        Settings penalty = window(OptionalLong.of(Duration.ofHours(1).toMillis()))
+                .but()
+                .entryPenaltyMillis(Duration.ofMinutes(10).toMillis())
+                .settings();
+        try (HandLedCell leader = HandLedCell.lead(database, penalty)) {
+            UUID job = cell.submitFirst();
+            leader.settle();
+            leader.rebuild();
+            cell.rows.report(job, "ended", "succeeded");
+            leader.settle();
+            assertThat(cell.rows.run(
+                            "select average_gpu_nano from past_use where scope = 'past-c' and path = 'past-c/first'"))
+                    .singleElement()
+                    .satisfies(
+                            row -> assertThat(row.getLong("average_gpu_nano")).isBetween(100_000_000L, 120_000_000L));
+
+            leader.rebuild();
+            UUID again = cell.submitFirst();
+            UUID other = cell.submitSecond();
+            leader.settle();
+            assertThat(cell.rows.state(other)).isEqualTo("starting");
+            assertThat(cell.rows.state(again)).isEqualTo("waiting");
+        }
+    }
+
+    @Test
     void withoutAWindowThereIsNoPastAndWhatWasKeptGoes() {
         OneGpu cell = new OneGpu(database, "past-b");
         cell.rows.run(

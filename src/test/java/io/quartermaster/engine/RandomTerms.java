@@ -83,6 +83,7 @@ final class RandomTerms {
     }
 
     private static Settings randomSettings(Random random) {
+        boolean pastCounts = chance(random, 4);
         return Settings.DEFAULT
                 .but()
                 .minRuntimeMillis(chance(random, 4) ? 3_000 : 0)
@@ -93,9 +94,10 @@ final class RandomTerms {
                 .consolidate(chance(random, 2))
                 .reclaim(chance(random, 3) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE)
                 .patienceMillis(chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty())
-                .fairnessWindowMillis(chance(random, 4) ? OptionalLong.of(20_000) : OptionalLong.empty())
+                .fairnessWindowMillis(pastCounts ? OptionalLong.of(20_000) : OptionalLong.empty())
                 .staleGangGraceMillis(
                         chance(random, 2) ? OptionalLong.of(1_000L * random.nextInt(6)) : OptionalLong.empty())
+                .entryPenaltyMillis(pastCounts && chance(random, 2) ? 5_000 : 0)
                 .settings();
     }
 

@@ -5,9 +5,12 @@ import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * What each path held before, as a moving average that forgets half within the fairness window. Time passes only in
@@ -18,9 +21,13 @@ public final class PastUse {
     private static final long NANO_PER_MICRO = 1_000;
 
     private final HalfLife halfLife;
+    private final long entryPenaltyMillis;
+    private final SortedSet<QuotaPath> raised = new TreeSet<>();
     private final SortedMap<Scope, SortedMap<QuotaPath, Change.PastUseSet>> entries = new TreeMap<>();
 
-    public PastUse(long windowMillis) {
+    /** @param entryPenaltyMillis what starts counts as if it had run for so long already */
+    public PastUse(long windowMillis, long entryPenaltyMillis) {
+        this.entryPenaltyMillis = entryPenaltyMillis;
         this.halfLife = new HalfLife(windowMillis);
     }
 
@@ -38,6 +45,7 @@ public final class PastUse {
 
     /** Brings every average up to a moment. */
     public void advance(long nowMillis) {
+        raised.clear();
         for (SortedMap<QuotaPath, Change.PastUseSet> ofScope : entries.values()) {
             ofScope.replaceAll((path, entry) -> new Change.PastUseSet(
                     path,
@@ -49,6 +57,35 @@ public final class PastUse {
                     entry.heldGpuMilli(),
                     Math.max(nowMillis, entry.asOfMillis())));
         }
+    }
+
+    /**
+     * Something starts after {@link #advance} was called for this moment: it counts at once as if it had run for the entry penalty already. That
+     * is forgotten like everything else, however soon it ends.
+     */
+    public void start(QuotaPath path, List<QuotaNode> leaves, long gpuMilli, long nowMillis) {
+        long penaltyGpuNano = halfLife.average(0, gpuMilli * NANO_PER_MILLI, entryPenaltyMillis);
+        for (QuotaNode leaf : penaltyGpuNano > 0 ? leaves : List.<QuotaNode>of()) {
+            Scope scope = leaf.tree().scope();
+            SortedMap<QuotaPath, Change.PastUseSet> ofScope = entries.computeIfAbsent(scope, key -> new TreeMap<>());
+            Change.PastUseSet before = ofScope.getOrDefault(path, new Change.PastUseSet(path, scope, 0, 0, nowMillis));
+            ofScope.put(
+                    path,
+                    new Change.PastUseSet(
+                            path, scope, before.averageGpuNano() + penaltyGpuNano, before.heldGpuMilli(), nowMillis));
+            leaf.addPast(penaltyGpuNano / NANO_PER_MICRO);
+            raised.add(path);
+        }
+    }
+
+    /** The paths for which more counts since the last {@link #advance} than what they held. */
+    public SortedSet<QuotaPath> raised() {
+        return Collections.unmodifiableSortedSet(raised);
+    }
+
+    /** Nothing more than what was held counts since the last plan. */
+    public void forgetRaised() {
+        raised.clear();
     }
 
     /** Notes what everybody holds from a moment on. */

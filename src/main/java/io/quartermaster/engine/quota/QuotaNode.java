@@ -302,6 +302,13 @@ public final class QuotaNode {
         pastGpuMicro = gpuMicro;
     }
 
+    /** More counts as held before, here and at every node above. */
+    void addPast(long gpuMicro) {
+        for (QuotaNode node = this; node != null; node = node.parent) {
+            node.pastGpuMicro += gpuMicro;
+        }
+    }
+
     /** What is used and waited for, as far as it may ever be had; as of the last division. */
     public long demandGpuMilli() {
         return demandGpuMilli;

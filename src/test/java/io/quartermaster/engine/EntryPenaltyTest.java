@@ -1,0 +1,66 @@
+package io.quartermaster.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** What starts counts at once; what was stopped against its will does not count again. */
+class EntryPenaltyTest {
+    private static final PoolId POOL = new PoolId("pool");
+    private static final QuotaPath ACME = QuotaPath.of("acme");
+    private static final WorkloadId JOB = new WorkloadId("job");
+    /** Of 2 GPUs, after half a half-life. */
+    private static final long PENALTY_NANO = 585_786_437;
+
+    private final Engine engine = new Engine(Settings.DEFAULT
+            .but()
+            .fairnessWindowMillis(OptionalLong.of(60_000))
+            .entryPenaltyMillis(30_000)
+            .settings());
+
+    private void given(WorkloadState state) {
+        Workload waiting = Workload.waiting(JOB, ACME, Shape.ofWholeGpus(2), List.of(POOL), 0, 0);
+        engine.apply(List.of(
+                new Change.PoolSet(Pool.ofCount(POOL, 2000)), new Change.WorkloadSet(waiting.withState(state))));
+        assertThat(engine.plan(1_000).decisions()).hasSize(1);
+    }
+
+    private long averageNano() {
+        return engine.pastUse().stream()
+                .mapToLong(Change.PastUseSet::averageGpuNano)
+                .sum();
+    }
+
+    @Test
+    void aStartCountsAsIfItHadRunAlready() {
+        given(WorkloadState.waiting());
+        assertThat(averageNano()).isBetween(PENALTY_NANO - 1_000, PENALTY_NANO + 1_000);
+        assertThat(engine.raisedPastUse()).containsExactly(ACME);
+    }
+
+    @Test
+    void itIsForgottenLikeEverythingElseHoweverSoonTheWorkEnds() {
+        given(WorkloadState.waiting());
+        engine.apply(List.of(new Change.WorkloadRemoved(JOB)));
+        engine.plan(1_000);
+        engine.apply(List.of(new Change.PoolSet(Pool.ofCount(POOL, 3000))));
+        engine.plan(61_000);
+        assertThat(averageNano()).isBetween(PENALTY_NANO / 2 - 1_000, PENALTY_NANO / 2 + 1_000);
+        assertThat(engine.raisedPastUse()).isEmpty();
+    }
+
+    @Test
+    void whatWasStoppedAgainstItsWillDoesNotCountAgain() {
+        given(WorkloadState.waitingAgain(500));
+        assertThat(averageNano()).isZero();
+    }
+
+    @Test
+    void itNeedsAFairnessWindow() {
+        Settings.Builder without = Settings.DEFAULT.but().entryPenaltyMillis(1);
+        assertThatThrownBy(without::settings).hasMessageContaining("fairness window");
+    }
+}
