@@ -395,7 +395,7 @@ public final class QuotaNode {
 
     /** The innermost fence around this node that the other lies outside of. */
     public Optional<QuotaNode> fenceAgainst(QuotaNode other) {
-        for (QuotaNode node = this; node != null && !node.covers(other); node = node.parent) {
+        for (QuotaNode node = tree.hasFences() ? this : null; node != null && !node.covers(other); node = node.parent) {
             if (node.terms.fence()) {
                 return Optional.of(node);
             }

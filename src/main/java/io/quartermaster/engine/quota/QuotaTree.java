@@ -30,6 +30,7 @@ public final class QuotaTree {
     private final boolean open;
     private List<QuotaNode> drained = List.of();
     private boolean lendsAll = true;
+    private boolean hasFences;
     private long capacityGpuMilli;
     private boolean pastCounts;
     private boolean oneOfTwo;
@@ -109,6 +110,7 @@ public final class QuotaTree {
             QuotaNode node = new QuotaNode(this, parent, path, terms);
             parent.addChild(new QuotaNode.Key(path, true), node);
             nodes.put(path, node);
+            hasFences |= terms.fence();
             lendsAll &= terms.lendableGpuMilli() == terms.reservedGpuMilli();
         });
         nodes.forEach((path, node) -> leaves.put(path, node.children().isEmpty() ? node : ownLeaf(node)));
@@ -236,6 +238,11 @@ public final class QuotaTree {
     /** Whether no node of the tree keeps anything idle for itself. */
     public boolean lendsAll() {
         return lendsAll;
+    }
+
+    /** Whether any node of the tree is fenced. */
+    boolean hasFences() {
+        return hasFences;
     }
 
     /** The most that the root may hold. */
