@@ -102,6 +102,7 @@ class CorePurityTest {
                         "java.nio.charset",
                         "java.security",
                         "java.time",
+                        "java.time.zone",
                         "java.util",
                         "java.util.function",
                         "java.util.regex",
