@@ -56,8 +56,12 @@ create table tenant (
     state         text not null check (state in ('provisioning', 'active', 'suspended', 'failed', 'offboarding', 'deleted')),
     created_at    timestamptz not null default clock_timestamp(),
     updated_at    timestamptz not null default clock_timestamp(),
-    version       bigint not null default 0
+    version       bigint not null default 0,
+    set_aside_at  timestamptz,
+    set_aside_why text
 );
+comment on column tenant.set_aside_at is 'no plan can be made with what is stored of its allotments and policies: the leader passes it over, with all its work and what that holds';
+create index tenant_set_aside on tenant (id) where set_aside_at is not null;
 
 create table operation (
     id           uuid primary key,

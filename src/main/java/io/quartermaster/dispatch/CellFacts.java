@@ -11,7 +11,9 @@ import io.vertx.mutiny.sqlclient.Row;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.UUID;
 
@@ -33,20 +35,57 @@ record CellFacts(
 
     /** @param stamp nodes whose lease ended before it are down */
     static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp) {
-        return read(transaction, cell, stamp, Long.MAX_VALUE);
+        return read(transaction, cell, stamp, Extent.ALL);
     }
 
-    /** @param throughSequence workloads submitted later are left out */
-    static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp, long throughSequence) {
+    /** Which part of what is stored. */
+    sealed interface Extent {
+
+        Extent ALL = new Workloads(Long.MAX_VALUE);
+        Extent NOTHING = new Tenants(Optional.empty());
+
+        /** All but workloads that were submitted later. */
+        record Workloads(long throughSequence) implements Extent {}
+
+        /** Without workloads, and without what is granted to tenants after this one in the order of their ids; absent = to any. */
+        record Tenants(Optional<TenantId> through) implements Extent {}
+
+        static Extent ofWorkloads(long throughSequence) {
+            return new Workloads(throughSequence);
+        }
+
+        static Extent ofTenants(TenantId through) {
+            return new Tenants(Optional.of(through));
+        }
+
+        private long throughSequence() {
+            return switch (this) {
+                case Workloads workloads -> workloads.throughSequence;
+                case Tenants tenants -> 0;
+            };
+        }
+
+        private Set<TenantId> of(SortedSet<TenantId> all) {
+            return switch (this) {
+                case Workloads workloads -> all;
+                case Tenants tenants ->
+                    tenants.through
+                            .map(last -> new TreeSet<>(all).headSet(last, true))
+                            .orElseGet(TreeSet::new);
+            };
+        }
+    }
+
+    static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp, Extent extent) {
         boolean allPools = QuotaFacts.anyCountsAllPools(transaction);
         return new CellFacts(
                 CapacityFacts.pools(transaction, null),
                 CapacityFacts.nodes(transaction, stamp, null),
                 allPools,
-                QuotaFacts.read(transaction, stamp, everyTenant(transaction), allPools),
+                QuotaFacts.read(transaction, stamp, extent.of(everyTenant(transaction)), allPools),
                 strictQueues(transaction),
                 KeptPastUse.read(transaction, cell),
-                new CellReader(transaction).live(throughSequence));
+                new CellReader(transaction).live(extent.throughSequence()));
     }
 
     private static List<Change.QueueSet> strictQueues(SystemTransaction transaction) {
@@ -75,9 +114,12 @@ record CellFacts(
                 EngineFacts.queue(row.getUUID("id")), Words.stored(QueueOrder.class, row.getString("start_order")));
     }
 
-    static Set<TenantId> everyTenant(SystemTransaction transaction) {
-        Set<TenantId> tenants = new TreeSet<>();
-        transaction.run("select id from tenant").forEach(row -> tenants.add(new TenantId(row.getString("id"))));
+    /** Without those that are set aside. */
+    static SortedSet<TenantId> everyTenant(SystemTransaction transaction) {
+        SortedSet<TenantId> tenants = new TreeSet<>();
+        transaction
+                .run("select id from tenant where set_aside_at is null")
+                .forEach(row -> tenants.add(new TenantId(row.getString("id"))));
         return tenants;
     }
 }

@@ -33,6 +33,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Reads workloads as the leader needs them: a few set-based statements, however many are asked for. */
@@ -67,7 +68,7 @@ final class CellReader {
                     left join node_contact c on c.node_id = x.id
                     left join report r on r.tenant_id = b.tenant_id and r.attempt_id = b.id and r.node_id = x.id
                    where w.paused_attempt is not null and b.tenant_id = w.tenant_id and b.id = w.paused_attempt limit 1) s on true
-             where w.set_aside_at is null
+             where w.set_aside_at is null and w.tenant_id not in (select id from tenant where set_aside_at is not null)
             """;
 
     private final SystemTransaction transaction;
@@ -95,9 +96,20 @@ final class CellReader {
         List<Long> found = new ArrayList<>();
         transaction
                 .run(
-                        "select seq from workload where state not in ('succeeded', 'failed', 'cancelled') and set_aside_at is null order by seq")
+                        "select seq from workload where state not in ('succeeded', 'failed', 'cancelled') and set_aside_at is null"
+                                + " and tenant_id not in (select id from tenant where set_aside_at is not null) order by seq")
                 .forEach(row -> found.add(row.getLong("seq")));
         return found.stream().mapToLong(Long::longValue).toArray();
+    }
+
+    /** The sequence numbers of those that {@link #live} would read and cannot. */
+    List<Long> unreadable() {
+        List<Long> unreadable = new ArrayList<>();
+        complete(
+                transaction.run(
+                        WORKLOADS + " and w.state not in ('succeeded', 'failed', 'cancelled') order by w.seq"),
+                (row, failure) -> unreadable.add(row.getLong("seq")));
+        return unreadable;
     }
 
     /** These, over or not, in order of submission. */
@@ -143,6 +155,13 @@ final class CellReader {
     }
 
     private List<WorkloadRecord> complete(Iterable<Row> rows) {
+        return complete(rows, (row, failure) -> {
+            throw failure;
+        });
+    }
+
+    /** @param unreadable is told of each row that is none of a workload as this version knows them */
+    private List<WorkloadRecord> complete(Iterable<Row> rows, BiConsumer<Row, RuntimeException> unreadable) {
         List<Row> found = new ArrayList<>();
         List<UUID> attempts = new ArrayList<>();
         List<UUID> elastic = new ArrayList<>();
@@ -164,16 +183,24 @@ final class CellReader {
         Map<UUID, Surplus> bySurplus = held.surplus(surplus);
         List<WorkloadRecord> records = new ArrayList<>(found.size());
         for (Row row : found) {
-            UUID attempt = row.getUUID("attempt_id");
-            records.add(record(
-                    row,
-                    shared.share(terms(row)),
-                    shared.share(submitter(row)),
-                    attempt == null
-                            ? Optional.empty()
-                            : Optional.of(held.core(row, attempt, bySurplus.getOrDefault(attempt, Surplus.NONE)))));
+            try {
+                records.add(record(row, held, bySurplus));
+            } catch (RuntimeException e) {
+                unreadable.accept(row, e);
+            }
         }
         return records;
+    }
+
+    private WorkloadRecord record(Row row, Held held, Map<UUID, Surplus> bySurplus) {
+        UUID attempt = row.getUUID("attempt_id");
+        return record(
+                row,
+                shared.share(terms(row)),
+                shared.share(submitter(row)),
+                attempt == null
+                        ? Optional.empty()
+                        : Optional.of(held.core(row, attempt, bySurplus.getOrDefault(attempt, Surplus.NONE))));
     }
 
     /** The attempts of surplus workers, over or not, that belong to these attempts. */

@@ -127,7 +127,7 @@ public class Dispatcher {
                 leader = null;
                 if (failedTurns.oneFailed()) {
                     LOG.errorf(
-                            "ALARM: %d turns of the leader of cell %s failed in a row, and neither an inbox row nor a workload is to"
+                            "ALARM: %d turns of the leader of cell %s failed in a row, and neither an inbox row nor a workload nor a tenant is to"
                                     + " blame: nothing is planned until the cause is gone; it is the database, or something that is"
                                     + " stored: %s",
                             failedTurns.inARow(), config.cell(), e.getMessage());
@@ -179,7 +179,10 @@ public class Dispatcher {
             Optional<Long> won = database.run(config.commitTimeout(), tx -> {
                 Optional<Long> begun = Fence.lead(tx, config.cell(), name, config.lease());
                 begun.flatMap(newer -> Fence.take(tx, config.cell(), newer, config.lease()))
-                        .ifPresent(fence -> SetAsideWork.takeBack(tx, fence, config.cell()));
+                        .ifPresent(fence -> {
+                            SetAsideTenants.takeBack(tx);
+                            SetAsideWork.takeBack(tx, fence, config.cell());
+                        });
                 return begun;
             });
             if (won.isEmpty()) {

@@ -1,22 +1,30 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.CellFacts.Extent;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import java.util.List;
 import java.util.Optional;
+import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 import org.jboss.logging.Logger;
 
 /**
- * Finds, when turns fail and no inbox row is to blame, the stored workload with which no plan can be made, and sets it aside: it alone
- * waits then, and not the cell. Plans are made and thrown away with the oldest workloads only, more or fewer by halves, until one is found
- * with which they fail and without which they do not. Where they fail without any workload the cause is elsewhere: then nothing is done.
+ * Finds, when turns fail and no inbox row is to blame, what is stored that no plan can be made with, and sets it aside: it alone waits then, and not the cell. First
+ * tenants whose allotments and policies make plans fail without any workload; then workloads that cannot be read; then a workload with which
+ * plans fail. Plans are made and thrown away with the first tenants or the oldest workloads only, more or fewer by halves, until one is found with which they fail and without which they
+ * do not. Where they fail with nothing of either the cause is elsewhere: then nothing is done.
  */
 final class Examination {
 
     private static final Logger LOG = Logger.getLogger(Examination.class);
 
-    /** Workloads that one examination sets aside at most. */
+    /** Tenants, and workloads with which plans fail, that one examination sets aside at most. */
     private static final int MOST = 10;
+
+    private static final String WHY = "every plan with it failed";
 
     private final SystemDatabase database;
     private final DispatchConfig config;
@@ -30,7 +38,11 @@ final class Examination {
     int run(long epoch) {
         int setAside = 0;
         try {
-            while (setAside < MOST && findOne(epoch)) {
+            while (setAside < MOST && findTenant(epoch)) {
+                setAside++;
+            }
+            setAside += unreadable(epoch);
+            for (int i = 0; i < MOST && findWorkload(epoch); i++) {
                 setAside++;
             }
         } catch (RuntimeException e) {
@@ -39,51 +51,98 @@ final class Examination {
         return setAside;
     }
 
-    private boolean findOne(long epoch) {
-        long[] sequences =
-                fenced(epoch, (tx, fence) -> new CellReader(tx).liveSequences()).orElseGet(() -> new long[0]);
-        if (sequences.length == 0 || !canPlan(epoch, 0) || canPlan(epoch, Long.MAX_VALUE)) {
+    private boolean findTenant(long epoch) {
+        List<TenantId> tenants = List.copyOf(
+                fenced(epoch, (tx, fence) -> CellFacts.everyTenant(tx)).orElseGet(TreeSet::new));
+        if (tenants.isEmpty() || canPlan(epoch, Extent.ofWorkloads(0))) {
             return false;
         }
+        return firstBad(tenants.size(), count -> canPlan(epoch, tenants(tenants, count)))
+                .map(bad -> setAside(epoch, tenants.get(bad - 1)))
+                .orElse(false);
+    }
+
+    /** What the first so many tenants were granted; with none of them the cause shows that is elsewhere. */
+    private static Extent tenants(List<TenantId> tenants, int count) {
+        return count == 0 ? Extent.NOTHING : Extent.ofTenants(tenants.get(count - 1));
+    }
+
+    /** Workloads that are none as this version knows them: all of them at once, as when a profile cannot be read. */
+    private int unreadable(long epoch) {
+        List<Long> found =
+                fenced(epoch, (tx, fence) -> new CellReader(tx).unreadable()).orElseGet(List::of);
+        int setAside = 0;
+        for (long sequence : found) {
+            setAside += setAside(epoch, sequence) ? 1 : 0;
+        }
+        return setAside;
+    }
+
+    private boolean findWorkload(long epoch) {
+        long[] sequences =
+                fenced(epoch, (tx, fence) -> new CellReader(tx).liveSequences()).orElseGet(() -> new long[0]);
+        if (sequences.length == 0 || canPlan(epoch, Extent.ALL)) {
+            return false;
+        }
+        return firstBad(
+                        sequences.length,
+                        count -> canPlan(epoch, Extent.ofWorkloads(count == 0 ? 0 : sequences[count - 1])))
+                .map(bad -> setAside(epoch, sequences[bad - 1]))
+                .orElse(false);
+    }
+
+    /** With how many of the first plans fail that do not with one fewer; empty where they fail with none or not at all. */
+    private static Optional<Integer> firstBad(int size, IntPredicate canPlan) {
+        if (!canPlan.test(0)) {
+            return Optional.empty();
+        }
         int good = 0;
-        int bad = sequences.length;
+        int bad = size;
         while (bad - good > 1) {
             int middle = (good + bad) >>> 1;
-            if (canPlan(epoch, sequences[middle - 1])) {
+            if (canPlan.test(middle)) {
                 good = middle;
             } else {
                 bad = middle;
             }
         }
         // Once more around it: an outage in between must not look like its fault.
-        long without = good == 0 ? 0 : sequences[good - 1];
-        long with = sequences[bad - 1];
-        return canPlan(epoch, without) && !canPlan(epoch, with) && canPlan(epoch, without) && setAside(epoch, with);
+        return canPlan.test(good) && !canPlan.test(bad) && canPlan.test(good) ? Optional.of(bad) : Optional.empty();
     }
 
-    private boolean canPlan(long epoch, long throughSequence) {
+    private boolean canPlan(long epoch, Extent extent) {
         try {
             return fenced(epoch, (tx, fence) -> {
-                        Leader.rehearse(tx, fence, config.cell(), EngineSettings.of(config), throughSequence);
+                        Leader.rehearse(tx, fence, config.cell(), EngineSettings.of(config), extent);
                         return true;
                     })
                     .isPresent();
         } catch (RuntimeException e) {
-            LOG.debugf("no plan with workloads through %d: %s", throughSequence, e.getMessage());
+            LOG.debugf("no plan with %s: %s", extent, e.getMessage());
             return false;
         }
     }
 
     private boolean setAside(long epoch, long sequence) {
         Optional<String> which = fenced(
-                        epoch,
-                        (tx, fence) ->
-                                SetAsideWork.mark(tx, fence, config.cell(), sequence, "every plan with it failed"))
+                        epoch, (tx, fence) -> SetAsideWork.mark(tx, fence, config.cell(), sequence, WHY))
                 .flatMap(Function.identity());
         which.ifPresent(one -> LOG.errorf(
                 "ALARM: %s is set aside: every plan with it failed. What it holds stays its own; the next leader looks at it anew",
                 one));
         return which.isPresent();
+    }
+
+    private boolean setAside(long epoch, TenantId tenant) {
+        boolean marked = fenced(epoch, (tx, fence) -> SetAsideTenants.mark(tx, tenant, WHY))
+                .orElse(false);
+        if (marked) {
+            LOG.errorf(
+                    "ALARM: tenant %s is set aside: every plan with its allotments and policies failed. Nothing of it starts, what it holds stays its own; the next"
+                            + " leader looks at it anew",
+                    tenant.value());
+        }
+        return marked;
     }
 
     private interface Work<T> {

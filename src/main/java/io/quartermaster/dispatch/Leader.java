@@ -105,17 +105,13 @@ final class Leader {
             Settings settings,
             int reasonsPerPlan,
             long pausedForMillis) {
-        return build(transaction, fence, cell, settings, reasonsPerPlan, pausedForMillis, Long.MAX_VALUE);
+        return build(transaction, fence, cell, settings, reasonsPerPlan, pausedForMillis, CellFacts.Extent.ALL);
     }
 
-    /**
-     * Makes a plan with a part of what is stored, and throws it away: to see whether it can be made at all. Writes nothing.
-     *
-     * @param throughSequence workloads submitted later are left out
-     */
+    /** Makes a plan with a part of what is stored, and throws it away: to see whether it can be made at all. Writes nothing. */
     static void rehearse(
-            SystemTransaction transaction, Fence fence, String cell, Settings settings, long throughSequence) {
-        Leader leader = build(transaction, fence, cell, settings, 1, 0, throughSequence);
+            SystemTransaction transaction, Fence fence, String cell, Settings settings, CellFacts.Extent extent) {
+        Leader leader = build(transaction, fence, cell, settings, 1, 0, extent);
         Plan plan = leader.engine.plan(fence.stampMillis());
         leader.translate(
                 plan, new PlanRows(fence), fence, missing(new CellReader(transaction), plan, Map.of(), Map.of()));
@@ -128,9 +124,9 @@ final class Leader {
             Settings settings,
             int reasonsPerPlan,
             long pausedForMillis,
-            long throughSequence) {
+            CellFacts.Extent extent) {
         Leader leader = new Leader(cell, settings, reasonsPerPlan, pausedForMillis);
-        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp(), throughSequence);
+        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp(), extent);
         List<Change> changes = new ArrayList<>();
         stored.pools().forEach(pool -> leader.pool(pool, changes));
         stored.nodes().forEach(node -> {

@@ -184,19 +184,25 @@ record QuotaFacts(
                         """).iterator().next().getBoolean("found");
     }
 
-    /** @param stamp the moment whose reserved amounts are told to the books */
+    /**
+     * Without tenants that are set aside.
+     *
+     * @param stamp the moment whose reserved amounts are told to the books
+     */
     static List<QuotaFacts> read(
             SystemTransaction transaction, OffsetDateTime stamp, Collection<TenantId> tenants, boolean allPools) {
         if (tenants.isEmpty()) {
             return List.of();
         }
-        String[] ids = tenants.stream().map(TenantId::value).toArray(String[]::new);
+        String[] asked = tenants.stream().map(TenantId::value).toArray(String[]::new);
         Map<TenantId, Gathering> byTenant = new TreeMap<>();
-        for (Row row : transaction.run("select id, state from tenant where id = any($1)", (Object) ids)) {
+        for (Row row : transaction.run(
+                "select id, state from tenant where id = any($1) and set_aside_at is null", (Object) asked)) {
             TenantId tenant = new TenantId(row.getString("id"));
             byTenant.put(
                     tenant, new Gathering(tenant, !row.getString("state").equals("active"), CellReader.millis(stamp)));
         }
+        String[] ids = byTenant.keySet().stream().map(TenantId::value).toArray(String[]::new);
         for (Row row : transaction.run("""
                 select a.*, p.name as pool_name from allotment a join pool p on p.id = a.pool_id
                  where a.tenant_id = any($1) order by a.tenant_id, p.name

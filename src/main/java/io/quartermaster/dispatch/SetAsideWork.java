@@ -4,16 +4,18 @@ import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 
 /**
- * Workloads that the leader passes over, because no plan can be made with what is stored of them, and what they hold: it stays theirs, so
+ * Workloads that the leader passes over, because no plan can be made with what is stored of them or of what their tenant was granted, and what they hold: it stays theirs, so
  * nobody else may be given it. A device of which such a workload holds a part is kept from others as a whole.
  *
  * @param devices by node, their indexes
@@ -28,6 +30,14 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
 
     private static final String CANCELLED = "cancelled on request";
 
+    private static final String HELD = """
+            select a.id, a.pool_id, d.worker, d.node_id, d.device_index, d.gpu_milli, f.cpu_milli, f.memory_mib
+              from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
+              join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
+              join allocation_device d on d.tenant_id = a.tenant_id and d.attempt_id = a.id and d.freed_at is null
+             where \
+            """;
+
     /** A part of a machine. */
     record Part(long cpuMilli, long memoryMiB) {
 
@@ -38,9 +48,11 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
         }
     }
 
+    /** Whether any is set aside, by itself or with its tenant. */
     static boolean isAny(SystemTransaction transaction) {
         return transaction
-                .run("select exists (select 1 from workload where set_aside_at is not null) as any_set_aside")
+                .run("select exists (select 1 from workload where set_aside_at is not null)"
+                        + " or exists (select 1 from tenant where set_aside_at is not null) as any_set_aside")
                 .iterator()
                 .next()
                 .getBoolean("any_set_aside");
@@ -51,13 +63,14 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
         Map<UUID, Part> machines = new HashMap<>();
         Map<UUID, Long> counted = new HashMap<>();
         Set<String> workers = new HashSet<>();
-        for (Row row : transaction.run("""
-                select a.id, a.pool_id, d.worker, d.node_id, d.device_index, d.gpu_milli, f.cpu_milli, f.memory_mib
-                  from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
-                  join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
-                  join allocation_device d on d.tenant_id = a.tenant_id and d.attempt_id = a.id and d.freed_at is null
-                 where w.set_aside_at is not null
-                """)) {
+        List<Row> held = new ArrayList<>();
+        transaction.run(HELD + "w.set_aside_at is not null").forEach(held::add);
+        for (Row tenant : transaction.run("select id from tenant where set_aside_at is not null")) {
+            transaction
+                    .run(HELD + "w.tenant_id = $1 and w.set_aside_at is null", tenant.getString("id"))
+                    .forEach(held::add);
+        }
+        for (Row row : held) {
             UUID node = row.getUUID("node_id");
             if (node == null) {
                 counted.merge(row.getUUID("pool_id"), row.getLong("gpu_milli"), Long::sum);
@@ -135,7 +148,7 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
                         update workload set state = 'cancelled', end_reason = $3, ended_at = $2, changed_at = $2,
                                reason_code = null, reason = null, set_aside_at = null, set_aside_why = null,
                                paused_attempt = null, paused_node = null, paused_until = null
-                         where id = any($1) and set_aside_at is not null and wish = 'cancel' and state in ('waiting', 'held', 'paused')
+                         where id = any($1) and (set_aside_at is not null or tenant_id in (select id from tenant where set_aside_at is not null)) and wish = 'cancel' and state in ('waiting', 'held', 'paused')
                         returning tenant_id, id),
                     denominated as (
                         delete from nomination n using cancelled c where n.tenant_id = c.tenant_id and n.workload_id = c.id)

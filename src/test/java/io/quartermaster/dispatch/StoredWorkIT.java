@@ -165,6 +165,81 @@ class StoredWorkIT extends LedByHand {
     }
 
     @Test
+    void whatIsGrantedAndCannotBeReadStopsItsTenantAndNotTheCell() {
+        CellRows odd = new CellRows(database, "stored-odd");
+        UUID pool = odd.pool("stored-shared");
+        UUID node = odd.node(pool, "stored-shared-1", 2, LONG);
+        odd.allotment(pool, 1, 1);
+        OneGroup ofOdd = OneGroup.of(odd, pool, 1, 1);
+        UUID held = ofOdd.submit();
+        cell.settle();
+        CellRows other = new CellRows(database, "stored-other");
+        other.allotment(pool, 1, 2);
+        OneGroup ofOther = OneGroup.of(other, pool, 1, 1);
+        UUID first = ofOther.submit();
+        cell.settle();
+        UUID second = ofOther.submit();
+        cell.settle();
+        assertThat(List.of(odd.state(held), other.state(first), other.state(second)))
+                .containsExactly("starting", "starting", "waiting");
+        odd.run("update policy set group_path = '/' || repeat('x', 600) where tenant_id = $1", odd.tenant);
+
+        cell.rebuild();
+        assertThatThrownBy(() -> cell.cycle()).hasMessageContaining("not a group path");
+        assertThat(examination().run(cell.epoch())).isEqualTo(1);
+        assertThat(odd.run("select id from tenant where set_aside_at is not null"))
+                .extracting(row -> row.getString("id"))
+                .containsExactly(odd.tenant);
+        assertThat(odd.run("select id from workload where set_aside_at is not null"))
+                .isEmpty();
+
+        // The others go on, beside what it holds; what it submits waits, and can be cancelled.
+        cell.rebuild();
+        UUID late = ofOdd.submit();
+        cell.settle();
+        assertThat(odd.state(late)).isEqualTo("waiting");
+        odd.wish(late, "cancel");
+        other.report(first, "ended", "succeeded");
+        cell.settle();
+        assertThat(List.of(odd.state(late), odd.state(held), other.state(second)))
+                .containsExactly("cancelled", "starting", "starting");
+        assertThat(device(odd, held)).isNotEqualTo(device(other, second));
+        assertThat(odd.run("select node_id from allocation_device where node_id = $1 and freed_at is null", node))
+                .hasSize(2);
+
+        // A leader that begins when it can be read again takes it in.
+        odd.run("update policy set group_path = '/all' where tenant_id = $1", odd.tenant);
+        takeBack();
+        odd.report(held, "ended", "succeeded");
+        cell.rebuild();
+        cell.settle();
+        assertThat(odd.state(held)).isEqualTo("succeeded");
+    }
+
+    @Test
+    void allWorkOfAProfileThatCannotBeReadIsSetAsideTogether() {
+        CellRows rows = new CellRows(database, "stored-profile");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID running = group.submit();
+        cell.settle();
+        UUID odd = rows.profile(1, 2, 2, group.pool());
+        UUID queue = rows.queue(group.policy(), odd);
+        for (int i = 0; i < 12; i++) {
+            rows.submit(queue, group.policy(), odd);
+        }
+        cell.settle();
+        rows.run("update profile set node_labels = '[]' where id = $1", odd);
+
+        cell.rebuild();
+        assertThatThrownBy(() -> cell.cycle()).isInstanceOf(RuntimeException.class);
+        assertThat(examination().run(cell.epoch())).isEqualTo(12);
+        cell.rebuild();
+        rows.report(running, "ended", "succeeded");
+        cell.settle();
+        assertThat(rows.state(running)).isEqualTo("succeeded");
+    }
+
+    @Test
     void nothingIsSetAsideWhereTheCauseIsNoWorkload() {
         CellRows rows = new CellRows(database, "stored-pool");
         UUID pool = rows.pool("stored-pool");
@@ -194,6 +269,7 @@ class StoredWorkIT extends LedByHand {
         database.run(CellRows.TIMEOUT, tx -> {
             Fence fence =
                     Fence.take(tx, config.cell(), cell.epoch(), config.lease()).orElseThrow();
+            SetAsideTenants.takeBack(tx);
             SetAsideWork.takeBack(tx, fence, config.cell());
             return true;
         });
