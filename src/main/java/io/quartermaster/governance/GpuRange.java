@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.platform.GpuAmount;
 import java.util.OptionalInt;
 
@@ -8,20 +9,25 @@ import java.util.OptionalInt;
  *
  * @param leastGpuMilli what one worker counts as that names nothing; 0 where that is not known
  * @param any whether a worker has GPUs, or parts of them, at all
+ * @param whole whether they are whole ones; parts and instances may add up to as much
  * @param most up to how many whole GPUs it may name; empty where it may not choose
  */
-public record GpuRange(long leastGpuMilli, boolean any, OptionalInt most) {
+public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalInt most) {
 
     private static final long GPU = 1_000;
 
     static GpuRange of(Profile profile) {
-        return new GpuRange(profile.gpuMilli().orElse(0), profile.hasGpus(), profile.maxGpus());
+        return new GpuRange(
+                profile.gpuMilli().orElse(0),
+                profile.hasGpus(),
+                profile.gpus() instanceof GpuRequest.Whole,
+                profile.maxGpus());
     }
 
     /** Whether a workload may name so many for each worker; what a worker has anyway it may. */
     public boolean allows(OptionalInt named) {
         return named.isEmpty()
-                || named.getAsInt() * GPU == leastGpuMilli
+                || whole && named.getAsInt() * GPU == leastGpuMilli
                 || most.isPresent() && named.getAsInt() * GPU > leastGpuMilli && named.getAsInt() <= most.getAsInt();
     }
 

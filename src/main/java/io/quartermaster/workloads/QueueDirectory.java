@@ -34,7 +34,8 @@ class QueueDirectory {
 
     private static final String READ = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'policy', q.policy_id, 'profile', q.profile_id,
-                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null, 'maxGpus', f.max_gpus, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
+                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null,
+                       'wholeGpus', f.gpu_memory_mib is null and f.mig is null and f.gpu_milli % (1000 * f.gpu_devices) = 0, 'maxGpus', f.max_gpus, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
                                    from access_rule r where r.tenant_id = q.tenant_id and r.queue_id = q.id)) as text)
               from queue q
@@ -120,6 +121,7 @@ class QueueDirectory {
                     new GpuRange(
                             node.get("gpuMilli").asLong(),
                             node.get("withGpus").asBoolean(),
+                            node.get("wholeGpus").asBoolean(),
                             node.get("maxGpus").isNull()
                                     ? OptionalInt.empty()
                                     : OptionalInt.of(node.get("maxGpus").asInt())),

@@ -78,6 +78,16 @@ class ProfileReaderTest {
     }
 
     @Test
+    void partsAndInstancesThatAddUpToAGpuAreNoneToName() {
+        assertThat(profile("0.5", null, null, 2).range().allows(OptionalInt.of(1)))
+                .isFalse();
+        assertThat(profile(null, null, "7g.80gb", null).range().allows(OptionalInt.of(1)))
+                .isFalse();
+        assertThat(profile(null, null, "7g.80gb", null).range().allows(OptionalInt.empty()))
+                .isTrue();
+    }
+
+    @Test
     void whatSaysTheSameTwiceOrNothingIsRefusedByName() {
         assertThat(refused(null, null, null, null)).containsExactly("gpus");
         assertThat(refused("1", 20_480L, null, null)).containsExactly("gpuMemoryMiB");
