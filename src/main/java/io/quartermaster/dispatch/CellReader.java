@@ -26,11 +26,14 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.BiConsumer;
@@ -46,8 +49,6 @@ final class CellReader {
                    f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
                    case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids,
                    f.max_runtime_ms as profile_max_runtime_ms,
-                   case when f.gpu_memory_mib is not null then (select array_agg(waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) order by x.place)
-                       from unnest(f.pool_ids) with ordinality as x(id, place)) end as waiting_gpu_milli,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination,
                    w.paused_attempt, w.paused_node, w.paused_until, s.paused_pool, s.paused_gpu_milli, s.paused_report, s.paused_may_stay
@@ -106,8 +107,7 @@ final class CellReader {
     List<Long> unreadable() {
         List<Long> unreadable = new ArrayList<>();
         complete(
-                transaction.run(
-                        WORKLOADS + " and w.state not in ('succeeded', 'failed', 'cancelled') order by w.seq"),
+                transaction.run(WORKLOADS + " and w.state not in ('succeeded', 'failed', 'cancelled') order by w.seq"),
                 (row, failure) -> unreadable.add(row.getLong("seq")));
         return unreadable;
     }
@@ -181,10 +181,11 @@ final class CellReader {
                 .forEach(row -> attempts.add(row.getUUID("id")));
         Held held = new Held(devices(attempts), reports(attempts));
         Map<UUID, Surplus> bySurplus = held.surplus(surplus);
+        Map<MemoryShare, Long> counts = counts(found);
         List<WorkloadRecord> records = new ArrayList<>(found.size());
         for (Row row : found) {
             try {
-                records.add(record(row, held, bySurplus));
+                records.add(record(row, counts, held, bySurplus));
             } catch (RuntimeException e) {
                 unreadable.accept(row, e);
             }
@@ -192,11 +193,11 @@ final class CellReader {
         return records;
     }
 
-    private WorkloadRecord record(Row row, Held held, Map<UUID, Surplus> bySurplus) {
+    private WorkloadRecord record(Row row, Map<MemoryShare, Long> counts, Held held, Map<UUID, Surplus> bySurplus) {
         UUID attempt = row.getUUID("attempt_id");
         return record(
                 row,
-                shared.share(terms(row)),
+                shared.share(terms(row, counts)),
                 shared.share(submitter(row)),
                 attempt == null
                         ? Optional.empty()
@@ -387,7 +388,7 @@ final class CellReader {
                 Boolean.TRUE.equals(row.getBoolean("paused_may_stay"))));
     }
 
-    private static Terms terms(Row row) {
+    private static Terms terms(Row row, Map<MemoryShare, Long> counts) {
         Map<String, String> labels = new TreeMap<>();
         row.getJsonObject("node_labels").forEach(entry -> labels.put(entry.getKey(), String.valueOf(entry.getValue())));
         return new Terms(
@@ -402,7 +403,7 @@ final class CellReader {
                 row.getString("profile_name"),
                 row.getString("queue_name"),
                 gpus(row),
-                waiting(row),
+                waiting(row, counts),
                 row.getInteger("workers"),
                 row.getInteger("min_workers"),
                 row.getLong("cpu_milli"),
@@ -430,11 +431,46 @@ final class CellReader {
     }
 
     /** What one worker counts as while it waits, by pool in the order of the profile. */
-    private static List<Long> waiting(Row row) {
-        Long[] ofMemory = row.getArrayOfLongs("waiting_gpu_milli");
-        return ofMemory == null
+    private static List<Long> waiting(Row row, Map<MemoryShare, Long> counts) {
+        List<MemoryShare> shares = memoryShares(row);
+        return shares.isEmpty()
                 ? Collections.nCopies(row.getArrayOfUUIDs("pool_ids").length, row.getLong("gpu_milli"))
-                : List.of(ofMemory);
+                : shares.stream()
+                        .map(share -> Objects.requireNonNull(counts.get(share)))
+                        .toList();
+    }
+
+    /** A share by memory in a pool. */
+    private record MemoryShare(UUID pool, long memoryMiB, int devices) {}
+
+    /** What a workload would hold of each of its pools, where it asks for a share by memory. */
+    private static List<MemoryShare> memoryShares(Row row) {
+        Long memoryMiB = row.getLong("gpu_memory_mib");
+        return memoryMiB == null
+                ? List.of()
+                : Arrays.stream(row.getArrayOfUUIDs("pool_ids"))
+                        .map(pool -> new MemoryShare(pool, memoryMiB, row.getInteger("gpu_devices")))
+                        .toList();
+    }
+
+    /** What shares by memory count as while they wait, each worked out once however many ask for it. */
+    private Map<MemoryShare, Long> counts(List<Row> rows) {
+        Set<MemoryShare> asked = new LinkedHashSet<>();
+        rows.forEach(row -> asked.addAll(memoryShares(row)));
+        Map<MemoryShare, Long> counts = new HashMap<>();
+        if (!asked.isEmpty()) {
+            transaction
+                    .run(
+                            "select pool, mib, devices, waiting_gpu_milli(pool, mib, devices) as gpu_milli"
+                                    + " from unnest($1::uuid[], $2::bigint[], $3::int[]) as asked(pool, mib, devices)",
+                            asked.stream().map(MemoryShare::pool).toArray(UUID[]::new),
+                            asked.stream().map(MemoryShare::memoryMiB).toArray(Long[]::new),
+                            asked.stream().map(MemoryShare::devices).toArray(Integer[]::new))
+                    .forEach(row -> counts.put(
+                            new MemoryShare(row.getUUID("pool"), row.getLong("mib"), row.getInteger("devices")),
+                            row.getLong("gpu_milli")));
+        }
+        return counts;
     }
 
     static UUID[] array(Collection<UUID> ids) {

@@ -47,6 +47,10 @@ class LiveUsage {
             """;
 
     private static final String FACTS = """
+            with share as materialized (
+                select f.id, x.place, waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) as gpu_milli
+                  from profile f cross join unnest(f.pool_ids) with ordinality as x(id, place)
+                 where f.tenant_id = :tenant and f.gpu_memory_mib is not null)
             select cast(json_build_object(
                 'at', clock_timestamp(),
                 'reserved', (select coalesce(json_object_agg(a.pool_id, a.reserved_milli), '{}') from allotment a where a.tenant_id = :tenant),
@@ -56,8 +60,8 @@ class LiveUsage {
                        from policy p where p.tenant_id = :tenant),
                 'workloads', (select coalesce(json_agg(json_build_object('id', w.id, 'queue', w.queue_id, 'policy', w.policy_id,
                        'pools', f.pool_ids, 'gpuMilli', (select json_agg(f.workers * case when f.gpu_memory_mib is null then asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus)
-                           else waiting_gpu_milli(x.id, f.gpu_memory_mib, f.gpu_devices) end order by x.place)
-                           from unnest(f.pool_ids) with ordinality as x(id, place)), 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
+                           else s.gpu_milli end order by x.place)
+                           from unnest(f.pool_ids) with ordinality as x(id, place) left join share s on s.id = f.id and s.place = x.place), 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
                        from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
                        left join lateral (select (array_agg(h.pool_id))[1] as pool_id, sum(h.gpu_milli) as gpu_milli from attempt h
                                            where h.tenant_id = w.tenant_id and h.workload_id = w.id and h.state <> 'ended') a on true
