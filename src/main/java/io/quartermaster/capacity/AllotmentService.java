@@ -18,6 +18,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -285,12 +286,29 @@ public class AllotmentService {
     }
 
     private Uni<List<String>> warnings(Change change, QuotaTerms terms) {
+        Instant now = reservations.now();
         return database.on(connection -> pools.reservedByOthers(
-                        connection, change.pool().id(), change.tenant().value()))
-                .map(others -> Oversold.warnings(
-                        change.pool().name(),
-                        others + terms.mostReservedGpuMilli(),
-                        change.pool().up().milli()));
+                        connection, change.pool().id(), change.tenant().value(), now))
+                .map(others -> {
+                    List<QuotaTerms> all = new ArrayList<>(others);
+                    all.add(terms);
+                    return Oversold.warnings(
+                            change.pool().name(),
+                            Oversold.mostReserved(all, now.toEpochMilli(), Long.MAX_VALUE),
+                            change.pool().up().milli());
+                })
+                .chain(oversold -> allotments
+                        .held(change.session(), change.tenant(), change.pool().id())
+                        .map(held -> {
+                            List<String> warnings = new ArrayList<>(oversold);
+                            held.beyond(
+                                            change.tenant(),
+                                            change.pool().name(),
+                                            terms.standingAt(now.toEpochMilli()),
+                                            terms.drainByMillis())
+                                    .ifPresent(warnings::add);
+                            return warnings;
+                        }));
     }
 
     private static Allotments.Named after(Change change, QuotaTerms terms, Optional<Allotments.Named> before) {

@@ -1,6 +1,7 @@
 package io.quartermaster.capacity;
 
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
@@ -8,6 +9,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -23,6 +25,45 @@ public class Allotments {
         public Named {
             topologyLevels = List.copyOf(topologyLevels);
         }
+    }
+
+    /**
+     * What a tenant's work holds in a pool, in thousandths of a GPU.
+     *
+     * @param staysGpuMilli of that, what cannot be preempted
+     */
+    record Held(long gpuMilli, long staysGpuMilli) {
+
+        /** What to tell whoever grants less than that. */
+        Optional<String> beyond(TenantId tenant, String pool, QuotaTerms standing, OptionalLong drainByMillis) {
+            long limit = standing.limitGpuMilli().orElse(Long.MAX_VALUE);
+            if (gpuMilli <= limit) {
+                return Optional.empty();
+            }
+            String holds = "tenant " + tenant.value() + " holds " + new GpuAmount(gpuMilli) + " GPUs in " + pool
+                    + ", and what is beyond " + new GpuAmount(limit);
+            return Optional.of(
+                    drainByMillis.isEmpty()
+                            ? holds + " goes on; nothing more starts until it is gone"
+                            : holds + " at " + Instant.ofEpochMilli(drainByMillis.getAsLong()) + " is stopped"
+                                    + (staysGpuMilli > limit
+                                            ? ", except " + new GpuAmount(staysGpuMilli)
+                                                    + " held by work that cannot be preempted"
+                                            : ""));
+        }
+    }
+
+    /** What the tenant's work holds in a pool now. */
+    Uni<Held> held(Mutiny.Session session, TenantId tenant, UUID pool) {
+        return session.createNativeQuery("""
+                        select coalesce(sum(a.gpu_milli), 0), coalesce(sum(a.gpu_milli) filter (where not w.preemptible), 0)
+                          from attempt a join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
+                         where a.tenant_id = :tenant and a.pool_id = :pool and a.state <> 'ended'
+                        """, Object[].class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("pool", pool)
+                .getSingleResult()
+                .map(row -> new Held(((Number) row[0]).longValue(), ((Number) row[1]).longValue()));
     }
 
     /**

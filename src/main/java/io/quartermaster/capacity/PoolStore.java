@@ -9,6 +9,8 @@ import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.List;
@@ -102,29 +104,54 @@ class PoolStore {
                 .map(rows -> Rows.list(rows, row -> row.getString(0)));
     }
 
-    /** In thousandths of a GPU. */
-    Uni<Long> reservedByOthers(SqlConnection connection, UUID pool, String tenant) {
+    /** What tenants but this one have reserved in a pool, and when that is something else; of their terms nothing more. */
+    Uni<List<QuotaTerms>> reservedByOthers(SqlConnection connection, UUID pool, String tenant, Instant now) {
         return connection
                 .preparedQuery(
-                        "select coalesce(sum(reserved_milli), 0)::bigint from allotment where pool_id = $1 and tenant_id <> $2")
+                        "select reserved_milli, override_reserved_milli, override_from, override_until from allotment"
+                                + " where pool_id = $1 and tenant_id <> $2")
                 .execute(Tuple.of(pool, tenant))
-                .map(rows -> rows.iterator().next().getLong(0));
+                .map(rows -> Rows.list(rows, row -> reserved(row, now)));
+    }
+
+    private static QuotaTerms reserved(Row row, Instant now) {
+        QuotaTerms standing = QuotaTerms.reserving(row.getLong("reserved_milli"));
+        Long other = row.getLong("override_reserved_milli");
+        return other == null
+                ? standing
+                : QuotaOverrideApi.stored(
+                                other,
+                                null,
+                                instant(row.getOffsetDateTime("override_from")),
+                                instant(row.getOffsetDateTime("override_until")),
+                                now)
+                        .map(standing::withOverride)
+                        .orElse(standing);
+    }
+
+    private static @Nullable Instant instant(@Nullable OffsetDateTime time) {
+        return time == null ? null : time.toInstant();
     }
 
     /** What allotments and other windows of tenants may add up to while a window is open, in thousandths of a GPU. */
-    Uni<Long> reservedBeside(SqlConnection connection, CapacityReservation window) {
+    Uni<Long> reservedBeside(SqlConnection connection, CapacityReservation window, Instant now) {
         return connection
                 .preparedQuery("""
-                        select (select coalesce(sum(reserved_milli), 0) from allotment where pool_id = $1)::bigint
-                             + (select coalesce(sum(gpu_milli), 0) from capacity_reservation
-                                 where pool_id = $1 and policy_id is null and id <> $2 and starts_at < $4 and ends_at > $3)::bigint
+                        select coalesce(sum(gpu_milli), 0)::bigint from capacity_reservation
+                         where pool_id = $1 and policy_id is null and id <> $2 and starts_at < $4 and ends_at > $3
                         """)
                 .execute(Tuple.of(
                         window.pool(),
                         window.id(),
                         window.startsAt().atOffset(ZoneOffset.UTC),
                         window.endsAt().atOffset(ZoneOffset.UTC)))
-                .map(rows -> rows.iterator().next().getLong(0));
+                .map(rows -> rows.iterator().next().getLong(0))
+                .chain(windows -> reservedByOthers(connection, window.pool(), "", now)
+                        .map(allotments -> windows
+                                + Oversold.mostReserved(
+                                        allotments,
+                                        window.startsAt().toEpochMilli(),
+                                        window.endsAt().toEpochMilli())));
     }
 
     /** Nodes of the pool that say they cannot keep tenants apart, by name. */

@@ -115,6 +115,19 @@ public record QuotaTerms(
                 reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, override, drainByMillis, fenced);
     }
 
+    /** The same, with the override and the date of others where these have none. */
+    public QuotaTerms turningAs(QuotaTerms others) {
+        return new QuotaTerms(
+                reservedGpuMilli,
+                limitGpuMilli,
+                weight,
+                lendableGpuMilli,
+                rank,
+                override.isPresent() ? override : others.override,
+                drainByMillis.isPresent() ? drainByMillis : others.drainByMillis,
+                fence);
+    }
+
     /** As they are at a moment; no more is lent than is reserved then. */
     public QuotaTerms standingAt(long millis) {
         Optional<Quota.Override> open = override.filter(stated -> stated.isOpenAt(millis));

@@ -2,6 +2,7 @@ package io.quartermaster.insight;
 
 import io.quartermaster.capacity.Allotment;
 import io.quartermaster.capacity.Oversold;
+import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.dispatch.CellSnapshot;
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.PoolId;
@@ -222,9 +223,12 @@ record Answer(
     }
 
     private long reservedAfter(PoolId pool) {
-        return tenants().stream()
-                .mapToLong(tenant -> reserved(hypothesis.terms(tenant), pool))
-                .sum();
+        List<QuotaTerms> all = tenants().stream()
+                .flatMap(tenant -> hypothesis.terms(tenant).allotments().stream())
+                .filter(one -> one.pool().equals(pool))
+                .map(Allotment::terms)
+                .toList();
+        return Oversold.mostReserved(all, result.asOfMillis(), Long.MAX_VALUE);
     }
 
     private List<TenantId> tenants() {

@@ -127,14 +127,26 @@ final class Hypothesis {
                 throw unknown(asked.at() + "allotments[" + i + "].pool", "there is no such pool", "the name of a pool");
             }
             regranted.add(pool);
+            Optional<QuotaTerms> standing = before.stream()
+                    .filter(one -> one.pool().equals(pool))
+                    .map(Allotment::terms)
+                    .findFirst();
             allotments.removeIf(one -> one.pool().equals(pool));
-            allotments.add(new Allotment(asked.tenant(), pool, terms(change)));
+            allotments.add(new Allotment(
+                    asked.tenant(), pool, terms(asked.at() + "allotments[" + i + "].", change, standing)));
         }
         return allotments;
     }
 
-    private static QuotaTerms terms(QuotaChange change) {
-        return change.fields().check(new ProblemException.Invalid(), "");
+    /** With the override and the date that stand, where it names no others. */
+    private static QuotaTerms terms(String at, QuotaChange change, Optional<QuotaTerms> standing) {
+        QuotaTerms terms = change.fields().check(new ProblemException.Invalid(), "");
+        try {
+            return standing.map(before -> terms.turningAs(before)).orElse(terms);
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.invalid(
+                    at + "override", "the one that stands does not fit what is asked", "an override that fits");
+        }
     }
 
     private static Policy policy(CellSnapshot.Terms terms, String field, @Nullable String name) {
@@ -150,8 +162,9 @@ final class Hypothesis {
         for (int i = 0; i < asked.size(); i++) {
             QuotaChange quota = asked.get(i);
             Scope scope = scope(at + "quotas[" + i + "].pool", String.valueOf(quota.pool()), allotments);
+            Optional<QuotaTerms> standing = policy.quotaFor(scope).map(PolicyQuota::terms);
             quotas.removeIf(one -> one.scope().equals(scope));
-            quotas.add(new PolicyQuota(scope, terms(quota)));
+            quotas.add(new PolicyQuota(scope, terms(at + "quotas[" + i + "].", quota, standing)));
         }
         return policy.with(
                 quotas,

@@ -1,6 +1,7 @@
 package io.quartermaster.insight;
 
 import io.quartermaster.capacity.QuotaFields;
+import io.quartermaster.capacity.QuotaOverrideApi;
 import io.quartermaster.governance.ProfileApi;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi;
@@ -104,7 +105,8 @@ final class SimulationApi {
 
     @Schema(
             name = "HypotheticalQuota",
-            description = "What is absent takes its default: 0 reserved, no limit, all lendable, rank 0.")
+            description =
+                    "What is absent takes its default: 0 reserved, no limit, all lendable, rank 0. An override and a date to drain by stay as they are.")
     record QuotaChange(
             @Schema(required = true, description = "name of a pool; in a policy also * for all pools together")
             @Nullable
@@ -115,10 +117,20 @@ final class SimulationApi {
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
             @Nullable Integer rank,
+
+            @Schema(description = "what stands for a time instead; absent: that which is stated already")
+            QuotaOverrideApi.@Nullable Request override,
+
+            @Schema(
+                    description = "by then what is held above the limit is to be gone; absent: as it is stated already",
+                    examples = "2026-12-01T18:00:00Z")
+            @Nullable
+            String drainBy,
+
             @Nullable Boolean fence) {
 
         QuotaFields fields() {
-            return new QuotaFields(reserved, limit, weight, lendable, rank, null, null, fence);
+            return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy, fence);
         }
     }
 

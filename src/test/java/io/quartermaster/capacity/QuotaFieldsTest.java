@@ -1,11 +1,14 @@
 package io.quartermaster.capacity;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quartermaster.engine.Quota;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +39,28 @@ class QuotaFieldsTest {
 
         assertThat(problems.isEmpty()).isTrue();
         assertThat(terms.drainByMillis()).hasValue(date.toEpochMilli());
+    }
+
+    @Test
+    void otherTermsMayKeepTheOverrideAndTheDateThatStand() {
+        Quota.Override higher =
+                new Quota.Override(OptionalLong.empty(), OptionalLong.of(8_000), OptionalLong.empty(), 500);
+        QuotaTerms standing = QuotaTerms.reserving(1_000)
+                .withLimit(4_000)
+                .withOverride(higher)
+                .drainedBy(700);
+
+        QuotaTerms kept = QuotaTerms.reserving(2_000).withLimit(3_000).turningAs(standing);
+        assertThat(kept.override()).contains(higher);
+        assertThat(kept.drainByMillis()).hasValue(700);
+        assertThat(kept.standingAt(100).limitGpuMilli()).hasValue(8_000);
+        assertThat(QuotaTerms.reserving(2_000)
+                        .drainedBy(900)
+                        .turningAs(standing)
+                        .drainByMillis())
+                .hasValue(900);
+        assertThatThrownBy(() -> QuotaTerms.reserving(9_000).turningAs(standing))
+                .isInstanceOf(IllegalArgumentException.class);
     }
 
     private static QuotaFields drainedBy(String date) {

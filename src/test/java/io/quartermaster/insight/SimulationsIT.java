@@ -269,6 +269,21 @@ class SimulationsIT {
                         List.of(Map.of("pool", OF_NODES, "limit", "4")))));
         Response cut = request(operatorToken()).body(body).post("/v1/operator/simulations");
         assertThat(cut.<String>path("workloads[0].reasons[0].code")).isEqualTo("LIMIT");
+
+        Map<String, Object> forNow = Map.of(
+                "limit", "4", "until", Instant.now().plus(Duration.ofDays(2)).toString());
+        body.put(
+                "tenants",
+                List.of(Map.of(
+                        "tenant",
+                        A,
+                        "workloads",
+                        List.of(large),
+                        "allotments",
+                        List.of(Map.of("pool", OF_NODES, "limit", "8", "override", forNow)))));
+        Response overridden = request(operatorToken()).body(body).post("/v1/operator/simulations");
+        assertThat(overridden.statusCode()).as(overridden.asString()).isEqualTo(200);
+        assertThat(overridden.<String>path("workloads[0].reasons[0].code")).isEqualTo("CLOSED");
     }
 
     @Test

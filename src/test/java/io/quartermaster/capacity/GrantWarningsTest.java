@@ -1,0 +1,57 @@
+package io.quartermaster.capacity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.engine.Quota;
+import io.quartermaster.platform.TenantId;
+import java.util.List;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+/** What whoever grants a part of a pool is told beside the answer. */
+class GrantWarningsTest {
+    private static final TenantId ACME = new TenantId("acme");
+
+    private static QuotaTerms overridden(long reserved, long other, long fromMillis, long untilMillis) {
+        return QuotaTerms.reserving(reserved)
+                .withOverride(new Quota.Override(
+                        OptionalLong.of(other), OptionalLong.empty(), OptionalLong.of(fromMillis), untilMillis));
+    }
+
+    @Test
+    void overridesCountInTheirTimeAndTogetherOnlyWhereTheyMeet() {
+        QuotaTerms morning = overridden(2_000, 6_000, 100, 200);
+        QuotaTerms evening = overridden(2_000, 6_000, 300, 400);
+        QuotaTerms late = overridden(2_000, 6_000, 399, 500);
+
+        assertThat(Oversold.mostReserved(List.of(morning, evening), 0, Long.MAX_VALUE))
+                .isEqualTo(8_000);
+        assertThat(Oversold.mostReserved(List.of(evening, late), 0, Long.MAX_VALUE))
+                .isEqualTo(12_000);
+        assertThat(Oversold.mostReserved(List.of(evening, late), 0, 300)).isEqualTo(4_000);
+        assertThat(Oversold.mostReserved(List.of(evening, late), 400, 450)).isEqualTo(8_000);
+    }
+
+    @Test
+    void aLowerOverrideCountsUntilItsEnd() {
+        QuotaTerms lower = overridden(8_000, 2_000, 0, 200);
+
+        assertThat(Oversold.mostReserved(List.of(lower), 100, 150)).isEqualTo(2_000);
+        assertThat(Oversold.mostReserved(List.of(lower), 100, Long.MAX_VALUE)).isEqualTo(8_000);
+    }
+
+    @Test
+    void aCutBelowWhatIsHeldSaysWhatBecomesOfTheRest() {
+        Allotments.Held held = new Allotments.Held(6_000, 5_000);
+        QuotaTerms cut = QuotaTerms.reserving(2_000).withLimit(4_000);
+
+        assertThat(held.beyond(ACME, "p", cut, OptionalLong.empty()))
+                .contains(
+                        "tenant acme holds 6 GPUs in p, and what is beyond 4 goes on; nothing more starts until it is gone");
+        assertThat(held.beyond(ACME, "p", cut, OptionalLong.of(3_600_000)))
+                .contains("tenant acme holds 6 GPUs in p, and what is beyond 4 at 1970-01-01T01:00:00Z is stopped,"
+                        + " except 5 held by work that cannot be preempted");
+        assertThat(held.beyond(ACME, "p", QuotaTerms.reserving(2_000), OptionalLong.empty()))
+                .isEmpty();
+    }
+}
