@@ -246,6 +246,7 @@ create table profile (
     gpu_memory_mib  bigint check (gpu_memory_mib > 0),
     mig             text check (mig ~ '^[1-7]g\.[0-9]+gb$'),
     max_gpus        int check (max_gpus * 1000::bigint >= gpu_milli),
+    gpu_limit_milli int check (gpu_limit_milli between 1 and 1000 and gpu_limit_milli * gpu_devices::bigint >= gpu_milli),
     workers         int not null default 1 check (workers between 1 and 10000),
     min_workers     int not null default 1 check (min_workers between 1 and workers),
     cpu_milli       bigint not null default 0 check (cpu_milli >= 0),
@@ -256,6 +257,7 @@ create table profile (
     slice_workers   int,
     slice_level     text,
     pool_ids        uuid[] not null,
+    moves_back      boolean not null default false,
     max_runtime_ms  bigint check (max_runtime_ms > 0),
     created_at      timestamptz not null default clock_timestamp(),
     version         bigint not null default 0,
@@ -267,6 +269,7 @@ create table profile (
     check (max_gpus is null or gpu_milli > 0 and gpu_milli % 1000 = 0 and gpu_devices = 1 and mig is null)
 );
 comment on column profile.max_gpus is 'a worker may ask for any whole number of GPUs from gpu_milli up to this; null: it has gpu_milli';
+comment on column profile.gpu_limit_milli is 'of each of its GPUs, what work of a part may use while nobody else does; null: no more than its part';
 comment on column profile.gpu_milli is 'what one worker counts as; 0 for a share by memory, which counts as its part of the GPU that it is given';
 comment on column profile.gpu_devices is 'over how many GPUs of a node a part is spread, evenly; gpu_memory_mib is of each';
 

@@ -27,6 +27,7 @@ record WorkloadForm(
         Optional<String> preferredLevel,
         Optional<Slice> slice,
         List<WorkloadForm> sets,
+        Optional<Boolean> moveBack,
         List<PoolId> pools) {
 
     /** How much of each GPU. */
@@ -66,6 +67,7 @@ record WorkloadForm(
                 preferred,
                 slice,
                 sets(section, known),
+                section.flag("move-back"),
                 wanted);
     }
 
@@ -121,6 +123,7 @@ record WorkloadForm(
                 preferredLevel.or(profile::preferredLevel),
                 slice.or(profile::slice),
                 sets.isEmpty() ? profile.sets : sets,
+                moveBack.or(profile::moveBack),
                 pools.isEmpty() ? profile.pools : pools);
     }
 

@@ -160,6 +160,7 @@ final class WorkloadReader {
                 section.integer("priority").orElse(Workload.DEFAULT_PRIORITY),
                 section.flag("preemptible").orElse(true),
                 section.flag("dedicated-only").orElse(false),
+                form.moveBack().orElse(false),
                 section.duration("max-runtime"),
                 section.flag("held").orElse(false));
     }
@@ -200,6 +201,7 @@ final class WorkloadReader {
             int priority,
             boolean preemptible,
             boolean dedicatedOnly,
+            boolean movesBack,
             OptionalLong maxRuntimeMillis,
             boolean held) {
 
@@ -215,6 +217,7 @@ final class WorkloadReader {
                     priority,
                     preemptible,
                     dedicatedOnly,
+                    movesBack,
                     submittedMillis,
                     sequence,
                     maxRuntimeMillis,

@@ -47,7 +47,7 @@ final class CellReader {
                    w.wish, w.state, w.attempts, w.at_head_since, w.place, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
                    f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
-                   case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids,
+                   case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids, f.moves_back,
                    f.max_runtime_ms as profile_max_runtime_ms,
                    a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination,
@@ -414,7 +414,8 @@ final class CellReader {
                         row.getString("preferred_level"),
                         row.getInteger("slice_workers"),
                         row.getString("slice_level")),
-                Arrays.asList(row.getArrayOfUUIDs("pool_ids")));
+                Arrays.asList(row.getArrayOfUUIDs("pool_ids")),
+                row.getBoolean("moves_back"));
     }
 
     /** A range is of whole GPUs, so only there somebody takes fewer. */

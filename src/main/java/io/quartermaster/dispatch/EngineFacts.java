@@ -67,6 +67,7 @@ final class EngineFacts {
                 record.priority(),
                 record.preemptible(),
                 record.dedicatedOnly() || !terms.overQuota(),
+                terms.movesBack(),
                 record.submittedMillis(),
                 record.sequence(),
                 record.maxRuntimeMillis(),

@@ -93,7 +93,8 @@ record WorkloadRecord(
             long memoryMiB,
             Map<String, String> labels,
             Profile.Topology topology,
-            List<UUID> pools) {
+            List<UUID> pools,
+            boolean movesBack) {
 
         Binding binding() {
             return new Binding(policy, queue, profile);

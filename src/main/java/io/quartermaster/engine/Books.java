@@ -49,6 +49,7 @@ final class Books {
     private final Map<QueueId, StrictQueue> strictQueues = new HashMap<>();
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
     private final SortedMap<WorkloadId, Workload> incomplete = new TreeMap<>();
+    private final SortedMap<WorkloadId, Workload> away = new TreeMap<>();
     private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
     private long linesOpened;
 
@@ -159,6 +160,19 @@ final class Books {
         return incomplete.isEmpty() ? List.of() : List.copyOf(incomplete.values());
     }
 
+    /** All that runs and moves back where it can, in a pool to which it prefers another, in order of their ids. */
+    List<Workload> away() {
+        return away.isEmpty() ? List.of() : List.copyOf(away.values());
+    }
+
+    private static boolean isAway(Workload workload, WorkloadState.Holding holding) {
+        return workload.movesBack()
+                && workload.preemptible()
+                && workload.nomination().isEmpty()
+                && holding.phase() instanceof WorkloadState.Phase.Running
+                && workload.pools().indexOf(holding.allocation().pool()) > 0;
+    }
+
     /** The first moment after another at which something that still holds devices was started. */
     OptionalLong startedAfter(long millis) {
         Long next = startedAt.higherKey(millis);
@@ -235,6 +249,9 @@ final class Books {
             remaining(holding).ifPresent(rest -> cluster.add(tenure(workload, rest), When.NEXT));
         }
         holder(workload, holding).ifPresent(cluster::addRunning);
+        if (isAway(workload, holding)) {
+            away.put(workload.id(), workload);
+        }
         growth(workload, holding).ifPresent(key -> join(key, workload));
         if (holding.phase() instanceof WorkloadState.Phase.Incomplete) {
             incomplete.put(workload.id(), workload);
@@ -268,6 +285,9 @@ final class Books {
         cluster.remove(tenure(workload, holding.allocation()), When.NOW);
         remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
         holder(workload, holding).ifPresent(cluster::removeRunning);
+        if (isAway(workload, holding)) {
+            away.remove(workload.id());
+        }
         growth(workload, holding).ifPresent(key -> quit(key, workload));
         if (holding.phase() instanceof WorkloadState.Phase.Incomplete) {
             incomplete.remove(workload.id());
@@ -403,7 +423,7 @@ final class Books {
     }
 
     /** Running work that may have to give way, with what it keeps; not while a place is kept for more of it. */
-    private static Optional<Holder> holder(Workload workload, WorkloadState.Holding holding) {
+    static Optional<Holder> holder(Workload workload, WorkloadState.Holding holding) {
         Optional<Allocation> keeps = remaining(holding);
         if (!workload.preemptible() || keeps.isEmpty() || workload.nomination().isPresent()) {
             return Optional.empty();

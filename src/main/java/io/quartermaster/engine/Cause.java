@@ -6,7 +6,7 @@ public enum Cause {
     RECLAIM,
     /** Work of higher priority in the same group. */
     PREEMPT,
-    /** It moves to a place that is kept for it, to close a gap. */
+    /** It moves to a place that is kept for it: to close a gap, or back to a pool that it prefers. */
     CONSOLIDATE,
     /** By now its group or tenant may hold no more than its limit. */
     DRAIN,

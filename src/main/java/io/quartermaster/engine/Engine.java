@@ -339,7 +339,8 @@ public final class Engine {
     /** When the next running workload is old enough to be stopped or moved, if anybody waits for that. */
     private OptionalLong whenSomeoneIsOldEnough(long nowMillis, Books open) {
         OptionalLong next = OptionalLong.empty();
-        if (open.lines().isEmpty() || settings.longestMinRuntimeMillis() == 0) {
+        boolean nobodyWaits = open.lines().isEmpty() && open.away().isEmpty();
+        if (nobodyWaits || settings.longestMinRuntimeMillis() == 0) {
             return next;
         }
         for (long least : List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis())) {

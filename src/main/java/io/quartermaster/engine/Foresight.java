@@ -75,7 +75,8 @@ final class Foresight {
     /** Until then a pool that waits before preempting stops nothing for it; empty where that is over, or nobody is in its way. */
     private OptionalLong preemptsFrom(Workload workload, Reason reason, Pool pool) {
         long from = workload.waitsSinceMillis() + pool.waitBeforePreemptingMillis();
-        return isCurable(reason) && from > nowMillis ? OptionalLong.of(from) : OptionalLong.empty();
+        boolean waits = pool.waitBeforePreemptingMillis() > 0 && from > nowMillis;
+        return waits && isCurable(reason) ? OptionalLong.of(from) : OptionalLong.empty();
     }
 
     /** The fence without which something could be taken back for it. */

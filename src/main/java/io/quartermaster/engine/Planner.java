@@ -92,9 +92,25 @@ final class Planner {
             tryOffer(offer);
             order = proposals.order(memory.orders());
         }
+        moveBack();
         proposals.end();
         claims.release();
         return decisions;
+    }
+
+    /** Moves work to pools that it prefers, where nobody who waits could start in what is free there. */
+    private void moveBack() {
+        List<Workload> away = new ArrayList<>(books.away());
+        away.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
+                .thenComparing(Line.FIRST_SUBMITTED));
+        for (Workload workload : away) {
+            if (facts.standing(workload.path()) == Change.Standing.GOOD) {
+                wishes.back(workload, roomMaker).ifPresent(eviction -> {
+                    stops.add(workload.id());
+                    evict(eviction, Optional.empty());
+                });
+            }
+        }
     }
 
     private void fixShares() {
@@ -419,7 +435,8 @@ final class Planner {
 
     /** What is asked for, unless the pool waits before it stops anything. */
     private Claimant.Means means(Workload claimant, Pool pool, Claimant.Means asked) {
-        return nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()
+        return pool.waitBeforePreemptingMillis() > 0
+                        && nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()
                 ? Claimant.Means.MOVING_ONLY
                 : asked;
     }

@@ -1,9 +1,12 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Kind;
 import io.quartermaster.engine.placement.NodesSpace;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.preemption.Room;
+import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.quota.Ask;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +65,45 @@ final class Wishes {
                 books.cluster().running(space.pool().id(), key.path()),
                 inMillis -> isOpen(line, space.pool(), inMillis),
                 books.cluster().meters(space.pool().id(), key.path()));
+    }
+
+    /** The move of running work to the first of the pools before its own in which it could start at once. */
+    Optional<Room.Eviction> back(Workload workload, RoomMaker roomMaker) {
+        if (!(workload.state() instanceof WorkloadState.Holding holding)) {
+            return Optional.empty();
+        }
+        Optional<Holder> holder = Books.holder(workload, holding);
+        List<Integer> numbers = List.copyOf(Books.numbers(holding.allocation()));
+        Request request = new Request(workload.shape(), numbers, workload.path(), node -> true);
+        int own = workload.pools().indexOf(holding.allocation().pool());
+        for (PoolId pool :
+                holder.isEmpty() ? List.<PoolId>of() : workload.pools().subList(0, own)) {
+            Optional<Room.Eviction> move = space(pool)
+                    .filter(room -> mayStartIn(room, workload, request))
+                    .flatMap(room -> roomMaker.elsewhere(holder.get(), room, ask(room, workload, request), request));
+            if (move.isPresent()) {
+                return move;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private boolean mayStartIn(Space space, Workload workload, Request request) {
+        return books.isOpen(space.pool(), 0, workload.preemptible(), workload.maxRuntimeMillis())
+                && books.cluster().meters(space.pool().id(), workload.path()).stream()
+                        .allMatch(meter -> meter.allows(
+                                request.gpuMilli(space), workload.preemptible(), workload.maxRuntimeMillis()));
+    }
+
+    private Ask ask(Space space, Workload workload, Request request) {
+        return new Ask(
+                books.cluster().leaves(space.pool().id(), workload.path()),
+                books.cluster().ceilings().over(workload.path(), workload.user()),
+                request.gpuMilli(space),
+                true,
+                workload.preemptible(),
+                workload.dedicatedOnly(),
+                workload.maxRuntimeMillis());
     }
 
     /** Who runs already may grow as long as the pool is open. */

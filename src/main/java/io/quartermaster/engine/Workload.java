@@ -13,6 +13,7 @@ import java.util.OptionalLong;
  * @param pools in order of preference
  * @param priority higher goes first within its path
  * @param dedicatedOnly runs only while its whole path stays within what is reserved
+ * @param movesBack moved, where it can be, once there is room for it in a pool that it prefers to the one it runs in
  * @param submittedMillis when it was submitted
  * @param sequence breaks ties among those submitted in one millisecond; unique
  * @param maxRuntimeMillis what may be assumed as an upper bound of its running time
@@ -31,6 +32,7 @@ public record Workload(
         int priority,
         boolean preemptible,
         boolean dedicatedOnly,
+        boolean movesBack,
         long submittedMillis,
         long sequence,
         OptionalLong maxRuntimeMillis,
@@ -61,6 +63,7 @@ public record Workload(
                 pools,
                 DEFAULT_PRIORITY,
                 true,
+                false,
                 false,
                 submittedMillis,
                 sequence,
@@ -98,6 +101,7 @@ public record Workload(
                 priority,
                 preemptible,
                 dedicatedOnly,
+                movesBack,
                 submittedMillis,
                 sequence,
                 maxRuntimeMillis,
@@ -118,6 +122,7 @@ public record Workload(
                 priority,
                 preemptible,
                 dedicatedOnly,
+                movesBack,
                 submittedMillis,
                 sequence,
                 maxRuntimeMillis,

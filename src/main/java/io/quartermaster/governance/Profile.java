@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param nodeLabels only nodes with these labels
  * @param topology where its workers are to be together
  * @param pools in order of preference
+ * @param movesBack whether its work is moved, where it can be, once there is room for it in a pool that it prefers
  * @param maxRuntimeMillis after which it is stopped; absent = unbounded
  */
 public record Profile(
@@ -33,6 +34,7 @@ public record Profile(
         String name,
         GpuRequest gpus,
         OptionalInt maxGpus,
+        OptionalInt gpuLimitMilli,
         int workers,
         int minWorkers,
         long cpuMilli,
@@ -40,6 +42,7 @@ public record Profile(
         SortedMap<String, String> nodeLabels,
         Topology topology,
         List<PoolId> pools,
+        boolean movesBack,
         OptionalLong maxRuntimeMillis,
         long version) {
 

@@ -15,6 +15,12 @@ public final class ProfileApi {
     private static final String MAX_GPUS =
             "a workload may name any whole number of GPUs for a worker, from gpus up to this; absent: it has gpus";
 
+    private static final String GPU_LIMIT =
+            "up to how much of each of its GPUs work of a part may use while nobody else does; gpus is what is guaranteed, counted and metered; absent: no more than that";
+
+    private static final String MOVE_BACK =
+            "whether preemptible work that runs in a later pool is moved to an earlier one once nobody who waits could start in what is free there";
+
     private static final String GPU_MEMORY =
             "of a GPU, for one worker: it counts as its part of the GPU that it is given, in thousandths, rounded up";
 
@@ -84,6 +90,9 @@ public final class ProfileApi {
             @Schema(description = MAX_GPUS, examples = "8") @Nullable
             GpuAmount maxGpus,
 
+            @Schema(description = GPU_LIMIT, examples = "0.8") @Nullable
+            GpuAmount gpuLimit,
+
             @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
 
             @Schema(description = MIG, examples = "1g.10gb") @Nullable
@@ -110,6 +119,8 @@ public final class ProfileApi {
 
             @Schema(required = true, description = "names of pools, in order of preference") @Nullable
             List<String> pools,
+
+            @Schema(description = MOVE_BACK) @Nullable Boolean moveBack,
 
             @Schema(description = "after which a workload is stopped; absent: never", examples = "PT12H") @Nullable
             Duration maxRuntime) {}
@@ -143,6 +154,8 @@ public final class ProfileApi {
 
             @Schema(description = MAX_GPUS) @Nullable GpuAmount maxGpus,
 
+            @Schema(description = GPU_LIMIT) @Nullable GpuAmount gpuLimit,
+
             @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
 
             @Schema(description = MIG) @Nullable String mig,
@@ -156,6 +169,9 @@ public final class ProfileApi {
             Map<String, String> nodeLabels,
             Topology topology,
             List<String> pools,
+
+            @Schema(description = MOVE_BACK) boolean moveBack,
+
             @Nullable Duration maxRuntime,
             long version,
 
@@ -171,6 +187,9 @@ public final class ProfileApi {
                     profile.maxGpus().isPresent()
                             ? new GpuAmount(profile.maxGpus().getAsInt() * 1_000L)
                             : null,
+                    profile.gpuLimitMilli().isPresent()
+                            ? new GpuAmount(profile.gpuLimitMilli().getAsInt())
+                            : null,
                     gpus.memoryMiB(),
                     gpus.mig(),
                     gpus.devices() == 1 ? null : gpus.devices(),
@@ -181,6 +200,7 @@ public final class ProfileApi {
                     profile.nodeLabels(),
                     Topology.of(profile.topology()),
                     profile.pools().stream().map(rules::nameOf).toList(),
+                    profile.movesBack(),
                     profile.maxRuntimeMillis().isPresent()
                             ? Duration.ofMillis(profile.maxRuntimeMillis().getAsLong())
                             : null,

@@ -60,6 +60,7 @@ public final class ProfileReader {
     public Optional<GpuRequest> check(ProfileApi.Request request) {
         Optional<GpuRequest> gpus = gpus(request);
         workers(request, most(request, gpus));
+        gpuLimit(request, gpus);
 
         amount("cpuMilli", request.cpuMilli());
         amount("memoryMiB", request.memoryMiB());
@@ -119,6 +120,22 @@ public final class ProfileReader {
         return fine
                 ? Optional.of(Profile.gpus(amount == null ? 0 : amount.milli() * devices, devices, memory, mig))
                 : Optional.empty();
+    }
+
+    private void gpuLimit(ProfileApi.Request request, Optional<GpuRequest> gpus) {
+        GpuAmount limit = request.gpuLimit();
+        if (limit == null || gpus.isEmpty()) {
+            return;
+        }
+        if (gpus.get() instanceof GpuRequest.Fraction part) {
+            note(
+                    limit.milli() >= part.gpuMilliEach() && limit.milli() <= WHOLE_GPU,
+                    "gpuLimit",
+                    "is less than what is guaranteed, or more than a GPU",
+                    "\"" + new GpuAmount(part.gpuMilliEach()).decimal() + "\" to \"1\"");
+        } else {
+            note(false, "gpuLimit", "is for parts of GPUs", "none; or a part such as \"0.25\" as gpus");
+        }
     }
 
     /** Notes what is wrong with its range; answers what one worker counts as at the most. */
@@ -230,6 +247,7 @@ public final class ProfileReader {
                 name,
                 gpus.orElseThrow(),
                 maxGpus(request),
+                gpuLimit(request),
                 workersOf(request),
                 minWorkersOf(request),
                 given(request.cpuMilli()),
@@ -239,10 +257,16 @@ public final class ProfileReader {
                         ? Profile.Topology.ANY
                         : request.topology().levels(),
                 pools,
+                Boolean.TRUE.equals(request.moveBack()),
                 request.maxRuntime() == null
                         ? OptionalLong.empty()
                         : OptionalLong.of(request.maxRuntime().toMillis()),
                 version);
+    }
+
+    private static OptionalInt gpuLimit(ProfileApi.Request request) {
+        GpuAmount limit = request.gpuLimit();
+        return limit == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(limit.milli()));
     }
 
     private static OptionalInt maxGpus(ProfileApi.Request request) {

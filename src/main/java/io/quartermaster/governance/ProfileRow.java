@@ -54,6 +54,10 @@ class ProfileRow {
     @Nullable
     Integer maxGpus;
 
+    @Column(name = "gpu_limit_milli")
+    @Nullable
+    Integer gpuLimitMilli;
+
     @Column(name = "workers")
     int workers;
 
@@ -89,6 +93,9 @@ class ProfileRow {
     @Column(name = "pool_ids")
     @JdbcTypeCode(SqlTypes.ARRAY)
     UUID[] poolIds;
+
+    @Column(name = "moves_back")
+    private boolean movesBack;
 
     @Column(name = "max_runtime_ms")
     @Nullable
@@ -127,6 +134,8 @@ class ProfileRow {
             case GpuRequest.Mig instance -> mig = instance.profile();
         }
         maxGpus = profile.maxGpus().isPresent() ? profile.maxGpus().getAsInt() : null;
+        gpuLimitMilli =
+                profile.gpuLimitMilli().isPresent() ? profile.gpuLimitMilli().getAsInt() : null;
         workers = profile.workers();
         minWorkers = profile.minWorkers();
         cpuMilli = profile.cpuMilli();
@@ -139,6 +148,7 @@ class ProfileRow {
         poolIds = profile.pools().stream()
                 .map(pool -> UUID.fromString(pool.value()))
                 .toArray(UUID[]::new);
+        movesBack = profile.movesBack();
         maxRuntimeMs = profile.maxRuntimeMillis().isPresent()
                 ? profile.maxRuntimeMillis().getAsLong()
                 : null;
@@ -151,6 +161,7 @@ class ProfileRow {
                 name,
                 Profile.gpus(gpuMilli, gpuDevices, gpuMemoryMib, mig),
                 maxGpus == null ? OptionalInt.empty() : OptionalInt.of(maxGpus),
+                gpuLimitMilli == null ? OptionalInt.empty() : OptionalInt.of(gpuLimitMilli),
                 workers,
                 minWorkers,
                 cpuMilli,
@@ -158,6 +169,7 @@ class ProfileRow {
                 new TreeMap<>(nodeLabels),
                 Profile.Topology.of(requiredLevel, preferredLevel, sliceWorkers, sliceLevel),
                 Arrays.stream(poolIds).map(pool -> new PoolId(pool.toString())).toList(),
+                movesBack,
                 maxRuntimeMs == null ? OptionalLong.empty() : OptionalLong.of(maxRuntimeMs),
                 version);
     }

@@ -122,6 +122,7 @@ class ProfileService {
                 profile.name(),
                 profile.gpus(),
                 profile.maxGpus(),
+                profile.gpuLimitMilli(),
                 profile.workers(),
                 profile.minWorkers(),
                 profile.cpuMilli(),
@@ -129,6 +130,7 @@ class ProfileService {
                 profile.nodeLabels(),
                 profile.topology(),
                 profile.pools(),
+                profile.movesBack(),
                 profile.maxRuntimeMillis(),
                 of.version());
     }

@@ -67,6 +67,7 @@ final class Shapes {
                 asked.priority() == null ? type.defaultPriority() : asked.priority(),
                 asked.preemptible() == null ? type.defaultPreemptible() : asked.preemptible(),
                 Boolean.TRUE.equals(asked.dedicatedOnly()) || !queue.overQuota(),
+                profile.movesBack(),
                 submittedMillis,
                 sequence,
                 shorter(asked.maxRuntime(), profile.maxRuntimeMillis()),

@@ -35,9 +35,9 @@ class TenantReads {
     private static final String QUEUES = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
                        'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
-                       'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'maxGpus', f.max_gpus, 'workers', f.workers,
+                       'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'maxGpus', f.max_gpus, 'gpuLimitMilli', f.gpu_limit_milli, 'workers', f.workers,
                        'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
-                       'required', f.required_level, 'preferred', f.preferred_level, 'sliceWorkers', f.slice_workers, 'sliceLevel', f.slice_level, 'maxRuntimeMillis', f.max_runtime_ms,
+                       'required', f.required_level, 'preferred', f.preferred_level, 'sliceWorkers', f.slice_workers, 'sliceLevel', f.slice_level, 'movesBack', f.moves_back, 'maxRuntimeMillis', f.max_runtime_ms,
                        'pools', (select coalesce(json_agg(l.name order by x.place), '[]')
                                    from unnest(f.pool_ids) with ordinality as x(id, place) join pool l on l.id = x.id),
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
@@ -137,6 +137,9 @@ class TenantReads {
                 node.path("maxGpus").isNumber()
                         ? OptionalInt.of(node.get("maxGpus").asInt())
                         : OptionalInt.empty(),
+                node.path("gpuLimitMilli").isNumber()
+                        ? OptionalInt.of(node.get("gpuLimitMilli").asInt())
+                        : OptionalInt.empty(),
                 node.get("workers").asInt(),
                 node.get("minWorkers").asInt(),
                 node.get("cpuMilli").asLong(),
@@ -150,6 +153,7 @@ class TenantReads {
                                 : null,
                         text(node, "sliceLevel").orElse(null)),
                 pools,
+                node.get("movesBack").asBoolean(),
                 runtime.isNumber() ? OptionalLong.of(runtime.asLong()) : OptionalLong.empty(),
                 0);
     }

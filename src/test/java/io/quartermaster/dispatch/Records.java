@@ -93,7 +93,8 @@ final class Records {
                 0,
                 Map.of(),
                 Profile.Topology.ANY,
-                List.of(POOL, OTHER_POOL));
+                List.of(POOL, OTHER_POOL),
+                false);
     }
 
     private static WorkloadRecord workload(

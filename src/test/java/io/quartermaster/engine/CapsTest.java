@@ -49,6 +49,7 @@ class CapsTest {
                 priority,
                 true,
                 false,
+                false,
                 plain.submittedMillis(),
                 plain.sequence(),
                 plain.maxRuntimeMillis(),

@@ -57,6 +57,7 @@ class PausedWorkTest {
                 priority,
                 preemptible,
                 false,
+                false,
                 plain.submittedMillis(),
                 plain.sequence(),
                 plain.maxRuntimeMillis(),

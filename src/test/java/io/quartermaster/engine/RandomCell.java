@@ -125,6 +125,7 @@ final class RandomCell {
                 10 + 40 * random.nextInt(3),
                 wholeUnits || !chance(5),
                 !wholeUnits && chance(10),
+                chance(5),
                 plain.submittedMillis(),
                 plain.sequence(),
                 chance(2) ? OptionalLong.of(1_000L * (1 + random.nextInt(20))) : OptionalLong.empty(),

@@ -125,6 +125,7 @@ class PolicyChecksTest {
                 "gang",
                 GpuRequest.whole(2),
                 OptionalInt.empty(),
+                OptionalInt.empty(),
                 8,
                 2,
                 0,
@@ -132,6 +133,7 @@ class PolicyChecksTest {
                 new TreeMap<>(),
                 Profile.Topology.ANY,
                 List.of(H100),
+                false,
                 OptionalLong.empty(),
                 0);
 

@@ -88,6 +88,24 @@ class ProfileReaderTest {
     }
 
     @Test
+    void aPartIsGuaranteedAndMayUseMoreOfItsGpuUpToALimit() {
+        Profile profile = read("0.25", null, "0.8", null, null, null);
+        assertThat(profile.gpus()).isEqualTo(new GpuRequest.Fraction(1, 250));
+        assertThat(profile.gpuLimitMilli()).hasValue(800);
+        assertThat(new ProfileRow("acme", profile).toProfile()).isEqualTo(profile);
+        assertThat(read("0.5", null, "0.5", null, null, 2).gpuLimitMilli()).hasValue(500);
+        for (List<String> wrong :
+                List.of(List.of("0.25", "0.2"), List.of("0.25", "1.001"), List.of("1", "1"), List.of("0", "1"))) {
+            assertThatExceptionOfType(ProblemException.class)
+                    .as("%s", wrong)
+                    .isThrownBy(() -> read(wrong.get(0), null, wrong.get(1), null, null, null))
+                    .satisfies(e -> assertThat(e.problem().errors())
+                            .extracting(Problem.Field::field)
+                            .contains("gpuLimit"));
+        }
+    }
+
+    @Test
     void whatSaysTheSameTwiceOrNothingIsRefusedByName() {
         assertThat(refused(null, null, null, null)).containsExactly("gpus");
         assertThat(refused("1", 20_480L, null, null)).containsExactly("gpuMemoryMiB");
@@ -122,7 +140,7 @@ class ProfileReaderTest {
 
     private static Profile sliced(int workers, int minWorkers, int each, @Nullable String level) {
         ProfileApi.Topology topology = new ProfileApi.Topology(null, null, new ProfileApi.SliceOfWorkers(each, level));
-        return read("1", null, null, null, null, workers, minWorkers, topology);
+        return read("1", null, null, null, null, null, workers, minWorkers, topology);
     }
 
     private static GpuRequest shape(
@@ -143,26 +161,28 @@ class ProfileReaderTest {
     }
 
     private static Profile ranging(String gpus, String maxGpus) {
-        return read(gpus, maxGpus, null, null, null);
+        return read(gpus, maxGpus, null, null, null, null);
     }
 
     private static Profile profile(
             @Nullable String gpus, @Nullable Long memoryMiB, @Nullable String mig, @Nullable Integer devices) {
-        return read(gpus, null, memoryMiB, mig, devices);
+        return read(gpus, null, null, memoryMiB, mig, devices);
     }
 
     private static Profile read(
             @Nullable String gpus,
             @Nullable String maxGpus,
+            @Nullable String gpuLimit,
             @Nullable Long memoryMiB,
             @Nullable String mig,
             @Nullable Integer devices) {
-        return read(gpus, maxGpus, memoryMiB, mig, devices, 1, null, null);
+        return read(gpus, maxGpus, gpuLimit, memoryMiB, mig, devices, 1, null, null);
     }
 
     private static Profile read(
             @Nullable String gpus,
             @Nullable String maxGpus,
+            @Nullable String gpuLimit,
             @Nullable Long memoryMiB,
             @Nullable String mig,
             @Nullable Integer devices,
@@ -175,6 +195,7 @@ class ProfileReaderTest {
                 "shape",
                 gpus == null ? null : GpuAmount.parse(gpus),
                 maxGpus == null ? null : GpuAmount.parse(maxGpus),
+                gpuLimit == null ? null : GpuAmount.parse(gpuLimit),
                 memoryMiB,
                 mig,
                 devices,
@@ -185,6 +206,7 @@ class ProfileReaderTest {
                 null,
                 topology,
                 List.of("h100"),
+                true,
                 null);
         return new ProfileReader(new ProblemException.Invalid(), "").read(request, Ids.next(), "shape", 0, granted);
     }

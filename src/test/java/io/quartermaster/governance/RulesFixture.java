@@ -73,6 +73,7 @@ final class RulesFixture {
                 name,
                 GpuRequest.whole(Math.toIntExact(gpus)),
                 OptionalInt.empty(),
+                OptionalInt.empty(),
                 1,
                 1,
                 0,
@@ -80,6 +81,7 @@ final class RulesFixture {
                 new TreeMap<>(),
                 Profile.Topology.ANY,
                 List.of(pools),
+                false,
                 OptionalLong.empty(),
                 0);
     }

@@ -153,6 +153,7 @@ class RulesStoreIT {
                 name,
                 new GpuRequest.Memory(2, 20_480),
                 OptionalInt.empty(),
+                OptionalInt.empty(),
                 2,
                 1,
                 4000,
@@ -160,6 +161,7 @@ class RulesStoreIT {
                 new TreeMap<>(Map.of("zone", "z1")),
                 new Profile.Topology(Optional.of("rack"), Optional.empty(), Optional.empty()),
                 List.of(new PoolId(pool.toString())),
+                true,
                 OptionalLong.of(60_000),
                 0);
     }

@@ -98,6 +98,7 @@ class QuestionReaderTest {
                 null,
                 null,
                 null,
+                null,
                 workers,
                 minWorkers,
                 null,
@@ -105,6 +106,7 @@ class QuestionReaderTest {
                 Map.of(),
                 null,
                 List.of("h100"),
+                null,
                 maxRuntime);
     }
 

@@ -1,19 +1,27 @@
 package io.quartermaster.engine.preemption;
 
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Kind;
+import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Runners;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -106,6 +114,40 @@ public final class RoomMaker {
             }
         }
         return Optional.empty();
+    }
+
+    /**
+     * The move of running work to another pool, to a place that is free at once and that nobody has to give way for; empty if there is none,
+     * or if it may not be moved.
+     *
+     * @param ask what it would ask for there
+     */
+    public Optional<Room.Eviction> elsewhere(Holder holder, Space space, Ask ask, Request request) {
+        if (!rights.oldEnough(holder)) {
+            return Optional.empty();
+        }
+        List<QuotaNode> nodes = new ArrayList<>(ask.leaves());
+        for (QuotaNode leaf :
+                cluster.leaves(holder.allocation().pool(), holder.tenure().path())) {
+            if (!nodes.contains(leaf)) {
+                nodes.add(leaf);
+            }
+        }
+        List<Receipt.Share> before = nodes.stream().map(Receipt.Share::of).toList();
+        cluster.remove(holder.tenure(), When.NEXT);
+        Optional<Allocation> place =
+                Admission.later(ask).isEmpty() ? space.place(request, Horizon.AT_ONCE) : Optional.empty();
+        Optional<Room.Eviction> move = place.map(found -> {
+            Tenure there = holder.tenure().at(found);
+            cluster.addToTrees(there, When.NEXT);
+            List<Receipt.Share> after = nodes.stream().map(Receipt.Share::of).toList();
+            cluster.removeFromTrees(there, When.NEXT);
+            List<Receipt.Considered> considered = List.of(new Receipt.Considered(holder.id(), Receipt.Outcome.MOVED));
+            Receipt receipt = new Receipt(Receipt.Right.MOVED, before, after, considered);
+            return new Room.Eviction(holder, holder.tenure(), true, Cause.CONSOLIDATE, place, receipt);
+        });
+        cluster.add(holder.tenure(), When.NEXT);
+        return move;
     }
 
     /** The work of lower priority in the claimant's own group. */

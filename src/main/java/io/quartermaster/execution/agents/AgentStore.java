@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +43,7 @@ class AgentStore {
             select a.id, a.tenant_id, a.workload_id, a.number, a.worker, a.state, a.stop_reason,
                    greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
                    w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
-                   p.grace_ms, f.workers, f.min_workers, f.gpu_memory_mib, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
+                   p.grace_ms, f.workers, f.min_workers, f.gpu_memory_mib, f.gpu_limit_milli, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
               from attempt a
               join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
@@ -337,6 +338,17 @@ class AgentStore {
         Long memoryMiB = row.getLong("gpu_memory_mib");
         if (memoryMiB != null) {
             environment.put("QM_GPU_MEMORY_MIB", memoryMiB.toString());
+        }
+        Integer limitMilli = row.getInteger("gpu_limit_milli");
+        OptionalInt part = devices.stream()
+                .filter(share -> share.instance() == null && share.gpuMilli() < 1_000)
+                .mapToInt(AttemptOrder.DeviceShare::gpuMilli)
+                .max();
+        if (part.isPresent()) {
+            int most = limitMilli == null ? part.getAsInt() : limitMilli;
+            environment.put("QM_GPU_LIMIT", new GpuAmount(most).decimal());
+            // Read by NVIDIA's Multi-Process Service where a node runs it, and by nothing else.
+            environment.put("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", Integer.toString((most + 9) / 10));
         }
         Integer surplusWorker = row.getInteger("worker");
         if (surplusWorker != null) {

@@ -229,6 +229,7 @@ class KueueBenchmark {
                                     work.priority(),
                                     true,
                                     false,
+                                    false,
                                     (long) (i + 1) * work.everyMillis(),
                                     number++,
                                     OptionalLong.empty(),

@@ -51,6 +51,7 @@ class PlayoutTest {
                 plain.priority(),
                 true,
                 false,
+                false,
                 plain.submittedMillis(),
                 plain.sequence(),
                 maxRuntimeMillis,
