@@ -38,12 +38,17 @@ final class BenchCell {
 
     /** Ten tenants of ten groups each; all that there is reserved in equal parts, and borrowing allowed. */
     static List<Change> quotas(int gpus) {
+        return quotas(gpus, 10, 10);
+    }
+
+    static List<Change> quotas(int gpus, int tenants, int groupsEach) {
         List<Change> changes = new ArrayList<>();
-        for (int t = 0; t < 10; t++) {
-            changes.add(new Change.QuotaSet(Quota.reserving(QuotaPath.of("t" + t), Scope.of(POOL), gpus * 1000L / 10)));
-            for (int g = 0; g < 10; g++) {
+        for (int t = 0; t < tenants; t++) {
+            long ofTenant = gpus * 1000L / tenants;
+            changes.add(new Change.QuotaSet(Quota.reserving(QuotaPath.of("t" + t), Scope.of(POOL), ofTenant)));
+            for (int g = 0; g < groupsEach; g++) {
                 changes.add(new Change.QuotaSet(
-                        Quota.reserving(QuotaPath.of("t" + t, "g" + g), Scope.of(POOL), gpus * 1000L / 100)));
+                        Quota.reserving(QuotaPath.of("t" + t, "g" + g), Scope.of(POOL), ofTenant / groupsEach)));
             }
         }
         return changes;
@@ -54,14 +59,34 @@ final class BenchCell {
         Random random = new Random(seed);
         List<Change> changes = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
-            int size = mix ? random.nextInt(100) : 0;
-            Shape shape = size < 60
-                    ? Shape.ofWholeGpus(1)
-                    : size < 70 ? half() : size < 85 ? Shape.ofWholeGpus(2) : Shape.ofWholeGpus(size < 95 ? 4 : 8);
+            Shape shape = mix ? mixed(random) : Shape.ofWholeGpus(1);
             QuotaPath path = QuotaPath.of("t" + random.nextInt(10), "g" + random.nextInt(10));
             changes.add(new Change.WorkloadSet(job(i, path, shape)));
         }
         return changes;
+    }
+
+    /** Waiting single jobs of one GPU over so many groups. */
+    static List<Change> jobs(int count, int tenants, int groupsEach, long seed) {
+        Random random = new Random(seed);
+        List<Change> changes = new ArrayList<>(count);
+        Shape shape = Shape.ofWholeGpus(1);
+        for (int i = 0; i < count; i++) {
+            QuotaPath path = QuotaPath.of("t" + random.nextInt(tenants), "g" + random.nextInt(groupsEach));
+            changes.add(new Change.WorkloadSet(job(i, path, shape)));
+        }
+        return changes;
+    }
+
+    static Workload mixed(int number, QuotaPath path, Random random) {
+        return job(number, path, mixed(random));
+    }
+
+    private static Shape mixed(Random random) {
+        int size = random.nextInt(100);
+        return size < 60
+                ? Shape.ofWholeGpus(1)
+                : size < 70 ? half() : size < 85 ? Shape.ofWholeGpus(2) : Shape.ofWholeGpus(size < 95 ? 4 : 8);
     }
 
     static Workload job(int number, QuotaPath path, Shape shape) {

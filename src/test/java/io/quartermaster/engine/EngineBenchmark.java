@@ -21,12 +21,16 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 /**
  * How fast the engine decides, in cpu time of the deciding thread. Every measured plan is replayed by a checker that
  * knows nothing of the engine: no GPU twice, no reservation passed over while anything of it could start, gangs whole.
- * {@code ./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true} writes {@code benchmarks/engine.md}.
+ * {@code ./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true} writes {@code benchmarks/engine.md}; with {@code -Dqm.bench.churn=600} beside
+ * it, which says how many seconds, also {@code benchmarks/churn.md}.
  */
 @EnabledIfSystemProperty(named = "qm.bench", matches = "true")
 class EngineBenchmark {
     private static final int ROUNDS = Integer.getInteger("qm.bench.rounds", 15);
-    private static final int EVENTS = 3_000;
+    /** Of a service that has run for a while: before that the compiler is measured more than the engine. */
+    private static final int WARM_UP = Integer.getInteger("qm.bench.warmup", 15);
+
+    private static final int EVENTS = 6_000;
     private static final long SEED = 7;
 
     private final List<String> lines = new ArrayList<>();
@@ -40,6 +44,8 @@ class EngineBenchmark {
         for (int nodes : new int[] {100, 500, 1_000, 5_000}) {
             reclaim(nodes);
         }
+        memory();
+        atScale();
         lines.forEach(System.out::println);
         write();
     }
@@ -57,7 +63,8 @@ class EngineBenchmark {
         long[] again = new long[ROUNDS];
         Engine last = new Engine(Settings.DEFAULT);
         int started = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int turn = -WARM_UP; turn < ROUNDS; turn++) {
+            int round = Math.max(0, turn);
             last = new Engine(Settings.DEFAULT);
             last.apply(base);
             last.apply(jobs);
@@ -93,7 +100,25 @@ class EngineBenchmark {
 
     /** A running job ends, and the plan that gives its GPU to the next. */
     private void events(Engine engine, String what) {
+        long[] took = new long[EVENTS];
+        List<WorkloadId> running = running(engine);
         Random random = new Random(SEED);
+        for (int i = 0; i < EVENTS; i++) {
+            took[i] = oneEnd(engine, running, random, 2_000_000 + i);
+        }
+        long[] warm = Arrays.copyOfRange(took, EVENTS / 2, EVENTS);
+        Arrays.sort(warm);
+        lines.add(row(
+                "One end to the decision, " + what,
+                String.format(Locale.ROOT, "p50 %d us, p99 %d us", at(warm, 500) / 1_000, at(warm, 990) / 1_000),
+                "p50 5 us, p99 50 us"));
+    }
+
+    private static long at(long[] sorted, int perMille) {
+        return sorted[(int) ((long) sorted.length * perMille / 1_000)];
+    }
+
+    private static List<WorkloadId> running(Engine engine) {
         List<WorkloadId> running = new ArrayList<>();
         for (Change change : engine.snapshot().facts()) {
             if (change instanceof Change.WorkloadSet(Workload workload)
@@ -101,25 +126,25 @@ class EngineBenchmark {
                 running.add(workload.id());
             }
         }
-        long[] took = new long[EVENTS];
-        for (int i = 0; i < EVENTS; i++) {
-            WorkloadId ended = running.remove(random.nextInt(running.size()));
-            long from = cpuNanos();
-            engine.apply(List.of(new Change.WorkloadRemoved(ended)));
-            Plan plan = engine.plan(2_000_000 + i);
-            took[i] = cpuNanos() - from;
-            plan.decisions().forEach(decision -> running.add(decision.workload()));
-        }
-        Arrays.sort(took);
-        lines.add(row(
-                "One end to the decision, " + what,
-                String.format(
-                        Locale.ROOT, "p50 %d us, p99 %d us", took[EVENTS / 2] / 1_000, took[EVENTS * 99 / 100] / 1_000),
-                "p50 5 us, p99 50 us"));
+        return running;
+    }
+
+    /** Ends one at random and plans; returns how long that took, in cpu nanoseconds. */
+    private static long oneEnd(Engine engine, List<WorkloadId> running, Random random, long nowMillis) {
+        int at = random.nextInt(running.size());
+        WorkloadId ended = running.get(at);
+        running.set(at, running.getLast());
+        running.removeLast();
+        long from = cpuNanos();
+        engine.apply(List.of(new Change.WorkloadRemoved(ended)));
+        Plan plan = engine.plan(nowMillis);
+        long took = cpuNanos() - from;
+        plan.decisions().forEach(decision -> running.add(decision.workload()));
+        return took;
     }
 
     private void fork(Engine engine, String what) {
-        long[] took = new long[5];
+        long[] took = new long[ROUNDS];
         for (int i = 0; i < took.length; i++) {
             long from = cpuNanos();
             engine.fork();
@@ -132,7 +157,8 @@ class EngineBenchmark {
         List<Change> state = BenchCell.reclaim(nodes);
         long[] took = new long[ROUNDS];
         int victims = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int turn = -WARM_UP; turn < ROUNDS; turn++) {
+            int round = Math.max(0, turn);
             Engine engine = new Engine(Settings.DEFAULT);
             engine.apply(state);
             engine.prepare();
@@ -148,6 +174,106 @@ class EngineBenchmark {
                 "Reclaim: " + nodes + " nodes full of 1-GPU jobs, a gang of " + nodes / 10 + " x 8 GPUs",
                 millis(took),
                 nodes == 500 ? "8 ms" : nodes == 1_000 ? "16 ms" : nodes == 5_000 ? "100 ms" : ""));
+    }
+
+    private void memory() {
+        Engine engine = new Engine(Settings.DEFAULT);
+        List<Change> base = BenchCell.nodes(1_250);
+        base.addAll(BenchCell.quotas(10_000));
+        engine.apply(base);
+        engine.plan(1);
+        long before = usedBytes();
+        int waiting = 100_000;
+        engine.apply(BenchCell.jobs(waiting, true, SEED));
+        engine.plan(2);
+        long after = usedBytes();
+        lines.add(row("Memory of a waiting workload, of 100,000", (after - before) / waiting + " B", "1,000 B"));
+        assertThat(engine.waits()).isNotEmpty();
+    }
+
+    private static long usedBytes() {
+        for (int i = 0; i < 5; i++) {
+            System.gc();
+        }
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+
+    /** Eighty thousand GPUs, a million waiting, ten thousand groups. */
+    private void atScale() {
+        int nodes = 10_000;
+        List<Change> base = BenchCell.nodes(nodes);
+        base.addAll(BenchCell.quotas(nodes * 8, 100, 100));
+        List<Change> jobs = BenchCell.jobs(1_000_000, 100, 100, SEED);
+        int rounds = 5;
+        long[] fill = new long[rounds];
+        Engine last = new Engine(Settings.DEFAULT);
+        for (int round = -2; round < rounds; round++) {
+            last = new Engine(Settings.DEFAULT);
+            last.apply(base);
+            last.apply(jobs);
+            last.prepare();
+            long from = cpuNanos();
+            Plan plan = last.plan(1_000_000);
+            fill[Math.max(0, round)] = cpuNanos() - from;
+            check(plan, nodes);
+            last.plan(1_000_001);
+        }
+        String what = "80,000 GPUs, 1,000,000 waiting of 1 GPU each, 100 x 100 groups";
+        lines.add(row("Fill: " + what, millis(fill), "150 ms"));
+        lines.add(row("Idle plan after that", idle(last), "1 ms"));
+        events(last, what);
+        fork(last, what);
+    }
+
+    /** Ends and arrivals without a pause: how long each takes to its decision, and how long the collector halts everything. */
+    @Test
+    @EnabledIfSystemProperty(named = "qm.bench.churn", matches = "[0-9]+")
+    void churn() throws IOException {
+        Engine engine = new Engine(Settings.DEFAULT);
+        engine.apply(BenchCell.nodes(1_250));
+        engine.apply(BenchCell.quotas(10_000));
+        List<Change> jobs = BenchCell.jobs(100_000, true, SEED);
+        engine.apply(jobs);
+        engine.plan(1);
+        engine.plan(2);
+        List<WorkloadId> running = running(engine);
+        Random random = new Random(SEED);
+        Pauses pauses = new Pauses();
+        long[] took = new long[4_000_000];
+        int events = 0;
+        int number = jobs.size();
+        long until = System.nanoTime() + Long.getLong("qm.bench.churn") * 1_000_000_000L;
+        while (System.nanoTime() < until) {
+            long one = oneEnd(engine, running, random, 1_000 + events);
+            took[events++ % took.length] = one;
+            QuotaPath path = QuotaPath.of("t" + random.nextInt(10), "g" + random.nextInt(10));
+            engine.apply(List.of(new Change.WorkloadSet(BenchCell.mixed(number++, path, random))));
+        }
+        long[] sorted = Arrays.copyOf(took, Math.min(events, took.length));
+        Arrays.sort(sorted);
+        write(
+                Path.of("benchmarks/churn.md"),
+                List.of(
+                        "# Churn",
+                        "",
+                        "10,000 GPUs full, 100,000 waiting, mix of halves, 1, 2, 4 and 8 GPUs: a running workload ends, the next plan, another is submitted, for "
+                                + Long.getLong("qm.bench.churn") + " s without a pause.",
+                        "Cpu time of the deciding thread; pauses as the JVM's collectors tell them (JDK "
+                                + Runtime.version().feature() + ", " + pauses.collectors() + "). Written by",
+                        "`./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true -Dqm.bench.churn=600`.",
+                        "",
+                        "| what | figure | goal |",
+                        "| --- | --- | --- |",
+                        row(
+                                "One end to the decision, " + events + " of them",
+                                String.format(
+                                        Locale.ROOT,
+                                        "p50 %d us, p99 %d us, p99.9 %d us",
+                                        at(sorted, 500) / 1_000,
+                                        at(sorted, 990) / 1_000,
+                                        at(sorted, 999) / 1_000),
+                                "p50 5 us, p99 50 us, p99.9 500 us"),
+                        row("Longest pause of the collector, of " + pauses.count(), pauses.longestMillis() + " ms", "5 ms")));
     }
 
     /** Replays the starts; returns how many there were. */
@@ -183,16 +309,21 @@ class EngineBenchmark {
     }
 
     private void write() throws IOException {
-        Path file = Path.of("benchmarks/engine.md");
-        Files.createDirectories(file.getParent());
         List<String> text = new ArrayList<>(List.of(
                 "# Engine",
                 "",
-                "Cpu time of the deciding thread, median of " + ROUNDS + " rounds in one process (JDK "
-                        + Runtime.version().feature() + "), fixed seed, every plan replayed by a checker. Written by",
-                "`./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true`. Goals that are missed stand beside the figure.",
+                "Cpu time of the deciding thread, median of " + ROUNDS + " rounds in one process after " + WARM_UP
+                        + " that warm it up, of 5 after 2 with a million waiting (JDK "
+                        + Runtime.version().feature() + "), fixed seed,",
+                "every plan replayed by a checker. Written by `./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true`. Goals that are missed stand beside",
+                "the figure.",
                 ""));
         text.addAll(lines);
+        write(Path.of("benchmarks/engine.md"), text);
+    }
+
+    private static void write(Path file, List<String> text) throws IOException {
+        Files.createDirectories(file.getParent());
         Files.write(file, text);
     }
 }
