@@ -237,6 +237,11 @@ class StoredWorkIT extends LedByHand {
         rows.report(running, "ended", "succeeded");
         cell.settle();
         assertThat(rows.state(running)).isEqualTo("succeeded");
+
+        rows.run("update profile set node_labels = '{}' where id = $1", odd);
+        takeBack();
+        assertThat(rows.run("select id from workload where set_aside_at is not null and tenant_id = $1", rows.tenant))
+                .isEmpty();
     }
 
     @Test
