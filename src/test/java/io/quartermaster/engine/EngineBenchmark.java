@@ -273,7 +273,10 @@ class EngineBenchmark {
                                         at(sorted, 990) / 1_000,
                                         at(sorted, 999) / 1_000),
                                 "p50 5 us, p99 50 us, p99.9 500 us"),
-                        row("Longest pause of the collector, of " + pauses.count(), pauses.longestMillis() + " ms", "5 ms")));
+                        row(
+                                "Longest pause of the collector, of " + pauses.count(),
+                                pauses.longestMillis() + " ms",
+                                "5 ms")));
     }
 
     /** Replays the starts; returns how many there were. */

@@ -213,7 +213,8 @@ class EnginePropertiesTest {
     /** Those of its queue that could run, still wait with no place kept, and come before it. */
     private static boolean lendEverything(RandomCell cell) {
         return cell.quotas.values().stream()
-                .allMatch(quota -> quota.lendableGpuMilli().orElse(quota.reservedGpuMilli()) >= quota.reservedGpuMilli());
+                .allMatch(
+                        quota -> quota.lendableGpuMilli().orElse(quota.reservedGpuMilli()) >= quota.reservedGpuMilli());
     }
 
     private static List<WorkloadId> waitingBefore(

@@ -20,8 +20,7 @@ final class Pauses {
                             (notification, handback) -> {
                                 var told = GarbageCollectionNotificationInfo.from(
                                         (CompositeData) notification.getUserData());
-                                longestMillis.accumulateAndGet(
-                                        told.getGcInfo().getDuration(), Math::max);
+                                longestMillis.accumulateAndGet(told.getGcInfo().getDuration(), Math::max);
                                 count.incrementAndGet();
                             },
                             null,
@@ -37,7 +36,8 @@ final class Pauses {
     }
 
     String collectors() {
-        return String.join(", ", halting().stream().map(GarbageCollectorMXBean::getName).toList());
+        return String.join(
+                ", ", halting().stream().map(GarbageCollectorMXBean::getName).toList());
     }
 
     long longestMillis() {
