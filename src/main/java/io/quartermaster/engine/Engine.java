@@ -251,7 +251,7 @@ public final class Engine {
         turnAtMillis = whenTheCalendarTurns(nowMillis, open);
         next = earlier(next, whenABudgetEnds(nowMillis, open));
         for (Workload workload : open.incomplete()) {
-            next = earlier(next, Planner.incompleteUntil(settings, workload));
+            next = earlier(next, Unclaimed.incompleteUntil(settings, workload));
         }
         return earlier(turnAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
     }

@@ -3,6 +3,7 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -88,6 +89,14 @@ final class Line implements Touches.Touch {
                 ? FIRST_SUBMITTED.compare(a, b)
                 : Long.compare(placeOfA, placeOfB);
     };
+
+    /** In the order in which they come where neither quotas nor queues tell them apart: higher priority first, then first submitted. */
+    static List<Workload> inTurn(Collection<Workload> workloads) {
+        List<Workload> inOrder = new ArrayList<>(workloads);
+        inOrder.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
+                .thenComparing(FIRST_SUBMITTED));
+        return inOrder;
+    }
 
     static long place(Workload workload) {
         return workload.state() instanceof WorkloadState.Waiting waiting

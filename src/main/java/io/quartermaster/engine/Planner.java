@@ -6,25 +6,18 @@ import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.preemption.Claimant;
-import io.quartermaster.engine.preemption.Excess;
 import io.quartermaster.engine.preemption.Room;
 import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Budgets;
-import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.PastUse;
-import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.When;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Makes one plan: fixes the fair shares, starts those for whom a place was kept, then tries the waiting one after the
@@ -45,8 +38,8 @@ final class Planner {
     private final Budgets budgets;
     private final long nowMillis;
     private final Recorder recorder;
-    private final List<Decision> decisions = new ArrayList<>();
-    private final Set<WorkloadId> told = new HashSet<>();
+    private final Decisions decisions;
+    private final Unclaimed unclaimed;
     /** For what these want no room could be made in this plan; what was started of them since has fewer. */
     private final Set<Line> startingWithFewer = new HashSet<>();
 
@@ -74,16 +67,15 @@ final class Planner {
         this.lapses = new Lapses(facts, books);
         this.stops = stops;
         this.nowMillis = nowMillis;
+        this.decisions = new Decisions(settings, facts, books, roomMaker, stops, past, nowMillis, recorder);
+        this.unclaimed = new Unclaimed(settings, facts, books, budgets, decisions, nowMillis);
     }
 
     List<Decision> decide() {
         fixShares();
         recorder.begins(facts, books);
         settleNominations();
-        stopIncomplete();
-        drain();
-        close();
-        endBudgets();
+        unclaimed.stop();
         claims.make();
         Order order = proposals.begin(memory.orders(), claims.any());
         while (!order.isVain()) {
@@ -95,19 +87,16 @@ final class Planner {
         moveBack();
         proposals.end();
         claims.release();
-        return decisions;
+        return decisions.all();
     }
 
     /** Moves work to pools that it prefers, where nobody who waits could start in what is free there. */
     private void moveBack() {
-        List<Workload> away = new ArrayList<>(books.away());
-        away.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
-                .thenComparing(Line.FIRST_SUBMITTED));
-        for (Workload workload : away) {
+        for (Workload workload : Line.inTurn(books.away())) {
             if (facts.standing(workload.path()) == Change.Standing.GOOD) {
                 wishes.back(workload, roomMaker).ifPresent(eviction -> {
                     stops.add(workload.id());
-                    evict(eviction, Optional.empty());
+                    decisions.evict(eviction, Optional.empty());
                 });
             }
         }
@@ -142,138 +131,20 @@ final class Planner {
 
     /** Starts those whose kept place is free now, and takes back places that are no longer of use. */
     private void settleNominations() {
-        giveUpWhatIsToBeDrained();
-        for (Workload workload : nominated()) {
+        unclaimed.giveUpWhatIsToBeDrained();
+        for (Workload workload : Line.inTurn(books.nominated())) {
             Allocation place = workload.nomination().orElseThrow();
             Tenure tenure = Books.tenure(workload, place);
             Optional<Space> space = wishes.space(place.pool());
             Optional<GivenUp> lapse =
                     space.map(there -> lapses.of(workload, tenure, there)).orElse(Optional.of(GivenUp.NO_POOL));
             if (lapse.isPresent()) {
-                giveUp(workload, lapse.get());
+                decisions.giveUp(workload, lapse.get());
             } else if (isFreeToStart(workload)
                     && space.get().fits(tenure, Horizon.IGNORING_PROMISES)
                     && Admission.ofPromised(lapses.askOf(workload, place), When.NOW)
                             .isEmpty()) {
-                start(workload, place, Decision.Rule.NOMINATED);
-            }
-        }
-    }
-
-    /** All for whom a place is kept, whoever comes first first. */
-    private List<Workload> nominated() {
-        List<Workload> inOrder = new ArrayList<>(books.nominated());
-        inOrder.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
-                .thenComparing(Line.FIRST_SUBMITTED));
-        return inOrder;
-    }
-
-    private void giveUp(Workload workload, GivenUp why) {
-        recorder.gaveUp(workload.nomination().orElseThrow(), why);
-        update(workload, workload.withNomination(Optional.empty()));
-        decide(new Decision.Denominate(workload.id()));
-    }
-
-    /** Where a branch holds more than it may go on holding, what only waits for its place gives that up before anything that runs is stopped. */
-    private void giveUpWhatIsToBeDrained() {
-        for (QuotaNode node : dueToDrain()) {
-            for (Workload workload : nominated().reversed()) {
-                boolean counts =
-                        node.tree().counts(workload.nomination().orElseThrow().pool())
-                                && node.covers(node.tree().leaf(workload.path()));
-                if (counts && node.used().next() > node.keptGpuMilli()) {
-                    giveUp(workload, GivenUp.LIMIT);
-                }
-            }
-        }
-    }
-
-    /** Stops what is left of work whose lost workers were not replaced in time. */
-    private void stopIncomplete() {
-        for (Workload workload : books.incomplete()) {
-            OptionalLong due = incompleteUntil(settings, workload);
-            if (due.isPresent() && due.getAsLong() <= nowMillis) {
-                if (workload.nomination().isPresent()) {
-                    giveUp(workload, GivenUp.INCOMPLETE);
-                }
-                stopIncomplete(facts.workload(workload.id()));
-            }
-        }
-    }
-
-    private void stopIncomplete(Workload workload) {
-        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
-        long deadline = nowMillis + settings.graceMillis();
-        WorkloadState stopping = new WorkloadState.Holding(
-                holding.allocation(),
-                holding.startedMillis(),
-                new WorkloadState.Phase.Stopping(Cause.INCOMPLETE, deadline));
-        update(workload, workload.withState(stopping));
-        Receipt receipt = new Receipt(
-                Receipt.Right.INCOMPLETE,
-                List.of(),
-                List.of(),
-                List.of(new Receipt.Considered(workload.id(), Receipt.Outcome.STOPPED)));
-        decide(new Decision.Preempt(workload.id(), Cause.INCOMPLETE, Optional.empty(), deadline, receipt));
-    }
-
-    /** Until when lost workers of a workload may be replaced; empty where nobody sets an end to that, or it misses none. */
-    static OptionalLong incompleteUntil(Settings settings, Workload workload) {
-        return settings.staleGangGraceMillis().isPresent()
-                        && workload.state() instanceof WorkloadState.Holding holding
-                        && holding.phase() instanceof WorkloadState.Phase.Incomplete incomplete
-                ? OptionalLong.of(incomplete.sinceMillis()
-                        + settings.staleGangGraceMillis().getAsLong())
-                : OptionalLong.empty();
-    }
-
-    /** Stops what is held beyond limits that hold for what runs, too. */
-    private void drain() {
-        for (QuotaNode node : dueToDrain()) {
-            new Excess(books.cluster()).of(node).forEach(eviction -> evict(eviction, Optional.empty()));
-        }
-    }
-
-    private List<QuotaNode> dueToDrain() {
-        List<QuotaNode> due = new ArrayList<>();
-        for (QuotaTree tree : books.cluster().trees()) {
-            for (QuotaNode node : tree.drained()) {
-                if (node.drainByMillis().getAsLong() <= nowMillis) {
-                    due.add(node);
-                }
-            }
-        }
-        return due;
-    }
-
-    /** Stops what runs in pools that are closed and let nothing go on. */
-    private void close() {
-        for (Space space :
-                facts.calendar().anyPreemptsAtClose() ? books.cluster().spaces() : List.<Space>of()) {
-            boolean stops = space.pool()
-                    .hours()
-                    .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT && !hours.isOpenAt(nowMillis))
-                    .isPresent();
-            if (stops) {
-                new Excess(books.cluster())
-                        .ofClosed(space.pool().id())
-                        .forEach(eviction -> evict(eviction, Optional.empty()));
-            }
-        }
-    }
-
-    /** Stops what runs on budgets of which no more is left than its grace. */
-    private void endBudgets() {
-        for (Meter meter : books.cluster().meters()) {
-            if (meter.isUsedUp()) {
-                budgets.useUp(meter);
-                for (Space space : books.cluster().spaces()) {
-                    if (meter.counts(space.pool().id())) {
-                        new Excess(books.cluster())
-                                .ofBudget(space.pool().id(), meter)
-                                .forEach(eviction -> evict(eviction, Optional.empty()));
-                    }
-                }
+                decisions.start(workload, place, Decision.Rule.NOMINATED);
             }
         }
     }
@@ -300,7 +171,7 @@ final class Planner {
             place = freePlace(offer, true);
         }
         if (place.isPresent()) {
-            start(offer.line(), place.get(), rule(offer));
+            decisions.start(offer.line(), place.get(), rule(offer));
             claims.settle(offer.line());
         } else {
             proposals.noFreeRoom(offer);
@@ -369,7 +240,7 @@ final class Planner {
             }
         }
         best.ifPresent(found -> {
-            start(line, found.place(), rule(found.offer()));
+            decisions.start(line, found.place(), rule(found.offer()));
             claims.settle(line);
             claims.standAgain();
         });
@@ -424,9 +295,8 @@ final class Planner {
                 wish.claimant(head, request, means(head, wish.space().pool(), asked)),
                 claims.any() ? Optional.empty() : wish.kind());
         room.ifPresent(made -> {
-            made.evictions().forEach(eviction -> evict(eviction, Optional.of(head.id())));
-            update(head, head.withNomination(Optional.of(made.place())));
-            decide(new Decision.Nominate(head.id(), made.place()));
+            made.evictions().forEach(eviction -> decisions.evict(eviction, Optional.of(head.id())));
+            decisions.keep(head, made.place());
             claims.settle(line);
         });
         claims.standAgain();
@@ -439,95 +309,5 @@ final class Planner {
                         && nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()
                 ? Claimant.Means.MOVING_ONLY
                 : asked;
-    }
-
-    private void evict(Room.Eviction eviction, Optional<WorkloadId> successor) {
-        Workload victim = facts.workload(eviction.holder().id());
-        WorkloadState.Holding holding = (WorkloadState.Holding) victim.state();
-        long deadline = nowMillis + settings.graceMillis();
-        if (successor.isPresent() && told.add(victim.id())) {
-            stops.add(victim.id());
-        }
-        if (eviction.whole()) {
-            WorkloadState stopping = new WorkloadState.Holding(
-                    holding.allocation(),
-                    holding.startedMillis(),
-                    new WorkloadState.Phase.Stopping(eviction.cause(), deadline));
-            update(victim, victim.withState(stopping).withNomination(eviction.movedTo()));
-            decide(new Decision.Preempt(victim.id(), eviction.cause(), successor, deadline, eviction.receipt()));
-            eviction.movedTo().ifPresent(place -> decide(new Decision.Nominate(victim.id(), place)));
-        } else {
-            var workers = Books.numbers(eviction.leaving().allocation());
-            var allWorkers = new TreeSet<>(workers);
-            long lastLeave = deadline;
-            if (holding.phase() instanceof WorkloadState.Phase.Shrinking already) {
-                allWorkers.addAll(already.workers());
-                lastLeave = Math.max(deadline, already.deadlineMillis());
-            }
-            WorkloadState shrinking = new WorkloadState.Holding(
-                    holding.allocation(),
-                    holding.startedMillis(),
-                    new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, lastLeave));
-            update(victim, victim.withState(shrinking));
-            decide(new Decision.Shrink(
-                    victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
-        }
-    }
-
-    /** Starts the head of a line, or lets it grow. */
-    private void start(Line line, Allocation place, Decision.Rule rule) {
-        Workload head = line.head();
-        if (head.state() instanceof WorkloadState.Waiting) {
-            Workload running = head.withState(WorkloadState.running(place, nowMillis));
-            facts.put(running);
-            roomMaker.decided();
-            books.start(line, running);
-            countEntry(head, place);
-            decide(new Decision.Start(head.id(), place, rule));
-        } else {
-            start(head, place, rule);
-        }
-    }
-
-    /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will. */
-    private void countEntry(Workload workload, Allocation place) {
-        boolean again = workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead();
-        if (past.isPresent() && settings.entryPenaltyMillis() > 0 && !again) {
-            past.get()
-                    .start(
-                            workload.path(),
-                            books.cluster().leaves(place.pool(), workload.path()),
-                            place.gpuMilli(),
-                            nowMillis);
-        }
-    }
-
-    private void start(Workload workload, Allocation place, Decision.Rule rule) {
-        countEntry(workload, place);
-        switch (workload.state()) {
-            case WorkloadState.Waiting waiting -> {
-                update(
-                        workload,
-                        workload.withState(WorkloadState.running(place, nowMillis))
-                                .withNomination(Optional.empty()));
-                decide(new Decision.Start(workload.id(), place, rule));
-            }
-            case WorkloadState.Holding holding -> {
-                WorkloadState grown = holding.with(place, workload.shape());
-                update(workload, workload.withState(grown).withNomination(Optional.empty()));
-                decide(new Decision.Grow(workload.id(), place, rule));
-            }
-        }
-    }
-
-    private void decide(Decision decision) {
-        decisions.add(decision);
-        recorder.took(decision);
-    }
-
-    private void update(Workload before, Workload after) {
-        roomMaker.decided();
-        facts.put(after);
-        books.replace(before, after);
     }
 }

@@ -1,0 +1,169 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.preemption.Room;
+import io.quartermaster.engine.preemption.RoomMaker;
+import io.quartermaster.engine.preemption.Stops;
+import io.quartermaster.engine.quota.PastUse;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The decisions of one plan, in order, each taken as done in the facts and the books at once. */
+final class Decisions {
+    private final Settings settings;
+    private final Facts facts;
+    private final Books books;
+    private final RoomMaker roomMaker;
+    private final Stops stops;
+    private final Optional<PastUse> past;
+    private final long nowMillis;
+    private final Recorder recorder;
+    private final List<Decision> all = new ArrayList<>();
+    private final Set<WorkloadId> told = new HashSet<>();
+
+    Decisions(
+            Settings settings,
+            Facts facts,
+            Books books,
+            RoomMaker roomMaker,
+            Stops stops,
+            Optional<PastUse> past,
+            long nowMillis,
+            Recorder recorder) {
+        this.settings = settings;
+        this.facts = facts;
+        this.books = books;
+        this.roomMaker = roomMaker;
+        this.stops = stops;
+        this.past = past;
+        this.nowMillis = nowMillis;
+        this.recorder = recorder;
+    }
+
+    List<Decision> all() {
+        return Collections.unmodifiableList(all);
+    }
+
+    /**
+     * Tells somebody to stop, or to let go of some workers.
+     *
+     * @param successor for whom
+     */
+    void evict(Room.Eviction eviction, Optional<WorkloadId> successor) {
+        Workload victim = facts.workload(eviction.holder().id());
+        WorkloadState.Holding holding = (WorkloadState.Holding) victim.state();
+        long deadline = nowMillis + settings.graceMillis();
+        if (successor.isPresent() && told.add(victim.id())) {
+            stops.add(victim.id());
+        }
+        if (eviction.whole()) {
+            WorkloadState stopping = new WorkloadState.Holding(
+                    holding.allocation(),
+                    holding.startedMillis(),
+                    new WorkloadState.Phase.Stopping(eviction.cause(), deadline));
+            update(victim, victim.withState(stopping).withNomination(eviction.movedTo()));
+            add(new Decision.Preempt(victim.id(), eviction.cause(), successor, deadline, eviction.receipt()));
+            eviction.movedTo().ifPresent(place -> add(new Decision.Nominate(victim.id(), place)));
+        } else {
+            var workers = Books.numbers(eviction.leaving().allocation());
+            var allWorkers = new TreeSet<>(workers);
+            long lastLeave = deadline;
+            if (holding.phase() instanceof WorkloadState.Phase.Shrinking already) {
+                allWorkers.addAll(already.workers());
+                lastLeave = Math.max(deadline, already.deadlineMillis());
+            }
+            WorkloadState shrinking = new WorkloadState.Holding(
+                    holding.allocation(),
+                    holding.startedMillis(),
+                    new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, lastLeave));
+            update(victim, victim.withState(shrinking));
+            add(new Decision.Shrink(
+                    victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
+        }
+    }
+
+    /** Starts the head of a line, or lets it grow. */
+    void start(Line line, Allocation place, Decision.Rule rule) {
+        Workload head = line.head();
+        if (head.state() instanceof WorkloadState.Waiting) {
+            Workload running = head.withState(WorkloadState.running(place, nowMillis));
+            facts.put(running);
+            roomMaker.decided();
+            books.start(line, running);
+            countEntry(head, place);
+            add(new Decision.Start(head.id(), place, rule));
+        } else {
+            start(head, place, rule);
+        }
+    }
+
+    /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will. */
+    private void countEntry(Workload workload, Allocation place) {
+        boolean again = workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead();
+        if (past.isPresent() && settings.entryPenaltyMillis() > 0 && !again) {
+            past.get()
+                    .start(
+                            workload.path(),
+                            books.cluster().leaves(place.pool(), workload.path()),
+                            place.gpuMilli(),
+                            nowMillis);
+        }
+    }
+
+    /** Starts a workload where it is to be, or lets it grow. */
+    void start(Workload workload, Allocation place, Decision.Rule rule) {
+        countEntry(workload, place);
+        switch (workload.state()) {
+            case WorkloadState.Waiting waiting -> {
+                update(
+                        workload,
+                        workload.withState(WorkloadState.running(place, nowMillis))
+                                .withNomination(Optional.empty()));
+                add(new Decision.Start(workload.id(), place, rule));
+            }
+            case WorkloadState.Holding holding -> {
+                WorkloadState grown = holding.with(place, workload.shape());
+                update(workload, workload.withState(grown).withNomination(Optional.empty()));
+                add(new Decision.Grow(workload.id(), place, rule));
+            }
+        }
+    }
+
+    private void add(Decision decision) {
+        all.add(decision);
+        recorder.took(decision);
+    }
+
+    private void update(Workload before, Workload after) {
+        roomMaker.decided();
+        facts.put(after);
+        books.replace(before, after);
+    }
+
+    /** The place kept for a workload is kept no longer. */
+    void giveUp(Workload workload, GivenUp why) {
+        recorder.gaveUp(workload.nomination().orElseThrow(), why);
+        update(workload, workload.withNomination(Optional.empty()));
+        add(new Decision.Denominate(workload.id()));
+    }
+
+    /** Keeps a place for a workload until it is free. */
+    void keep(Workload workload, Allocation place) {
+        update(workload, workload.withNomination(Optional.of(place)));
+        add(new Decision.Nominate(workload.id(), place));
+    }
+
+    /** Tells what is left of a workload to stop, for which nothing can be had in its place. */
+    void stop(Workload workload, Cause cause, Receipt receipt) {
+        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
+        long deadline = nowMillis + settings.graceMillis();
+        WorkloadState stopping = new WorkloadState.Holding(
+                holding.allocation(), holding.startedMillis(), new WorkloadState.Phase.Stopping(cause, deadline));
+        update(workload, workload.withState(stopping));
+        add(new Decision.Preempt(workload.id(), cause, Optional.empty(), deadline, receipt));
+    }
+}
