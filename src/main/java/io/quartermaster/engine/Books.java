@@ -207,7 +207,11 @@ final class Books {
     /** What the group uses is not what it was; where something is kept idle, that bounds everybody. */
     private void touch(QuotaPath path) {
         if (allIsLent) {
-            touches.add(group(path).touch(!facts.caps().isEmpty()));
+            Group group = group(path);
+            touches.add(group.touch(!facts.caps().isEmpty()));
+            if (group.takeCapacityPassed()) {
+                touches.add(Touches.CAPACITY);
+            }
         } else {
             touches.forgetAll();
         }

@@ -81,8 +81,7 @@ final class Decisions {
                     holding.startedMillis(),
                     new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, lastLeave));
             update(victim, victim.withState(shrinking));
-            add(new Decision.Shrink(
-                    victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
+            add(new Decision.Shrink(victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
         }
     }
 
@@ -103,7 +102,11 @@ final class Decisions {
 
     /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will. */
     private void countEntry(Workload workload, Allocation place) {
-        boolean again = workload.state() instanceof WorkloadState.Waiting waiting && waiting.atHead();
+        boolean again =
+                switch (workload.state()) {
+                    case WorkloadState.Waiting waiting -> waiting.atHead();
+                    case WorkloadState.Holding holding -> holding.phase() instanceof WorkloadState.Phase.Incomplete;
+                };
         if (past.isPresent() && settings.entryPenaltyMillis() > 0 && !again) {
             past.get()
                     .start(

@@ -54,4 +54,13 @@ final class Group implements Touches.Touch {
         }
         return passed ? tenantBounds : this;
     }
+
+    /** Whether, since it was asked last, so much was taken or let go of anything it counts in that it matters to others how much there is. */
+    boolean takeCapacityPassed() {
+        boolean passed = false;
+        for (QuotaNode leaf : leaves) {
+            passed |= leaf.tree().root().takePassedBoundsAbove();
+        }
+        return passed;
+    }
 }

@@ -59,15 +59,20 @@ final class Order {
     }
 
     private void renewTouched(Touches touches, Source source) {
+        boolean capacityPassed = false;
         for (long place = seen; place < touches.end(); place++) {
             switch (touches.get(place)) {
                 case Line line -> {}
                 case Group group -> group.leaves().forEach(hanging::touch);
                 case Group.TenantBounds bounds -> bounds.group().leaves().forEach(hanging::touch);
+                case Touches.Capacity passed -> capacityPassed = true;
                 case FairShareMoved moved -> hanging.touch(moved.node());
             }
         }
         touches.concernedSince(seen).forEach(line -> renew(line, source));
+        if (capacityPassed) {
+            source.boundByCapacity().forEach(line -> renew(line, source));
+        }
     }
 
     /** Puts what a line would try next in the place of what it tried last. */
@@ -94,6 +99,9 @@ final class Order {
         /** @param before what it would have tried, as it was known last; to be returned if that is still so */
         @Nullable
         Offer offer(Line line, @Nullable Offer before);
+
+        /** Those whose next try depends on how much there is at all. */
+        Collection<Line> boundByCapacity();
     }
 
     /** The next offer among at least one. */

@@ -94,7 +94,7 @@ final class Planner {
     private void moveBack() {
         for (Workload workload : Line.inTurn(books.away())) {
             if (facts.standing(workload.path()) == Change.Standing.GOOD) {
-                wishes.back(workload, roomMaker).ifPresent(eviction -> {
+                wishes.back(workload, roomMaker, settings.graceMillis()).ifPresent(eviction -> {
                     stops.add(workload.id());
                     decisions.evict(eviction, Optional.empty());
                 });

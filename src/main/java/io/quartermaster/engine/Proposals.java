@@ -4,6 +4,7 @@ import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.quota.Admission;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
@@ -63,7 +64,17 @@ final class Proposals {
         followUnhurried();
         knowledge = placesAreKept ? NOTHING : Knowledge.of(books.cluster().kinds());
         Order order = placesAreKept ? own : orders.under(knowledge);
-        order.follow(books, this::next);
+        order.follow(books, new Order.Source() {
+            @Override
+            public @Nullable Offer offer(Line line, @Nullable Offer before) {
+                return next(line, before);
+            }
+
+            @Override
+            public Collection<Line> boundByCapacity() {
+                return Proposals.this.boundByCapacity();
+            }
+        });
         return order;
     }
 
@@ -79,11 +90,18 @@ final class Proposals {
                     case Group group -> renewUnhurried(group.lines());
                     case Group.TenantBounds bounds ->
                         renewUnhurried(bounds.group().tenant());
+                    case Touches.Capacity passed ->
+                        List.copyOf(boundByCapacity()).forEach(this::renewUnhurried);
                     case FairShareMoved moved -> {}
                 }
             }
         }
         seen = touches.end();
+    }
+
+    /** What there is at all bounds those of one pool by what is known of their kinds, unless places are kept. */
+    private Collection<Line> boundByCapacity() {
+        return placesAreKept ? books.lines() : books.linesNotPlain();
     }
 
     private void renewUnhurried(List<Line> lines) {

@@ -26,6 +26,7 @@ final class Touches {
                 case Group.TenantBounds bounds ->
                     addNew(together, bounds.group().tenant());
                 case Line line -> single.add(line);
+                case Capacity passed -> {}
                 case FairShareMoved moved -> {}
             }
         }
@@ -61,7 +62,14 @@ final class Touches {
     }
 
     /** One thing that changed: what a group uses, a line's members, or a fair share. */
-    sealed interface Touch permits Group, Group.TenantBounds, Line, FairShareMoved {}
+    sealed interface Touch permits Group, Group.TenantBounds, Capacity, Line, FairShareMoved {}
+
+    /** What there is of a pool, or of all together, may be in the way of some who were not kept by it, or the other way round. */
+    enum Capacity implements Touch {
+        PASSED
+    }
+
+    static final Touch CAPACITY = Capacity.PASSED;
 
     void add(Touch touch) {
         boolean again = !taken && !log.isEmpty() && log.getLast() == touch;

@@ -64,12 +64,9 @@ final class Unclaimed {
     }
 
     private void stopIncomplete(Workload workload) {
-        List<Receipt.Considered> considered =
-                List.of(new Receipt.Considered(workload.id(), Receipt.Outcome.STOPPED));
+        List<Receipt.Considered> considered = List.of(new Receipt.Considered(workload.id(), Receipt.Outcome.STOPPED));
         decisions.stop(
-                workload,
-                Cause.INCOMPLETE,
-                new Receipt(Receipt.Right.INCOMPLETE, List.of(), List.of(), considered));
+                workload, Cause.INCOMPLETE, new Receipt(Receipt.Right.INCOMPLETE, List.of(), List.of(), considered));
     }
 
     /** Until when lost workers of a workload may be replaced; empty where nobody sets an end to that, or it misses none. */

@@ -67,8 +67,12 @@ final class Wishes {
                 books.cluster().meters(space.pool().id(), key.path()));
     }
 
-    /** The move of running work to the first of the pools before its own in which it could start at once. */
-    Optional<Room.Eviction> back(Workload workload, RoomMaker roomMaker) {
+    /**
+     * The move of running work to the first of the pools before its own in which it could start at once.
+     *
+     * @param inMillis until when it may take to leave
+     */
+    Optional<Room.Eviction> back(Workload workload, RoomMaker roomMaker, long inMillis) {
         if (!(workload.state() instanceof WorkloadState.Holding holding)) {
             return Optional.empty();
         }
@@ -79,7 +83,7 @@ final class Wishes {
         for (PoolId pool :
                 holder.isEmpty() ? List.<PoolId>of() : workload.pools().subList(0, own)) {
             Optional<Room.Eviction> move = space(pool)
-                    .filter(room -> mayStartIn(room, workload, request))
+                    .filter(room -> mayStartIn(room, workload, request, inMillis))
                     .flatMap(room -> roomMaker.elsewhere(holder.get(), room, ask(room, workload, request), request));
             if (move.isPresent()) {
                 return move;
@@ -88,11 +92,14 @@ final class Wishes {
         return Optional.empty();
     }
 
-    private boolean mayStartIn(Space space, Workload workload, Request request) {
-        return books.isOpen(space.pool(), 0, workload.preemptible(), workload.maxRuntimeMillis())
+    private boolean mayStartIn(Space space, Workload workload, Request request, long inMillis) {
+        return books.isOpen(space.pool(), inMillis, workload.preemptible(), workload.maxRuntimeMillis())
                 && books.cluster().meters(space.pool().id(), workload.path()).stream()
-                        .allMatch(meter -> meter.allows(
-                                request.gpuMilli(space), workload.preemptible(), workload.maxRuntimeMillis()));
+                        .allMatch(meter -> meter.allowsIn(
+                                inMillis,
+                                request.gpuMilli(space),
+                                workload.preemptible(),
+                                workload.maxRuntimeMillis()));
     }
 
     private Ask ask(Space space, Workload workload, Request request) {

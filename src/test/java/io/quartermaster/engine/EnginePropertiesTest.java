@@ -290,7 +290,7 @@ class EnginePropertiesTest {
                         assertThat(mayBeBelow(holding) || workload.shape().isEnough(holding.allocation()))
                                 .isTrue();
                         if (isIncomplete(holding)) {
-                            assertThat(Planner.incompleteUntil(cell.settings, workload)
+                            assertThat(Unclaimed.incompleteUntil(cell.settings, workload)
                                             .orElse(0))
                                     .isGreaterThan(cell.nowMillis);
                         }

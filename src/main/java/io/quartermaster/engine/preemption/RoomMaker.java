@@ -173,6 +173,9 @@ public final class RoomMaker {
 
     /** The fenced group or tenant that keeps a claimant from taking back what it could without the fence; empty where none does. */
     public Optional<QuotaPath> fenceInTheWay(Claimant claimant) {
+        if (claimant.ask().leaves().stream().noneMatch(leaf -> leaf.tree().hasFences())) {
+            return Optional.empty();
+        }
         for (SortedSet<Unit> ofGroup :
                 cluster.running(claimant.space().pool().id()).values()) {
             for (Unit unit : ofGroup) {

@@ -85,8 +85,12 @@ public final class QuotaNode {
     public void add(When when, long gpuMilli, boolean preemptible) {
         passedBoundsAbove |= !preemptible;
         for (QuotaNode node = this; node != null; node = node.parent) {
-            if (node != this && node.parent != null) {
-                passedBoundsAbove |= node.mayPassABound(node.used.at(when), gpuMilli);
+            if (node.parent == null) {
+                node.passedBoundsAbove |= node.mayPass(tree.capacityGpuMilli(), node.used.at(when), gpuMilli);
+            } else if (node != this) {
+                long used = node.used.at(when);
+                passedBoundsAbove |= node.mayPass(node.terms.reservedGpuMilli(), used, gpuMilli)
+                        || node.mayPass(node.most, used, gpuMilli);
             }
             node.used.add(when, gpuMilli);
             node.stale |= when == When.NEXT;
@@ -99,12 +103,11 @@ public final class QuotaNode {
         }
     }
 
-    /** Whether what is reserved or the limit may be in the way of somebody's ask after a change and was not before, or the other way round. */
-    private boolean mayPassABound(long usedGpuMilli, long moreGpuMilli) {
+    /** Whether a bound may be in the way of somebody's ask after a change and was not before, or the other way round. */
+    private boolean mayPass(long boundGpuMilli, long usedGpuMilli, long moreGpuMilli) {
         long least = Math.min(usedGpuMilli, usedGpuMilli + moreGpuMilli);
         long most = Math.max(usedGpuMilli, usedGpuMilli + moreGpuMilli) + greatestAsk;
-        return (least <= terms.reservedGpuMilli() && terms.reservedGpuMilli() < most)
-                || (least <= this.most && this.most < most);
+        return least <= boundGpuMilli && boundGpuMilli < most;
     }
 
     /** Something asks for so much here and above. */
@@ -115,7 +118,8 @@ public final class QuotaNode {
     }
 
     /**
-     * Whether, since it was asked last, what counts here has changed what the nodes above, without the root, have left for the asks of others.
+     * Of a leaf: whether, since it was asked last, what counts there has changed what the nodes above, without the root, have left for the asks of
+     * others. Of the root: whether what anybody holds has changed what there is for asks at all.
      */
     public boolean takePassedBoundsAbove() {
         boolean passed = passedBoundsAbove;

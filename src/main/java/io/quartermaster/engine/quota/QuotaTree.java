@@ -241,7 +241,7 @@ public final class QuotaTree {
     }
 
     /** Whether any node of the tree is fenced. */
-    boolean hasFences() {
+    public boolean hasFences() {
         return hasFences;
     }
 

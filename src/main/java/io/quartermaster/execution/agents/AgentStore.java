@@ -345,7 +345,8 @@ class AgentStore {
                 .mapToInt(AttemptOrder.DeviceShare::gpuMilli)
                 .max();
         if (part.isPresent()) {
-            int most = limitMilli == null ? part.getAsInt() : limitMilli;
+            // The profile may have been changed since the part was given.
+            int most = limitMilli == null ? part.getAsInt() : Math.max(part.getAsInt(), limitMilli);
             environment.put("QM_GPU_LIMIT", new GpuAmount(most).decimal());
             // Read by NVIDIA's Multi-Process Service where a node runs it, and by nothing else.
             environment.put("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", Integer.toString((most + 9) / 10));
