@@ -30,8 +30,8 @@ class EngineBenchmark {
     /** Of a service that has run for a while: before that the compiler is measured more than the engine. */
     private static final int WARM_UP = Integer.getInteger("qm.bench.warmup", 15);
 
-    private static final int EVENTS = 50_000;
-    private static final int EVENTS_TO_WARM_UP = 40_000;
+    private static final int EVENTS = 20_000;
+    private static final int EVENTS_TO_WARM_UP = 15_000;
     private static final long SEED = 7;
 
     private final List<String> lines = new ArrayList<>();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** What must hold in every cell, over random cells and histories. A failure names its seed. */
 class EnginePropertiesTest {
-    private static final int CELLS = Integer.getInteger("engine.cells", 400);
+    private static final int CELLS = Integer.getInteger("engine.cells", 200);
     private static final int EVENTS = 12;
 
     private static void forRandomCells(LongConsumer property) {
