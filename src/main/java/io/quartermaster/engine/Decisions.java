@@ -61,13 +61,7 @@ final class Decisions {
             stops.add(victim.id());
         }
         if (eviction.whole()) {
-            WorkloadState stopping = new WorkloadState.Holding(
-                    holding.allocation(),
-                    holding.startedMillis(),
-                    new WorkloadState.Phase.Stopping(eviction.cause(), deadline));
-            update(victim, victim.withState(stopping).withNomination(eviction.movedTo()));
-            add(new Decision.Preempt(victim.id(), eviction.cause(), successor, deadline, eviction.receipt()));
-            eviction.movedTo().ifPresent(place -> add(new Decision.Nominate(victim.id(), place)));
+            stop(victim, eviction.cause(), successor, eviction.movedTo(), eviction.receipt());
         } else {
             var workers = Books.numbers(eviction.leaving().allocation());
             var allWorkers = new TreeSet<>(workers);
@@ -162,11 +156,21 @@ final class Decisions {
 
     /** Tells what is left of a workload to stop, for which nothing can be had in its place. */
     void stop(Workload workload, Cause cause, Receipt receipt) {
+        stop(workload, cause, Optional.empty(), Optional.empty(), receipt);
+    }
+
+    private void stop(
+            Workload workload,
+            Cause cause,
+            Optional<WorkloadId> successor,
+            Optional<Allocation> movedTo,
+            Receipt receipt) {
         WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
         long deadline = nowMillis + settings.graceMillis();
         WorkloadState stopping = new WorkloadState.Holding(
                 holding.allocation(), holding.startedMillis(), new WorkloadState.Phase.Stopping(cause, deadline));
-        update(workload, workload.withState(stopping));
-        add(new Decision.Preempt(workload.id(), cause, Optional.empty(), deadline, receipt));
+        update(workload, workload.withState(stopping).withNomination(movedTo));
+        add(new Decision.Preempt(workload.id(), cause, successor, deadline, receipt));
+        movedTo.ifPresent(place -> add(new Decision.Nominate(workload.id(), place)));
     }
 }

@@ -261,7 +261,8 @@ class EngineBenchmark {
                                 + Long.getLong("qm.bench.churn") + " s without a pause.",
                         "Cpu time of the deciding thread; pauses as the JVM's collectors tell them (JDK "
                                 + Runtime.version().feature() + ", " + pauses.collectors() + "). Written by",
-                        "`./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true -Dqm.bench.churn=600`.",
+                        "`./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true -Dqm.bench.churn="
+                                + Long.getLong("qm.bench.churn") + "`; the goal for pauses is of ten minutes.",
                         "",
                         "| what | figure | goal |",
                         "| --- | --- | --- |",
