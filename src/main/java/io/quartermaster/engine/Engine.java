@@ -36,6 +36,7 @@ public final class Engine {
     private final Budgets budgets = new Budgets();
     private @Nullable Books books;
     private @Nullable Memory memory;
+    private boolean remembers = true;
     private boolean settled;
     private boolean asPlanned;
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
@@ -208,6 +209,12 @@ public final class Engine {
         books();
     }
 
+    /** From now on each plan is made as if nothing were kept from one turn to the next, nor from plan to plan; for tests of what is kept. */
+    void rememberNothing() {
+        remembers = false;
+        closeBooks();
+    }
+
     /** Another engine in the same state, to try things in. */
     public Engine fork() {
         Engine fork = new Engine(settings);
@@ -234,6 +241,9 @@ public final class Engine {
                         settings.longestMinRuntimeMillis() > 0,
                         told)
                 : books;
+        if (!remembers) {
+            open.touches().rememberNothing();
+        }
         books = open;
         return open;
     }

@@ -13,8 +13,15 @@ final class Touches {
     private static final int MOST = 1 << 14;
 
     private final List<Touch> log = new ArrayList<>();
+    private int most = MOST;
     private long begin;
     private boolean taken;
+
+    /** From now on all that was kept is forgotten with each touch. What is worked out anew each time must come to the same. */
+    void rememberNothing() {
+        most = 0;
+        forgetAll();
+    }
 
     /** The lines that touches since a place may concern: those of touched groups, or of their tenants, and single ones. */
     Concerned concernedSince(long place) {
@@ -74,7 +81,7 @@ final class Touches {
     void add(Touch touch) {
         boolean again = !taken && !log.isEmpty() && log.getLast() == touch;
         if (!again) {
-            if (log.size() == MOST) {
+            if (log.size() >= most) {
                 forgetAll();
             }
             log.add(touch);

@@ -11,6 +11,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /**
  * A small random cell with a shell that never fails: it carries out decisions, lets victims leave, and makes things
@@ -36,13 +37,20 @@ final class RandomCell {
     private int submitted;
 
     RandomCell(long seed) {
-        this(seed, false);
+        this(new Random(seed), RandomTerms::of, Kind.ANY);
     }
 
-    private RandomCell(long seed, boolean wholeUnits) {
-        this.random = new Random(seed);
-        this.wholeUnits = wholeUnits;
-        terms = wholeUnits ? RandomTerms.ofWholeUnits(random) : RandomTerms.of(random);
+    /** What may be stated of it. */
+    private enum Kind {
+        ANY,
+        WITHOUT_BUDGETS,
+        WHOLE_UNITS
+    }
+
+    private RandomCell(Random random, Function<Random, RandomTerms> randomTerms, Kind kind) {
+        this.random = random;
+        this.wholeUnits = kind == Kind.WHOLE_UNITS;
+        terms = randomTerms.apply(random);
         settings = terms.settings;
         pools = terms.pools;
         nodes = terms.nodes;
@@ -58,7 +66,7 @@ final class RandomCell {
                 strictQueues.add(queue(path));
             }
         }
-        if (!wholeUnits && chance(4)) {
+        if (kind == Kind.ANY && chance(4)) {
             engine.apply(terms.randomBudgets(random));
         }
         engine.apply(facts());
@@ -69,7 +77,12 @@ final class RandomCell {
      * reserved twice.
      */
     static RandomCell ofWholeUnits(long seed) {
-        return new RandomCell(seed, true);
+        return new RandomCell(new Random(seed), RandomTerms::ofWholeUnits, Kind.WHOLE_UNITS);
+    }
+
+    /** A cell in which what happens to one concerns few others. */
+    static RandomCell ofThoseWhoLeaveOthersAlone(long seed) {
+        return new RandomCell(new Random(seed), RandomTerms::whichLeaveOthersAlone, Kind.WITHOUT_BUDGETS);
     }
 
     boolean chance(int oneIn) {
@@ -118,7 +131,7 @@ final class RandomCell {
                 plain.id(),
                 plain.path(),
                 Optional.of("u" + random.nextInt(2)),
-                plain.profile(),
+                chance(3) ? Optional.of(RandomTerms.PROFILES.get(random.nextInt(2))) : Optional.empty(),
                 chance(2) ? Optional.of(queue(plain.path())) : Optional.empty(),
                 plain.shape(),
                 plain.pools(),

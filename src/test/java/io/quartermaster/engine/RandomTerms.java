@@ -13,6 +13,8 @@ import java.util.TreeMap;
 
 /** What is stated of a small random cell before anything is submitted: settings, pools and their nodes, quotas, caps. */
 final class RandomTerms {
+    static final List<ProfileId> PROFILES = List.of(new ProfileId("p0"), new ProfileId("p1"));
+
     final Settings settings;
     final SortedMap<PoolId, Pool> pools = new TreeMap<>();
     final SortedMap<NodeId, Node> nodes = new TreeMap<>();
@@ -23,23 +25,35 @@ final class RandomTerms {
     final List<QuotaPath> paths = new ArrayList<>();
 
     private final Random random;
+    private final boolean lendsAll;
 
-    private RandomTerms(Random random, boolean wholeUnits) {
+    private RandomTerms(Random random, Settings settings, boolean lendsAll) {
         this.random = random;
-        settings = wholeUnits ? Settings.DEFAULT : randomSettings(random);
+        this.settings = settings;
+        this.lendsAll = lendsAll;
     }
 
     static RandomTerms of(Random random) {
-        RandomTerms terms = new RandomTerms(random, false);
+        RandomTerms terms = new RandomTerms(random, randomSettings(random, chance(random, 4)), chance(random, 2));
         terms.randomPools();
         terms.randomQuotas();
-        terms.randomCaps();
+        if (terms.chance(2)) {
+            terms.randomCaps();
+        }
+        return terms;
+    }
+
+    /** Without what concerns everybody whenever anything changes: the past, caps, and what is not lent. */
+    static RandomTerms whichLeaveOthersAlone(Random random) {
+        RandomTerms terms = new RandomTerms(random, randomSettings(random, false), true);
+        terms.randomPools();
+        terms.randomQuotas();
         return terms;
     }
 
     /** One counted pool, nothing reserved twice. */
     static RandomTerms ofWholeUnits(Random random) {
-        RandomTerms terms = new RandomTerms(random, true);
+        RandomTerms terms = new RandomTerms(random, Settings.DEFAULT, false);
         terms.countedPoolWithSoundReservations();
         return terms;
     }
@@ -82,8 +96,7 @@ final class RandomTerms {
                 true);
     }
 
-    private static Settings randomSettings(Random random) {
-        boolean pastCounts = chance(random, 4);
+    private static Settings randomSettings(Random random, boolean pastCounts) {
         return Settings.DEFAULT
                 .but()
                 .minRuntimeMillis(chance(random, 4) ? 3_000 : 0)
@@ -102,7 +115,7 @@ final class RandomTerms {
     }
 
     private void randomPools() {
-        int count = 1 + random.nextInt(2);
+        int count = 1 + random.nextInt(3);
         for (int p = 0; p < count; p++) {
             PoolId id = new PoolId("pool" + p);
             if (chance(4)) {
@@ -116,7 +129,7 @@ final class RandomTerms {
                                 plain.capacity(),
                                 chance(3) ? Pool.Placement.SPREAD : Pool.Placement.PACK,
                                 chance(4) ? Pool.Sharing.ANY : Pool.Sharing.TENANT,
-                                List.of(),
+                                chance(6) ? List.of(PROFILES.getLast()) : List.of(),
                                 List.of("rack"),
                                 true));
                 int nodeCount = 1 + random.nextInt(4);
@@ -163,11 +176,19 @@ final class RandomTerms {
     }
 
     private void randomQuotas() {
+        boolean deep = chance(3);
         for (int t = 0; t < 1 + random.nextInt(3); t++) {
             QuotaPath tenant = QuotaPath.of("t" + t);
             int groups = random.nextInt(4);
             for (int g = 0; g < groups; g++) {
-                paths.add(QuotaPath.of("t" + t, "g" + g));
+                QuotaPath group = QuotaPath.of("t" + t, "g" + g);
+                int inner = deep && chance(2) ? 1 + random.nextInt(2) : 0;
+                for (int h = 0; h < inner; h++) {
+                    paths.add(QuotaPath.of("t" + t, "g" + g, "h" + h));
+                }
+                if (inner == 0 || chance(3)) {
+                    paths.add(group);
+                }
             }
             if (groups == 0 || chance(4)) {
                 paths.add(tenant);
@@ -186,7 +207,7 @@ final class RandomTerms {
 
     private void randomCaps() {
         for (QuotaPath path : paths) {
-            if (chance(6)) {
+            if (chance(4)) {
                 caps.put(
                         path,
                         new Caps(
@@ -236,7 +257,7 @@ final class RandomTerms {
                 reserved,
                 chance(3) ? OptionalLong.of(reserved + 1000L * random.nextInt(6)) : OptionalLong.empty(),
                 chance(3) ? OptionalLong.of(1000L * random.nextInt(4)) : OptionalLong.empty(),
-                chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
+                !lendsAll && chance(4) ? OptionalLong.of(reserved / 2000 * 1000) : OptionalLong.empty(),
                 chance(3) ? random.nextInt(3) : 0,
                 !chance(6));
         Quota standing = chance(5) ? quota.fenced() : quota;

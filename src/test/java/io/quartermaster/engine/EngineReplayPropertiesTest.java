@@ -1,0 +1,125 @@
+package io.quartermaster.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** That a plan follows from what is known and from nothing else, over random cells and histories. A failure names its seed. */
+class EngineReplayPropertiesTest {
+
+    @Test
+    void anEngineBuiltFromTheTablesDecidesAndExplainsTheSame() {
+        RandomCells.forEach(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < RandomCells.EVENTS; event++) {
+                cell.happen();
+                for (int i = 0; i < 3; i++) {
+                    Engine rebuilt = cell.rebuilt(seed + i);
+                    List<Decision> expected = rebuilt.plan(cell.nowMillis).decisions();
+                    List<Wait> expectedWaits = rebuilt.waits();
+                    Plan plan = cell.engine.plan(cell.nowMillis);
+                    assertThat(plan.decisions()).isEqualTo(expected);
+                    assertThat(cell.engine.waits()).isEqualTo(expectedWaits);
+                    cell.carryOut(plan);
+                    cell.leaveAllDue();
+                }
+                assertThat(cell.rebuilt(seed).waits()).isEmpty();
+            }
+        });
+    }
+
+    @Test
+    void aRestoredSnapshotGivesTheSamePlan() {
+        RandomCells.forEach(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < RandomCells.EVENTS; event++) {
+                cell.happen();
+                Engine restored = Engine.restore(cell.engine.snapshot());
+                assertThat(cell.plan()).isEqualTo(restored.plan(cell.nowMillis));
+            }
+        });
+    }
+
+    @Test
+    void whatIsRememberedDecidesAndExplainsAsIfAllWereWorkedOutAnew() {
+        RandomCells.forEach(seed -> {
+            assertMemoryMakesNoDifference(new RandomCell(seed), new RandomCell(seed));
+            assertMemoryMakesNoDifference(
+                    RandomCell.ofThoseWhoLeaveOthersAlone(seed), RandomCell.ofThoseWhoLeaveOthersAlone(seed));
+        });
+    }
+
+    /** @param forgetful the same cell once more */
+    private static void assertMemoryMakesNoDifference(RandomCell cell, RandomCell forgetful) {
+        forgetful.engine.rememberNothing();
+        for (int event = 0; event < RandomCells.EVENTS; event++) {
+            cell.happen();
+            forgetful.happen();
+            for (int i = 0; i < 3; i++) {
+                assertThat(cell.plan()).isEqualTo(forgetful.plan());
+                assertThat(cell.engine.waits()).isEqualTo(forgetful.engine.waits());
+                cell.leaveAllDue();
+                forgetful.leaveAllDue();
+            }
+        }
+    }
+
+    @Test
+    void everyDecisionHasAReceiptWhoseNumbersBearItOut() {
+        RandomCells.forEach(seed -> {
+            RandomCell cell = new RandomCell(seed);
+            for (int event = 0; event < RandomCells.EVENTS; event++) {
+                cell.happen();
+                List<DecisionReceipt> receipts = Receipts.of(cell.engine.snapshot(), cell.nowMillis);
+                assertThat(receipts)
+                        .extracting(DecisionReceipt::decision)
+                        .isEqualTo(cell.plan().decisions());
+                receipts.forEach(receipt -> {
+                    assertThat(receipt.turn().isPresent()).as("%s", receipt).isEqualTo(hasATurn(receipt));
+                    receipt.turn().stream()
+                            .flatMap(turn -> turn.won().stream())
+                            .forEach(won ->
+                                    assertThat(isBorneOut(won)).as("%s", won).isTrue());
+                });
+            }
+        });
+    }
+
+    private static boolean hasATurn(DecisionReceipt receipt) {
+        return switch (receipt.decision()) {
+            case Decision.Start start -> start.rule() != Decision.Rule.NOMINATED;
+            case Decision.Grow grow -> grow.rule() != Decision.Rule.NOMINATED;
+            case Decision.Nominate nominate ->
+                receipt.stops().stream().noneMatch(stop -> stop.workload().equals(nominate.workload()));
+            case Decision.Preempt preempt -> false;
+            case Decision.Shrink shrink -> false;
+            case Decision.Denominate denominate -> false;
+        };
+    }
+
+    /** What an order states in words is written down here a second time, by the numbers of the receipt alone. */
+    private static boolean isBorneOut(Turn.Comparison won) {
+        Turn.Side own = won.own();
+        Turn.Side other = won.other();
+        return switch (won.by()) {
+            case RANK -> own.rank() < other.rank();
+            case SHARE_WITH_REQUEST ->
+                own.rank() == other.rank()
+                        && isLess(
+                                own.usedGpuMilli() + own.requestedGpuMilli(),
+                                own.shareGpuMilli(),
+                                other.usedGpuMilli() + other.requestedGpuMilli(),
+                                other.shareGpuMilli());
+            case SHARE ->
+                own.rank() == other.rank()
+                        && isLess(own.usedGpuMilli(), own.shareGpuMilli(), other.usedGpuMilli(), other.shareGpuMilli());
+            case PAST_USE, AT_HEAD, SUBMITTED -> own.rank() == other.rank();
+            case PRIORITY, WHOLE, PLACE -> own.path().equals(other.path());
+        };
+    }
+
+    private static boolean isLess(long used, long share, long usedByOther, long shareOfOther) {
+        return share != 0 && (shareOfOther == 0 || used * shareOfOther < usedByOther * share);
+    }
+}
