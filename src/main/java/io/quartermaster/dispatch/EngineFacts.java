@@ -20,7 +20,6 @@ import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.WorkloadState;
-import io.quartermaster.governance.OnPreemption;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -68,7 +67,7 @@ final class EngineFacts {
                 record.priority(),
                 record.preemptible(),
                 record.dedicatedOnly() || !terms.overQuota(),
-                terms.movesBack() && terms.onPreemption() != OnPreemption.END,
+                terms.movesBack(),
                 record.submittedMillis(),
                 record.sequence(),
                 record.maxRuntimeMillis(),

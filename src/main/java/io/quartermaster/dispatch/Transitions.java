@@ -190,15 +190,13 @@ final class Transitions {
         return TELLING.stream().filter(outcomes::contains).findFirst().orElse(AttemptOutcome.LOST);
     }
 
+    /** What is moved was stopped to go on where its place is kept, whatever its policy says of work that is stopped for others. */
     private static WorkloadState.WithoutAttempt after(
             WorkloadRecord workload, LiveAttempt attempt, AttemptOutcome outcome) {
+        boolean isOver = workload.terms().onPreemption() == OnPreemption.END
+                && workload.nomination().isEmpty();
         return WorkloadState.with(attempt.state())
-                .ended(
-                        outcome,
-                        workload.wish(),
-                        workload.terms().onPreemption() == OnPreemption.END
-                                ? AfterPreemption.END
-                                : AfterPreemption.REQUEUE);
+                .ended(outcome, workload.wish(), isOver ? AfterPreemption.END : AfterPreemption.REQUEUE);
     }
 
     private static String reason(AttemptOutcome outcome, Optional<Integer> exitCode) {

@@ -73,6 +73,13 @@ final class Records {
         return workload(new TenantId("acme"), 4, state, Wish.RUN, terms, attempt, atHead, nomination);
     }
 
+    /** One that moves to a place that is kept for it. */
+    static WorkloadRecord moving(OnPreemption onPreemption, LiveAttempt attempt) {
+        Terms terms = terms(1_000, onPreemption, false);
+        return workload(
+                new TenantId("acme"), 4, "stopping", Wish.RUN, terms, Optional.of(attempt), false, Optional.of("{}"));
+    }
+
     private static Terms terms(long gpuMilli, OnPreemption onPreemption, boolean queueHeld) {
         return new Terms(
                 new UUID(3, 1),

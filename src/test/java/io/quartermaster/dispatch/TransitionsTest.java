@@ -80,6 +80,18 @@ class TransitionsTest {
     }
 
     @Test
+    void whatIsMovedGoesOnAtItsNewPlaceWhateverItsPolicySaysOfPreemption() {
+        LiveAttempt leaves = attempt("stopping", List.of(N1), ended(N1, "preempted"));
+        for (OnPreemption policy : OnPreemption.values()) {
+            assertThat(Transitions.next(Records.moving(policy, leaves), Set.of()))
+                    .isInstanceOfSatisfying(Step.End.class, end -> {
+                        assertThat(end.state()).isEqualTo(new WorkloadState.Waiting());
+                        assertThat(end.atHead()).isTrue();
+                    });
+        }
+    }
+
+    @Test
     void workOnALostNodeWaitsAgain() {
         Step step = Transitions.next(
                 record(

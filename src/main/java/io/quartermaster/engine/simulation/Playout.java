@@ -75,11 +75,11 @@ public final class Playout {
             return of(workload).graceMillis();
         }
 
-        /** Whoever was told to stop by somebody else than the scheduler does not come again. */
+        /** Whoever was told to stop by somebody else than the scheduler does not come again; who is moved goes on where its place is kept. */
         @Override
         public boolean waitsAgain(Workload workload, Cause cause) {
             return cause != Cause.ASKED
-                    && (cause == Cause.CONSOLIDATE || of(workload).waitsAgain());
+                    && (workload.nomination().isPresent() || of(workload).waitsAgain());
         }
 
         private Yielding of(Workload workload) {
