@@ -3,6 +3,7 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
@@ -129,6 +130,11 @@ final class Books {
                         || (maxRuntimeMillis.isPresent()
                                 ? startMillis + maxRuntimeMillis.getAsLong() <= closes.getAsLong()
                                 : preemptible));
+    }
+
+    /** Whether something could ever start, whoever else is there, as far as quotas and what others lend go. */
+    boolean mayEver(Ask ask) {
+        return prospects.mayEver(ask);
     }
 
     /** What changed since the books were opened. */

@@ -115,6 +115,7 @@ final class Line implements Touches.Touch {
     private final Members fresh = new Members();
     private int firstWanted;
     private @Nullable StrictQueue queue;
+    private @Nullable Shape asked;
     private @Nullable List<Wish> wishes;
     private @Nullable Request request;
     private List<Reason> reasons = List.of();
@@ -206,6 +207,16 @@ final class Line implements Touches.Touch {
         }
     }
 
+    /** What everybody in it asks for: its shape or, where fewer GPUs are the most that it could ever have, that; asked once. */
+    Shape asked(Supplier<Shape> ask) {
+        Shape known = takesFewer() ? asked : key.shape();
+        if (known == null) {
+            known = ask.get();
+            asked = known;
+        }
+        return known;
+    }
+
     /** What it asks of each of its pools that is known, in its order; asked once. */
     List<Wish> wishes(Supplier<List<Wish>> ask) {
         List<Wish> known = wishes;
@@ -275,7 +286,7 @@ final class Line implements Touches.Touch {
      * those count as which are next.
      */
     long gpuMilliOf(Space space, long workersOfLine) {
-        Shape shape = key.shape();
+        Shape shape = asked == null ? key.shape() : asked;
         if (shape.isPlain()) {
             return space.gpuMilliOf(shape.gpus()) * workersOfLine;
         }

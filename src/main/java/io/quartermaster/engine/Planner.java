@@ -222,10 +222,9 @@ final class Planner {
 
     /** Starts a line's head with as many GPUs as can be had of the pool at once; false if it is none that it takes. */
     private boolean startWithFewer(Line line, Wish wish) {
-        GpuRequest.Whole wanted = (GpuRequest.Whole) line.key().shape().gpus();
         Optional<Fewer> best = Optional.empty();
-        int low = wanted.fewest();
-        int high = wanted.count() - 1;
+        int low = ((GpuRequest.Whole) line.key().shape().gpus()).fewest();
+        int high = ((GpuRequest.Whole) wishes.asked(line).gpus()).count() - 1;
         // Where so many fit and are allowed, fewer are too.
         while (low <= high) {
             int gpus = best.isEmpty() ? low : (low + high + 1) / 2;

@@ -25,14 +25,17 @@ final class Prospects {
     boolean canEverRun(Line line) {
         for (Wish wish : wishes.of(line)) {
             Ask least = wishes.least(line, wish).ask();
-            if (wishes.couldEverStart(line, wish)
-                    && !Admission.isBeyondAllBounds(least)
-                    && (allIsLent || !Admission.isBeyondWhatIsLent(least, this::knownGpuMilli))
-                    && !lastsTooLong(line, wish)) {
+            if (wishes.couldEverStart(line, wish) && mayEver(least) && !lastsTooLong(line, wish)) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Whether the bounds of its path, and what others never lend, leave room for it at all. */
+    boolean mayEver(Ask ask) {
+        return !Admission.isBeyondAllBounds(ask)
+                && (allIsLent || !Admission.isBeyondWhatIsLent(ask, this::knownGpuMilli));
     }
 
     /** What there is for a tree with every known node up. */

@@ -43,18 +43,11 @@ final class Wishes {
 
     private Wish wish(Line line, Space space) {
         Line.Key key = line.key();
-        long gpuMilli = key.shape().isPlain()
-                ? space.gpuMilliOf(key.shape().gpus()) * line.workersOfHead()
+        Shape shape = asked(line);
+        long gpuMilli = shape.isPlain()
+                ? space.gpuMilliOf(shape.gpus()) * line.workersOfHead()
                 : request(line).gpuMilli(space);
-        Ask ask = new Ask(
-                        books.cluster().leaves(space.pool().id(), key.path()),
-                        books.cluster().ceilings().over(key.path(), key.user()),
-                        gpuMilli,
-                        !line.surplus(),
-                        key.preemptible(),
-                        key.dedicatedOnly(),
-                        key.maxRuntimeMillis())
-                .noted();
+        Ask ask = ask(line, space, gpuMilli).noted();
         Optional<Kind> kind = line.takesAnyNode()
                 ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli()))
                 : Optional.empty();
@@ -65,6 +58,51 @@ final class Wishes {
                 books.cluster().running(space.pool().id(), key.path()),
                 inMillis -> isOpen(line, space.pool(), inMillis),
                 books.cluster().meters(space.pool().id(), key.path()));
+    }
+
+    private Ask ask(Line line, Space space, long gpuMilli) {
+        Line.Key key = line.key();
+        return new Ask(
+                books.cluster().leaves(space.pool().id(), key.path()),
+                books.cluster().ceilings().over(key.path(), key.user()),
+                gpuMilli,
+                !line.surplus(),
+                key.preemptible(),
+                key.dedicatedOnly(),
+                key.maxRuntimeMillis());
+    }
+
+    /** What a line's head asks for: all or, where none of its pools could ever give it or let it have that, the most that one could, if it takes so few. */
+    Shape asked(Line line) {
+        return line.asked(() -> mostPossible(line));
+    }
+
+    private Shape mostPossible(Line line) {
+        Shape shape = line.key().shape();
+        GpuRequest.Whole whole = (GpuRequest.Whole) shape.gpus();
+        if (isPossible(line, shape) || !isPossible(line, shape.with(GpuRequest.whole(whole.fewest())))) {
+            return shape;
+        }
+        int possible = whole.fewest();
+        int impossible = whole.count();
+        while (impossible - possible > 1) {
+            int between = (possible + impossible) >>> 1;
+            if (isPossible(line, shape.with(GpuRequest.whole(between)))) {
+                possible = between;
+            } else {
+                impossible = between;
+            }
+        }
+        return shape.with(GpuRequest.whole(possible));
+    }
+
+    /** Whether one of a line's pools could give its head such a shape, with every known node up and empty, and let it have that. */
+    private boolean isPossible(Line line, Shape shape) {
+        Request request = new Request(shape, line.numbersWanted(), line.key().path(), nodes(line));
+        return line.key().pools().stream()
+                .flatMap(pool -> space(pool).stream())
+                .anyMatch(
+                        space -> books.mayEver(ask(line, space, request.gpuMilli(space))) && space.couldEver(request));
     }
 
     /**
@@ -122,8 +160,8 @@ final class Wishes {
     }
 
     Request request(Line line) {
-        return line.request(() ->
-                new Request(line.key().shape(), line.numbersWanted(), line.key().path(), nodes(line)));
+        return line.request(
+                () -> new Request(asked(line), line.numbersWanted(), line.key().path(), nodes(line)));
     }
 
     /** Whether the pool could take it with every known node up and empty. */
