@@ -155,9 +155,27 @@ public final class NodesSpace implements Space {
         return Optional.empty();
     }
 
-    /** One set after the other. What is best for one may leave no room for another although there were some for both. */
-    private Optional<Allocation> placeSets(List<Request> sets, Horizon horizon) {
-        return placeInTurn(sets, horizon, set -> placeSet(set, horizon));
+    /**
+     * One set after the other, those with the most GPUs per worker first. What is best for one may leave no room for another: that one then goes
+     * before all others, in at most as many tries as there are answers to the question which set goes before which.
+     */
+    private Optional<Allocation> placeSets(List<Request> largestFirst, Horizon horizon) {
+        List<Request> order = new ArrayList<>(largestFirst);
+        int mostTries = Math.max(1, order.size() * (order.size() - 1));
+        for (int tries = 0; tries < mostTries; tries++) {
+            List<Request> tried = new ArrayList<>();
+            Optional<Allocation> place = placeInTurn(order, horizon, set -> {
+                tried.add(set);
+                return placeSet(set, horizon);
+            });
+            Request last = tried.getLast();
+            if (place.isPresent() || last == order.getFirst()) {
+                return place;
+            }
+            order.remove(last);
+            order.addFirst(last);
+        }
+        return Optional.empty();
     }
 
     private Optional<Allocation> placeSet(Request request, Horizon horizon) {
