@@ -249,13 +249,11 @@ final class CellReader {
                 AttemptOutcome outcome = AttemptOutcome.of(row.getString("outcome"));
                 boolean again = !Transitions.isForGood(outcome)
                         && !(isQuickLoss(row) && quickLosses >= Setbacks.SURPLUS_LOSSES);
-                return new Surplus(before.workers(), before.done() + (again ? 0 : 1));
+                return before.having(row.getInteger("worker"), !again);
             }
-            List<SurplusWorker> workers = new ArrayList<>(before.workers());
-            workers.add(new SurplusWorker(
+            return before.and(new SurplusWorker(
                     row.getInteger("worker"),
                     attempt(row, row.getUUID("id"), row.getString("state"), row.getLong("gpu_milli"), Surplus.NONE)));
-            return new Surplus(workers, before.done());
         }
 
         private LiveAttempt attempt(Row row, UUID id, String state, long gpuMilli, Surplus surplus) {

@@ -104,7 +104,11 @@ final class EngineFacts {
     }
 
     private WorkloadState.Holding holding(LiveAttempt attempt) {
-        return new WorkloadState.Holding(allocation(attempt), attempt.boundMillis(), phase(attempt));
+        return new WorkloadState.Holding(
+                allocation(attempt),
+                attempt.boundMillis(),
+                phase(attempt),
+                attempt.surplus().hadBefore());
     }
 
     private static WorkloadState.Phase phase(LiveAttempt attempt) {

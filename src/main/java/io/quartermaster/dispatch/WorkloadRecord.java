@@ -10,6 +10,7 @@ import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -187,10 +188,11 @@ record WorkloadRecord(
      *
      * @param workers that hold devices now, by their number
      * @param done how many of this attempt are over by themselves and do not come again
+     * @param hadBefore the numbers of those that this attempt had to let go, and that come again
      */
-    record Surplus(List<SurplusWorker> workers, int done) {
+    record Surplus(List<SurplusWorker> workers, int done, SortedSet<Integer> hadBefore) {
 
-        static final Surplus NONE = new Surplus(List.of(), 0);
+        static final Surplus NONE = new Surplus(List.of(), 0, Collections.emptySortedSet());
 
         Surplus {
             workers = List.copyOf(workers);
@@ -199,13 +201,29 @@ record WorkloadRecord(
         Surplus with(SurplusWorker changed) {
             List<SurplusWorker> all = new ArrayList<>(workers);
             all.replaceAll(each -> each.number() == changed.number() ? changed : each);
-            return new Surplus(all, done);
+            return new Surplus(all, done, hadBefore);
+        }
+
+        Surplus and(SurplusWorker more) {
+            List<SurplusWorker> all = new ArrayList<>(workers);
+            all.add(more);
+            return new Surplus(all, done, hadBefore);
         }
 
         Surplus without(SurplusWorker gone, boolean forGood) {
             List<SurplusWorker> rest = new ArrayList<>(workers);
             rest.removeIf(each -> each.number() == gone.number());
-            return new Surplus(rest, forGood ? done + 1 : done);
+            return new Surplus(rest, done, hadBefore).having(gone.number(), forGood);
+        }
+
+        /** What is known of one that has ended. */
+        Surplus having(int ended, boolean forGood) {
+            if (forGood) {
+                return new Surplus(workers, done + 1, hadBefore);
+            }
+            SortedSet<Integer> before = new TreeSet<>(hadBefore);
+            before.add(ended);
+            return new Surplus(workers, done, before);
         }
     }
 

@@ -70,10 +70,8 @@ final class Decisions {
                 allWorkers.addAll(already.workers());
                 lastLeave = Math.max(deadline, already.deadlineMillis());
             }
-            WorkloadState shrinking = new WorkloadState.Holding(
-                    holding.allocation(),
-                    holding.startedMillis(),
-                    new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, lastLeave));
+            WorkloadState shrinking =
+                    holding.in(new WorkloadState.Phase.Shrinking(eviction.cause(), allWorkers, lastLeave));
             update(victim, victim.withState(shrinking));
             add(new Decision.Shrink(victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
         }
@@ -94,20 +92,17 @@ final class Decisions {
         }
     }
 
-    /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will. */
+    /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will, nor workers that were. */
     private void countEntry(Workload workload, Allocation place) {
-        boolean again =
-                switch (workload.state()) {
-                    case WorkloadState.Waiting waiting -> waiting.atHead();
-                    case WorkloadState.Holding holding -> holding.phase() instanceof WorkloadState.Phase.Incomplete;
-                };
-        if (past.isPresent() && settings.entryPenaltyMillis() > 0 && !again) {
+        if (past.isPresent() && settings.entryPenaltyMillis() > 0) {
+            long gpuMilli =
+                    switch (workload.state()) {
+                        case WorkloadState.Waiting waiting -> waiting.atHead() ? 0 : place.gpuMilli();
+                        case WorkloadState.Holding holding ->
+                            place.without(holding.hadBefore()).gpuMilli();
+                    };
             past.get()
-                    .start(
-                            workload.path(),
-                            books.cluster().leaves(place.pool(), workload.path()),
-                            place.gpuMilli(),
-                            nowMillis);
+                    .start(workload.path(), books.cluster().leaves(place.pool(), workload.path()), gpuMilli, nowMillis);
         }
     }
 
@@ -167,8 +162,7 @@ final class Decisions {
             Receipt receipt) {
         WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
         long deadline = nowMillis + settings.graceMillis();
-        WorkloadState stopping = new WorkloadState.Holding(
-                holding.allocation(), holding.startedMillis(), new WorkloadState.Phase.Stopping(cause, deadline));
+        WorkloadState stopping = holding.in(new WorkloadState.Phase.Stopping(cause, deadline));
         update(workload, workload.withState(stopping).withNomination(movedTo));
         add(new Decision.Preempt(workload.id(), cause, successor, deadline, receipt));
         movedTo.ifPresent(place -> add(new Decision.Nominate(workload.id(), place)));

@@ -32,14 +32,35 @@ public sealed interface WorkloadState {
      * It holds devices.
      *
      * @param startedMillis when the plan that bound them was made; the later started gives way first
+     * @param hadBefore the numbers of workers that it had to let go since then, whether or not it has them again: they come again and
+     *     are nothing new
      */
-    record Holding(Allocation allocation, long startedMillis, Phase phase) implements WorkloadState {
+    record Holding(Allocation allocation, long startedMillis, Phase phase, SortedSet<Integer> hadBefore)
+            implements WorkloadState {
+
+        public Holding {
+            hadBefore = hadBefore.isEmpty()
+                    ? Collections.emptySortedSet()
+                    : Collections.unmodifiableSortedSet(new TreeSet<>(hadBefore));
+        }
 
         /** With further workers; whoever has all that it cannot run without is complete again. */
         public Holding with(Allocation added, Shape shape) {
             Allocation all = allocation.with(added);
             boolean complete = phase instanceof Phase.Incomplete && shape.isEnough(all);
-            return new Holding(all, startedMillis, complete ? new Phase.Running() : phase);
+            return new Holding(all, startedMillis, complete ? new Phase.Running() : phase, hadBefore);
+        }
+
+        /** The same in another phase. */
+        public Holding in(Phase next) {
+            return new Holding(allocation, startedMillis, next, hadBefore);
+        }
+
+        /** Without workers that left, or were lost, against its will. */
+        public Holding without(SortedSet<Integer> workers, Phase next) {
+            SortedSet<Integer> gone = new TreeSet<>(hadBefore);
+            gone.addAll(workers);
+            return new Holding(allocation.without(workers), startedMillis, next, gone);
         }
     }
 
@@ -87,6 +108,6 @@ public sealed interface WorkloadState {
     }
 
     static WorkloadState running(Allocation allocation, long startedMillis) {
-        return new Holding(allocation, startedMillis, new Phase.Running());
+        return new Holding(allocation, startedMillis, new Phase.Running(), Collections.emptySortedSet());
     }
 }

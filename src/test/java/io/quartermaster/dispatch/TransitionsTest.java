@@ -160,7 +160,7 @@ class TransitionsTest {
     void theWorkloadIsOverOnlyAfterItsSurplusWorkers() {
         SurplusWorker worker = new SurplusWorker(1, attempt("running", List.of(N2), report(N2, "running")));
         LiveAttempt core =
-                attempt("running", List.of(N1), ended(N1, "succeeded")).with(new Surplus(List.of(worker), 0));
+                attempt("running", List.of(N1), ended(N1, "succeeded")).with(Surplus.NONE.and(worker));
         assertThat(Transitions.next(record(Wish.RUN, OnPreemption.REQUEUE, Optional.of(core)), Set.of()))
                 .isEqualTo(new Step.AskToStop(StopReason.INCOMPLETE));
         LiveAttempt stopping = core.told(StopReason.INCOMPLETE, 1);

@@ -3,8 +3,12 @@ package io.quartermaster.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** What starts counts at once; what was stopped against its will does not count again. */
@@ -56,6 +60,28 @@ class EntryPenaltyTest {
     void whatWasStoppedAgainstItsWillDoesNotCountAgain() {
         given(WorkloadState.waitingAgain(500));
         assertThat(averageNano()).isZero();
+    }
+
+    @Test
+    void workersThatComeAgainDoNotCountAgain() {
+        assertThat(averageAfterGrowing(Set.of(1))).isBetween(PENALTY_NANO / 2 - 1_000, PENALTY_NANO / 2 + 1_000);
+        assertThat(averageAfterGrowing(Set.of(1, 2))).isZero();
+        assertThat(averageAfterGrowing(Set.of())).isBetween(PENALTY_NANO - 1_000, PENALTY_NANO + 1_000);
+    }
+
+    /** Of work of three workers that holds the first, and has the two others again or for the first time. */
+    private static long averageAfterGrowing(Set<Integer> hadBefore) {
+        EntryPenaltyTest test = new EntryPenaltyTest();
+        Allocation first = new Allocation(POOL, List.of(new Allocation.Worker(0, new Allocation.Place.Counted(1000))));
+        WorkloadState state =
+                new WorkloadState.Holding(first, 500, new WorkloadState.Phase.Running(), new TreeSet<>(hadBefore));
+        Shape shape = new Shape(
+                3, 1, GpuRequest.whole(1), 0, 0, Collections.emptySortedMap(), Optional.empty(), Optional.empty());
+        Workload workload = Workload.waiting(JOB, ACME, shape, List.of(POOL), 0, 0);
+        test.engine.apply(List.of(
+                new Change.PoolSet(Pool.ofCount(POOL, 3000)), new Change.WorkloadSet(workload.withState(state))));
+        assertThat(test.engine.plan(1_000).decisions()).hasSize(2);
+        return test.averageNano();
     }
 
     @Test

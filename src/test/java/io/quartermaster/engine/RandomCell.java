@@ -258,9 +258,8 @@ final class RandomCell {
             return WorkloadState.waiting();
         }
         boolean complete = workload.shape().isEnough(rest);
-        return new WorkloadState.Holding(
-                rest,
-                holding.startedMillis(),
+        return holding.without(
+                holding.allocation().numbersOn(node),
                 complete || holding.phase() instanceof WorkloadState.Phase.Incomplete
                         ? holding.phase()
                         : new WorkloadState.Phase.Incomplete(nowMillis));
@@ -342,8 +341,7 @@ final class RandomCell {
     }
 
     private static Workload phase(Workload workload, WorkloadState.Phase phase) {
-        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
-        return workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase));
+        return workload.withState(((WorkloadState.Holding) workload.state()).in(phase));
     }
 
     /** Victims whose time is up leave. */
@@ -360,8 +358,8 @@ final class RandomCell {
                     }
                     case WorkloadState.Phase.Shrinking shrinking -> {
                         if (shrinking.deadlineMillis() <= nowMillis) {
-                            set(workload.withState(WorkloadState.running(
-                                    holding.allocation().without(shrinking.workers()), holding.startedMillis())));
+                            set(workload.withState(
+                                    holding.without(shrinking.workers(), new WorkloadState.Phase.Running())));
                         }
                     }
                 }

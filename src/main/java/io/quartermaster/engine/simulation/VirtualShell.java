@@ -107,7 +107,7 @@ final class VirtualShell {
             WorkloadState.Phase phase = complete || holding.phase() instanceof WorkloadState.Phase.Incomplete
                     ? holding.phase()
                     : new WorkloadState.Phase.Incomplete(nowMillis);
-            state(workload.withState(new WorkloadState.Holding(rest, holding.startedMillis(), phase)));
+            state(workload.withState(holding.without(holding.allocation().numbersOn(node), phase)));
             return;
         }
         ends.remove(workload.id());
@@ -142,8 +142,7 @@ final class VirtualShell {
                     }
                 }
                 case WorkloadState.Phase.Shrinking shrinking ->
-                    state(workload.withState(WorkloadState.running(
-                            holding.allocation().without(shrinking.workers()), holding.startedMillis())));
+                    state(workload.withState(holding.without(shrinking.workers(), new WorkloadState.Phase.Running())));
             }
         }
     }
@@ -204,8 +203,7 @@ final class VirtualShell {
     }
 
     private void phase(Workload workload, WorkloadState.Phase phase) {
-        WorkloadState.Holding holding = holding(workload);
-        write(workload.withState(new WorkloadState.Holding(holding.allocation(), holding.startedMillis(), phase)));
+        write(workload.withState(holding(workload).in(phase)));
     }
 
     /** The next moment at which something is due by itself. */
