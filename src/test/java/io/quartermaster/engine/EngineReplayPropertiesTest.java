@@ -44,9 +44,12 @@ class EngineReplayPropertiesTest {
     @Test
     void whatIsRememberedDecidesAndExplainsAsIfAllWereWorkedOutAnew() {
         RandomCells.forEach(seed -> {
-            assertMemoryMakesNoDifference(new RandomCell(seed), new RandomCell(seed));
-            assertMemoryMakesNoDifference(
-                    RandomCell.ofThoseWhoLeaveOthersAlone(seed), RandomCell.ofThoseWhoLeaveOthersAlone(seed));
+            if (seed % 2 == 0) {
+                assertMemoryMakesNoDifference(
+                        RandomCell.ofThoseWhoLeaveOthersAlone(seed), RandomCell.ofThoseWhoLeaveOthersAlone(seed));
+            } else {
+                assertMemoryMakesNoDifference(new RandomCell(seed), new RandomCell(seed));
+            }
         });
     }
 
