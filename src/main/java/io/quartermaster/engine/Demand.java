@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
@@ -10,10 +11,13 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
 
 /**
  * What waits, counted at the leaves of the trees: in the tree of each of a line's pools, and once in that over all
- * pools. Counts again the lines that changed; where bounds beside the trees leave the later ones less, all of them.
+ * pools. Counts again the lines that changed; where bounds beside the trees leave the later ones less, all of them. The
+ * workers that somebody will ask for beyond those for whom a place is kept wait in that place's pool.
  */
 final class Demand {
     private final Facts facts;
@@ -21,6 +25,7 @@ final class Demand {
     private final Wishes wishes;
     private final boolean doorsClose;
     private final Map<Line, Counted> counted = new LinkedHashMap<>();
+    private final Map<WorkloadId, Beyond> beyondPlaces = new LinkedHashMap<>();
     private long seen = -1;
 
     Demand(Facts facts, Books books) {
@@ -35,8 +40,12 @@ final class Demand {
     /** What was counted of a line, and where. */
     private record Counted(long workers, List<Wish> wishes) {}
 
+    /** What was counted of the workers beyond those for whom a place is kept, and where. */
+    private record Beyond(List<QuotaNode> leaves, long gpuMilli) {}
+
     /** Brings the trees up to date. */
     void count() {
+        countBeyondPlaces();
         Touches touches = books.touches();
         if (facts.caps().isEmpty() && touches.knowsSince(seen)) {
             for (long place = seen; place < touches.end(); place++) {
@@ -48,6 +57,66 @@ final class Demand {
             countAll();
         }
         seen = touches.end();
+    }
+
+    private void countBeyondPlaces() {
+        Map<WorkloadId, Beyond> now = new LinkedHashMap<>();
+        for (Workload workload : books.nominated()) {
+            if (facts.standing(workload.path()) == Change.Standing.GOOD) {
+                beyondPlace(workload).ifPresent(beyond -> now.put(workload.id(), beyond));
+            }
+        }
+        beyondPlaces.entrySet().removeIf(before -> {
+            boolean gone = !before.getValue().equals(now.get(before.getKey()));
+            if (gone) {
+                add(before.getValue(), -before.getValue().gpuMilli());
+            }
+            return gone;
+        });
+        now.forEach((workload, beyond) -> {
+            if (beyondPlaces.putIfAbsent(workload, beyond) == null) {
+                add(beyond, beyond.gpuMilli());
+            }
+        });
+    }
+
+    /** Nothing where bounds beside the trees may leave it less than that. */
+    private Optional<Beyond> beyondPlace(Workload workload) {
+        Allocation place = workload.nomination().orElseThrow();
+        Shape shape = workload.shape();
+        if (shape.allMinWorkers() == shape.allWorkers()
+                || !books.cluster()
+                        .ceilings()
+                        .over(workload.path(), workload.user())
+                        .isEmpty()) {
+            return Optional.empty();
+        }
+        SortedSet<Integer> numbers = Books.numbers(place);
+        if (workload.state() instanceof WorkloadState.Holding holding) {
+            Books.remaining(holding).ifPresent(keeps -> numbers.addAll(Books.numbers(keeps)));
+        }
+        return wishes.space(place.pool())
+                .filter(space -> space.pool().open())
+                .map(space -> new Beyond(leaves(space, workload), gpuMilliBeyond(numbers, shape, space)))
+                .filter(beyond -> beyond.gpuMilli() > 0 && !beyond.leaves().isEmpty());
+    }
+
+    private List<QuotaNode> leaves(Space space, Workload workload) {
+        List<QuotaNode> leaves = books.cluster().leaves(space.pool().id(), workload.path());
+        return leaves.getFirst().named() ? leaves : List.of();
+    }
+
+    private static long gpuMilliBeyond(SortedSet<Integer> numbers, Shape shape, Space space) {
+        long beyond = 0;
+        for (Shape.WorkerSet set : shape.sets()) {
+            long there = numbers.stream().filter(set::has).count();
+            beyond += space.gpuMilliOf(set.set().gpus()) * (set.set().workers() - there);
+        }
+        return beyond;
+    }
+
+    private static void add(Beyond beyond, long gpuMilli) {
+        beyond.leaves().forEach(leaf -> leaf.addWaiting(gpuMilli));
     }
 
     private void countAll() {
