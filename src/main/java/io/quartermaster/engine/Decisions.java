@@ -6,10 +6,8 @@ import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.PastUse;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeSet;
 
 /** The decisions of one plan, in order, each taken as done in the facts and the books at once. */
@@ -23,7 +21,6 @@ final class Decisions {
     private final long nowMillis;
     private final Recorder recorder;
     private final List<Decision> all = new ArrayList<>();
-    private final Set<WorkloadId> told = new HashSet<>();
 
     Decisions(
             Settings settings,
@@ -57,8 +54,8 @@ final class Decisions {
         Workload victim = facts.workload(eviction.holder().id());
         WorkloadState.Holding holding = (WorkloadState.Holding) victim.state();
         long deadline = nowMillis + settings.graceMillis();
-        if (successor.isPresent() && told.add(victim.id())) {
-            stops.add(victim.id());
+        if (successor.isPresent()) {
+            stops.loses(victim.id());
         }
         if (eviction.whole()) {
             stop(victim, eviction.cause(), successor, eviction.movedTo(), eviction.receipt());
@@ -80,6 +77,7 @@ final class Decisions {
     /** Starts the head of a line, or lets it grow. */
     void start(Line line, Allocation place, Decision.Rule rule) {
         Workload head = line.head();
+        stops.gains(head.id());
         if (head.state() instanceof WorkloadState.Waiting) {
             Workload running = head.withState(WorkloadState.running(place, nowMillis));
             facts.put(running);
@@ -108,6 +106,7 @@ final class Decisions {
 
     /** Starts a workload where it is to be, or lets it grow. */
     void start(Workload workload, Allocation place, Decision.Rule rule) {
+        stops.gains(workload.id());
         countEntry(workload, place);
         switch (workload.state()) {
             case WorkloadState.Waiting waiting -> {

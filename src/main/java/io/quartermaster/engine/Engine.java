@@ -226,7 +226,7 @@ public final class Engine {
         for (Line line : books == null ? List.<Line>of() : books.lines()) {
             fork.told.takeOver(line);
         }
-        fork.stops.restore(stops.counts());
+        fork.stops.restore(stops.turns());
         past.ifPresent(kept -> kept.all().forEach(entry -> fork.past.ifPresent(copy -> copy.set(entry))));
         return fork;
     }
@@ -428,7 +428,7 @@ public final class Engine {
         List<Change> all = facts.asChanges();
         all.addAll(budgets());
         all.addAll(pastUse());
-        return new Snapshot(settings, all, waits(), stops.counts());
+        return new Snapshot(settings, all, waits(), stops.turns());
     }
 
     /** An engine that goes on where the other was; it gives the same plans. */

@@ -95,7 +95,7 @@ final class Planner {
         for (Workload workload : Line.inTurn(books.away())) {
             if (facts.standing(workload.path()) == Change.Standing.GOOD) {
                 wishes.back(workload, roomMaker, settings.graceMillis()).ifPresent(eviction -> {
-                    stops.add(workload.id());
+                    stops.loses(workload.id());
                     decisions.evict(eviction, Optional.empty());
                 });
             }

@@ -10,7 +10,7 @@ import java.util.TreeMap;
  *
  * @param facts the changes that would build it again
  * @param waits the reasons it gave last
- * @param stops how often each workload was told to stop since there was news
+ * @param stops how often each workload was told to stop, and got something again, since there was news
  */
 public record Snapshot(Settings settings, List<Change> facts, List<Wait> waits, SortedMap<WorkloadId, Integer> stops) {
 

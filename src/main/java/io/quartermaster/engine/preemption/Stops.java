@@ -6,36 +6,44 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * How often each workload was told to stop since something last came from outside. The rights to reclaim compare
- * shares, but devices are not divisible: where GPUs are in the wrong pieces, two groups can each have a right to what
- * the other was just given. This bound ends such a to and fro: whoever was stopped so often is let alone until there
- * is news, so the plans of one instant always come to an end.
+ * How often each workload was told to stop, and got something again, since something last came from outside. The rights
+ * to reclaim compare shares, but devices are not divisible: where GPUs are in the wrong pieces, two groups can each have
+ * a right to what the other was just given. This bound ends such a to and fro: whoever was stopped and started again so
+ * often is let alone until there is news, so the plans of one instant always come to an end. Who only loses, one worker
+ * after the other, goes on losing: that comes to an end by itself.
  */
 public final class Stops {
     private static final int MOST = 3;
 
-    private final SortedMap<WorkloadId, Integer> counts = new TreeMap<>();
+    /** Odd while a workload was told to stop and got nothing since; half of it, rounded up, is how often it was told. */
+    private final SortedMap<WorkloadId, Integer> turns = new TreeMap<>();
 
-    /** Counts a stop. */
-    public void add(WorkloadId workload) {
-        counts.merge(workload, 1, Integer::sum);
+    /** It is told to stop, or to let go of some workers. */
+    public void loses(WorkloadId workload) {
+        turns.compute(workload, (id, turn) -> turn == null ? 1 : turn | 1);
+    }
+
+    /** It starts, or grows. */
+    public void gains(WorkloadId workload) {
+        turns.computeIfPresent(workload, (id, turn) -> turn + (turn & 1));
     }
 
     /** Something came from outside: everybody may be stopped again. */
     public void forget() {
-        counts.clear();
+        turns.clear();
     }
 
     /** Takes over what a snapshot says. */
     public void restore(SortedMap<WorkloadId, Integer> from) {
-        counts.putAll(from);
+        turns.putAll(from);
     }
 
-    public SortedMap<WorkloadId, Integer> counts() {
-        return Collections.unmodifiableSortedMap(counts);
+    /** How often each was told to stop and got something again, counted together. */
+    public SortedMap<WorkloadId, Integer> turns() {
+        return Collections.unmodifiableSortedMap(turns);
     }
 
     boolean mayStop(WorkloadId workload) {
-        return counts.getOrDefault(workload, 0) < MOST;
+        return turns.getOrDefault(workload, 0) < 2 * MOST;
     }
 }
