@@ -107,7 +107,7 @@ final class Claims {
                 Optional<Admission.Hit> hit = Admission.atOnce(ask);
                 boolean onlyFit = hit.isEmpty() || hit.get().bound() == Admission.Bound.CAPACITY;
                 if (onlyFit && notAboveItsShare(ask)) {
-                    offers.add(new Offer(line, line.head(), wish, ask.withinReserved(), Offer.Attempt.START));
+                    offers.add(Offer.of(line, wish, Offer.Attempt.START, null));
                 }
             }
         }

@@ -56,6 +56,12 @@ final class Line implements Touches.Touch {
                     Optional.empty());
         }
 
+        /** Of what tells most lines apart. */
+        @Override
+        public int hashCode() {
+            return ((path.hashCode() * 31 + shape.hashCode()) * 31 + priority) * 31 + growing.hashCode();
+        }
+
         static Key growing(Workload workload, Allocation held) {
             return new Key(
                     workload.path(),

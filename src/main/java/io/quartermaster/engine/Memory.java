@@ -3,12 +3,12 @@ package io.quartermaster.engine;
 /** What is worked out of the books and kept beside them from plan to plan, each part following what changes. */
 final class Memory {
     private final Demand demand;
-    private final Orders orders;
+    private final Order order;
     private final Explanations explanations;
 
     Memory(Facts facts, Books books) {
         this.demand = new Demand(facts, books);
-        this.orders = new Orders(facts);
+        this.order = new Order(facts);
         this.explanations = new Explanations(facts, books);
     }
 
@@ -16,8 +16,8 @@ final class Memory {
         return demand;
     }
 
-    Orders orders() {
-        return orders;
+    Order order() {
+        return order;
     }
 
     Explanations explanations() {

@@ -1,6 +1,8 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.placement.Kind;
 import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.preemption.Hope;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import java.util.Comparator;
@@ -10,9 +12,18 @@ import org.jspecify.annotations.Nullable;
  * The first of a line with the pool in which it would start.
  *
  * @param within whether the start keeps its whole path within what is reserved
- * @param attempt what is tried when its turn comes
+ * @param first what is tried first when its turn comes, unless it is known that its kind does not fit
+ * @param hope whether room might be made
+ * @param kind what is known of it at its turn counts; null where nothing is, or it is to be tried whatever is known
  */
-record Offer(Line line, Workload head, Wish wish, boolean within, Attempt attempt) {
+record Offer(
+        Line line,
+        Workload head,
+        Wish wish,
+        boolean within,
+        Attempt first,
+        Hope hope,
+        @Nullable Kind kind) {
 
     /** What an offer's turn brings. */
     enum Attempt {
@@ -24,6 +35,51 @@ record Offer(Line line, Workload head, Wish wish, boolean within, Attempt attemp
         MAKE_ROOM,
         /** Nothing: it is known to be in vain. Until its turn its branches stand for it all the same. */
         NONE
+    }
+
+    /** One to be tried whatever is known of its kind. */
+    static Offer of(Line line, Wish wish, Attempt first, @Nullable Offer before) {
+        return of(line, wish, first, Hope.PERHAPS, null, before);
+    }
+
+    /** This offer of the line's head, or the one before if it comes to the same. */
+    static Offer of(Line line, Wish wish, Attempt first, Hope hope, @Nullable Kind kind, @Nullable Offer before) {
+        boolean within = wish.ask().withinReserved();
+        boolean same = before != null
+                && before.head == line.head()
+                && before.wish == wish
+                && before.within == within
+                && before.first == first
+                && before.hope == hope
+                && before.kind == kind;
+        return same && before != null ? before : new Offer(line, line.head(), wish, within, first, hope, kind);
+    }
+
+    /** The same of another workload of the line. */
+    Offer with(Workload other) {
+        return new Offer(line, other, wish, within, first, hope, kind);
+    }
+
+    /** What its turn brings now. */
+    Attempt attempt() {
+        return kind == null ? first : attempt(kind.cannotStart(), kind.lacksRoomLater());
+    }
+
+    /**
+     * What its turn brings.
+     *
+     * @param cannotStart whether its kind is known not to fit at once
+     * @param lacksRoomLater whether less than its kind needs would be free even when all who were told to stop have left
+     */
+    Attempt attempt(boolean cannotStart, boolean lacksRoomLater) {
+        if (first != Attempt.MAKE_ROOM && !cannotStart) {
+            return first;
+        }
+        return switch (hope) {
+            case PERHAPS -> Attempt.MAKE_ROOM;
+            case OF_WHAT_IS_FREE -> lacksRoomLater ? Attempt.NONE : Attempt.MAKE_ROOM;
+            case NONE -> Attempt.NONE;
+        };
     }
 
     Space space() {
@@ -61,17 +117,6 @@ record Offer(Line line, Workload head, Wish wish, boolean within, Attempt attemp
                         && holding.phase() instanceof WorkloadState.Phase.Incomplete
                 ? Part.REPLACEMENT
                 : Part.SURPLUS;
-    }
-
-    /** This offer of the line's head, or the one before if it comes to the same. */
-    static Offer of(Line line, Wish wish, Attempt attempt, @Nullable Offer before) {
-        boolean within = wish.ask().withinReserved();
-        boolean same = before != null
-                && before.head == line.head()
-                && before.wish == wish
-                && before.within == within
-                && before.attempt == attempt;
-        return same && before != null ? before : new Offer(line, line.head(), wish, within, attempt);
     }
 
     /** Where it counts in the tree that the order goes by: the pool's, else that over all pools. */

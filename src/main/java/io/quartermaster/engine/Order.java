@@ -25,7 +25,7 @@ final class Order {
     private final boolean treesAlone;
     private final Map<Line, Offer> offers = new LinkedHashMap<>();
     private Hanging hanging = new Hanging();
-    private int worthwhile;
+    private Worthwhile worthwhile = new Worthwhile();
     private long seen = -1;
 
     Order(Facts facts) {
@@ -38,7 +38,7 @@ final class Order {
 
     /** Whether no offer is worth its turn. */
     boolean isVain() {
-        return worthwhile == 0;
+        return !worthwhile.any();
     }
 
     /**
@@ -51,7 +51,7 @@ final class Order {
             renewTouched(touches, source);
         } else {
             offers.clear();
-            worthwhile = 0;
+            worthwhile = new Worthwhile();
             hanging = new Hanging();
             books.lines().forEach(line -> renew(line, source));
         }
@@ -63,6 +63,7 @@ final class Order {
         for (long place = seen; place < touches.end(); place++) {
             switch (touches.get(place)) {
                 case Line line -> {}
+                case Touches.Tried tried -> renew(tried.line(), source);
                 case Group group -> group.leaves().forEach(hanging::touch);
                 case Group.TenantBounds bounds -> bounds.group().leaves().forEach(hanging::touch);
                 case Touches.Capacity passed -> capacityPassed = true;
@@ -85,12 +86,12 @@ final class Order {
         if (before != null) {
             offers.remove(line);
             hanging.remove(before);
-            worthwhile -= before.attempt() == Offer.Attempt.NONE ? 0 : 1;
+            worthwhile.remove(before);
         }
         if (next != null) {
             offers.put(line, next);
             hanging.add(next);
-            worthwhile += next.attempt() == Offer.Attempt.NONE ? 0 : 1;
+            worthwhile.add(next);
         }
     }
 

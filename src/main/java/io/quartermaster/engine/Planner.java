@@ -77,12 +77,12 @@ final class Planner {
         settleNominations();
         unclaimed.stop();
         claims.make();
-        Order order = proposals.begin(memory.orders(), claims.any());
+        Order order = proposals.begin(memory.order(), claims.any());
         while (!order.isVain()) {
             Offer offer = order.next();
             recorder.turn(offer, order);
             tryOffer(offer);
-            order = proposals.order(memory.orders());
+            proposals.bringUpToDate(order);
         }
         moveBack();
         proposals.end();
@@ -254,7 +254,7 @@ final class Planner {
         if (!wish.mayStart() || Admission.atOnce(wish.ask()).isPresent()) {
             return Optional.empty();
         }
-        Offer offer = new Offer(line, line.head(), wish, wish.ask().withinReserved(), Offer.Attempt.START);
+        Offer offer = Offer.of(line, wish, Offer.Attempt.START, null);
         claims.stepAside(offer, false);
         Optional<Allocation> place = wish.space().place(wishes.fewer(line, gpus), Horizon.AT_ONCE);
         claims.standAgain();

@@ -62,7 +62,7 @@ final class Precedence {
         beside.removeIf(offer -> offer.leaf() != chosen.leaf() || offer.line() == chosen.line());
         Line line = chosen.line();
         if (line.members().size() > 1) {
-            beside.add(new Offer(line, line.members().get(1), chosen.wish(), chosen.within(), chosen.attempt()));
+            beside.add(chosen.with(line.members().get(1)));
         }
         beside.stream()
                 .min(Offer.IN_GROUP)

@@ -1,9 +1,10 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.placement.Kind;
+import io.quartermaster.engine.preemption.Hope;
 import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.quota.Admission;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  * were known, as its turn depends on the pool that it tries next; so do all where places are kept for others.
  */
 final class Proposals {
-    private static final Knowledge NOTHING = new Knowledge(new BitSet(), new BitSet());
-
     private final Settings settings;
     private final Facts facts;
     private final Books books;
@@ -34,8 +33,17 @@ final class Proposals {
     private final Map<Line, Set<PoolId>> withoutAnythingToTakeBack = new HashMap<>();
     private final Set<Line> noted = new LinkedHashSet<>();
     private final Map<Line, @Nullable Offer> unhurried = new HashMap<>();
-    private Knowledge knowledge = NOTHING;
-    private Order own;
+    private final Order.Source source = new Order.Source() {
+        @Override
+        public @Nullable Offer offer(Line line, @Nullable Offer before) {
+            return next(line, before);
+        }
+
+        @Override
+        public Collection<Line> boundByCapacity() {
+            return Proposals.this.boundByCapacity();
+        }
+    };
     private boolean placesAreKept;
     private long seen;
 
@@ -45,37 +53,30 @@ final class Proposals {
         this.books = books;
         this.wishes = wishes;
         this.roomMaker = roomMaker;
-        this.own = new Order(facts);
     }
 
-    /** @param keptForOthers whether some of what is free is kept for somebody */
-    Order begin(Orders orders, boolean keptForOthers) {
+    /**
+     * The order of what is proposed.
+     *
+     * @param kept from plan to plan, for as long as no places are kept
+     * @param keptForOthers whether some of what is free is kept for somebody
+     */
+    Order begin(Order kept, boolean keptForOthers) {
         placesAreKept = keptForOthers;
         for (Line line : keptForOthers ? books.lines() : books.linesNotPlain()) {
             unhurried.put(line, untold(line, null));
             books.touches().add(line);
         }
         seen = books.touches().end();
-        return order(orders);
+        Order order = keptForOthers ? new Order(facts) : kept;
+        bringUpToDate(order);
+        return order;
     }
 
-    /** The order of what is proposed now. */
-    Order order(Orders orders) {
+    /** Has the order follow what was decided. */
+    void bringUpToDate(Order order) {
         followUnhurried();
-        knowledge = placesAreKept ? NOTHING : Knowledge.of(books.cluster().kinds());
-        Order order = placesAreKept ? own : orders.under(knowledge);
-        order.follow(books, new Order.Source() {
-            @Override
-            public @Nullable Offer offer(Line line, @Nullable Offer before) {
-                return next(line, before);
-            }
-
-            @Override
-            public Collection<Line> boundByCapacity() {
-                return Proposals.this.boundByCapacity();
-            }
-        });
-        return order;
+        order.follow(books, source);
     }
 
     /** Lets those propose again at whose tenant something changed. */
@@ -87,6 +88,7 @@ final class Proposals {
             for (long place = seen; place < touches.end(); place++) {
                 switch (touches.get(place)) {
                     case Line line -> renewUnhurried(line);
+                    case Touches.Tried tried -> renewUnhurried(tried.line());
                     case Group group -> renewUnhurried(group.lines());
                     case Group.TenantBounds bounds ->
                         renewUnhurried(bounds.group().tenant());
@@ -118,8 +120,8 @@ final class Proposals {
 
     /** Ends the plan: what was tried in vain may be tried in the next. */
     void end() {
-        blocked.forEach(line -> books.touches().add(line));
-        noted.forEach(line -> books.touches().add(line));
+        blocked.forEach(this::touch);
+        noted.forEach(this::touch);
     }
 
     /** There is no free room for an offer. */
@@ -141,13 +143,17 @@ final class Proposals {
         notes.computeIfAbsent(offer.line(), line -> new HashSet<>())
                 .add(offer.wish().pool());
         noted.add(offer.line());
-        books.touches().add(offer.line());
+        touch(offer.line());
     }
 
     /** The line has nothing left to try in this plan. */
     void block(Line line) {
         blocked.add(line);
-        books.touches().add(line);
+        touch(line);
+    }
+
+    private void touch(Line line) {
+        books.touches().add(new Touches.Tried(line));
     }
 
     /** Whether a line whose turn is not worked out ahead has tried all pools. */
@@ -179,19 +185,17 @@ final class Proposals {
             return null;
         }
         Wish wish = only.getFirst();
-        int kind = wish.kindNumber();
-        boolean free = !(kind >= 0 && knowledge.cannotStart().get(kind))
-                && !has(withoutFreeRoom, line, wish)
+        boolean free = !has(withoutFreeRoom, line, wish)
                 && Admission.ofTenantAtOnce(wish.ask()).isEmpty();
-        boolean inVain = !free
-                && kind >= 0
-                && isHopeless(line, wish, knowledge.lackRoomLater().get(kind));
-        return Offer.of(line, wish, inVain ? Offer.Attempt.NONE : attempt(free), before);
+        Kind kind = wish.kind().orElse(null);
+        Hope hope = kind == null ? Hope.PERHAPS : hope(line, wish);
+        return Offer.of(line, wish, attempt(free), hope, kind, before);
     }
 
-    private boolean isHopeless(Line line, Wish wish, boolean lacksRoom) {
-        return !wishes.couldEver(line, wish)
-                || roomMaker.isHopeless(wish.ask(), line.key().priority(), wish.ofGroup(), lacksRoom);
+    private Hope hope(Line line, Wish wish) {
+        return wishes.couldEver(line, wish)
+                ? roomMaker.hope(wish.ask(), line.key().priority(), wish.ofGroup())
+                : Hope.NONE;
     }
 
     private static Offer.Attempt attempt(boolean free) {

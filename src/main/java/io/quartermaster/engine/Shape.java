@@ -62,7 +62,15 @@ public record Shape(
         if (!further.isEmpty() && gpus instanceof GpuRequest.Whole whole && whole.takesFewer()) {
             throw new IllegalArgumentException("work of several worker sets takes no fewer GPUs");
         }
-        labels = Collections.unmodifiableSortedMap(new TreeMap<>(labels));
+        labels = labels.isEmpty()
+                ? Collections.emptySortedMap()
+                : Collections.unmodifiableSortedMap(new TreeMap<>(labels));
+    }
+
+    /** Of what tells most shapes apart; they are looked up by the thousand. */
+    @Override
+    public int hashCode() {
+        return ((gpus.hashCode() * 31 + workers) * 31 + Long.hashCode(cpuMilli)) * 31 + Long.hashCode(memoryMiB);
     }
 
     /** One without slices. */

@@ -35,6 +35,7 @@ final class Touches {
                 case Line line -> single.add(line);
                 case Capacity passed -> {}
                 case FairShareMoved moved -> {}
+                case Tried tried -> {}
             }
         }
         single.removeIf(line -> !line.isEmpty()
@@ -69,7 +70,10 @@ final class Touches {
     }
 
     /** One thing that changed: what a group uses, a line's members, or a fair share. */
-    sealed interface Touch permits Group, Group.TenantBounds, Capacity, Line, FairShareMoved {}
+    sealed interface Touch permits Group, Group.TenantBounds, Capacity, Line, Tried, FairShareMoved {}
+
+    /** What a line tries next is not what it was for what it has tried in this plan; of the line itself nothing changed. */
+    record Tried(Line line) implements Touch {}
 
     /** What there is of a pool, or of all together, may be in the way of some who were not kept by it, or the other way round. */
     enum Capacity implements Touch {

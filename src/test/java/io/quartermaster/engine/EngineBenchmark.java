@@ -21,8 +21,7 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 /**
  * How fast the engine decides, in cpu time of the deciding thread. Every measured plan is replayed by a checker that
  * knows nothing of the engine: no GPU twice, no reservation passed over while anything of it could start, gangs whole.
- * {@code ./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true} writes {@code benchmarks/engine.md}; with {@code -Dqm.bench.churn=600} beside
- * it, which says how many seconds, also {@code benchmarks/churn.md}.
+ * {@code ./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true} writes {@code benchmarks/engine.md}.
  */
 @EnabledIfSystemProperty(named = "qm.bench", matches = "true")
 class EngineBenchmark {
@@ -224,61 +223,6 @@ class EngineBenchmark {
         lines.add(row("Idle plan after that", idle(last), "1 ms"));
         events(last, what);
         fork(last, what);
-    }
-
-    /** Ends and arrivals without a pause: how long each takes to its decision, and how long the collector halts everything. */
-    @Test
-    @EnabledIfSystemProperty(named = "qm.bench.churn", matches = "[0-9]+")
-    void churn() throws IOException {
-        Engine engine = new Engine(Settings.DEFAULT);
-        engine.apply(BenchCell.nodes(1_250));
-        engine.apply(BenchCell.quotas(10_000));
-        List<Change> jobs = BenchCell.jobs(100_000, true, SEED);
-        engine.apply(jobs);
-        engine.plan(1);
-        engine.plan(2);
-        List<WorkloadId> running = running(engine);
-        Random random = new Random(SEED);
-        Pauses pauses = new Pauses();
-        long[] took = new long[4_000_000];
-        int events = 0;
-        int number = jobs.size();
-        long until = System.nanoTime() + Long.getLong("qm.bench.churn") * 1_000_000_000L;
-        while (System.nanoTime() < until) {
-            long one = oneEnd(engine, running, random, 1_000 + events);
-            took[events++ % took.length] = one;
-            QuotaPath path = QuotaPath.of("t" + random.nextInt(10), "g" + random.nextInt(10));
-            engine.apply(List.of(new Change.WorkloadSet(BenchCell.mixed(number++, path, random))));
-        }
-        long[] sorted = Arrays.copyOf(took, Math.min(events, took.length));
-        Arrays.sort(sorted);
-        write(
-                Path.of("benchmarks/churn.md"),
-                List.of(
-                        "# Churn",
-                        "",
-                        "10,000 GPUs full, 100,000 waiting, mix of halves, 1, 2, 4 and 8 GPUs: a running workload ends, the next plan, another is submitted, for "
-                                + Long.getLong("qm.bench.churn") + " s without a pause.",
-                        "Cpu time of the deciding thread; pauses as the JVM's collectors tell them (JDK "
-                                + Runtime.version().feature() + ", " + pauses.collectors() + "). Written by",
-                        "`./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true -Dqm.bench.churn="
-                                + Long.getLong("qm.bench.churn") + "`; the goal for pauses is of ten minutes.",
-                        "",
-                        "| what | figure | goal |",
-                        "| --- | --- | --- |",
-                        row(
-                                "One end to the decision, " + events + " of them",
-                                String.format(
-                                        Locale.ROOT,
-                                        "p50 %d us, p99 %d us, p99.9 %d us",
-                                        at(sorted, 500) / 1_000,
-                                        at(sorted, 990) / 1_000,
-                                        at(sorted, 999) / 1_000),
-                                "p50 5 us, p99 50 us, p99.9 500 us"),
-                        row(
-                                "Longest pause of the collector, of " + pauses.count(),
-                                pauses.longestMillis() + " ms",
-                                "5 ms")));
     }
 
     /** Replays the starts; returns how many there were. */

@@ -36,6 +36,9 @@ public final class Cluster {
 
     private final Map<PoolId, Map<QuotaPath, Runners>> ofGroups = new HashMap<>();
 
+    /** Of pools in which somebody was to be moved; kept from then on. */
+    private final Map<PoolId, Movables> movables = new HashMap<>();
+
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
     private final Map<Kind.Key, Kind> kinds = new HashMap<>();
     private final List<Kind> byNumber = new ArrayList<>();
@@ -218,6 +221,17 @@ public final class Cluster {
         return ofGroups.computeIfAbsent(pool, id -> new HashMap<>()).computeIfAbsent(path, group -> new Runners());
     }
 
+    /** Who may be moved in a pool. */
+    public Movables movables(PoolId pool) {
+        return movables.computeIfAbsent(pool, id -> {
+            Movables all = new Movables();
+            for (SortedSet<Unit> ofGroup : running(pool).values()) {
+                ofGroup.stream().filter(Unit::core).map(Unit::holder).forEach(all::add);
+            }
+            return all;
+        });
+    }
+
     public void addRunning(Holder holder) {
         QuotaPath path = holder.tenure().path();
         Runners ofGroup = running(holder.allocation().pool(), path);
@@ -226,6 +240,10 @@ public final class Cluster {
                     .put(path, ofGroup.units());
         }
         ofGroup.add(holder);
+        Movables ofPool = movables.get(holder.allocation().pool());
+        if (ofPool != null) {
+            ofPool.add(holder);
+        }
     }
 
     /** Undoes {@link #addRunning}. */
@@ -235,6 +253,10 @@ public final class Cluster {
         ofGroup.remove(holder);
         if (ofGroup.isEmpty()) {
             running(holder.allocation().pool()).remove(path);
+        }
+        Movables ofPool = movables.get(holder.allocation().pool());
+        if (ofPool != null) {
+            ofPool.remove(holder);
         }
     }
 }

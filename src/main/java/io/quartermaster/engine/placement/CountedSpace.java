@@ -86,6 +86,11 @@ public final class CountedSpace implements Space {
     }
 
     @Override
+    public boolean couldFitRearranged(Request request) {
+        return freeGpuMilli(Horizon.LATER) >= request.leastGpuMilli();
+    }
+
+    @Override
     public List<SortedSet<NodeId>> areas(Request request) {
         return List.of();
     }

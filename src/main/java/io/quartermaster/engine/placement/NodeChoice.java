@@ -46,6 +46,25 @@ final class NodeChoice {
         return index(horizon).freeGpuMilli();
     }
 
+    /** Whether a request might fit if all that is held were rearranged; says no only where it could not. */
+    boolean couldFitRearranged(Request request, Horizon horizon) {
+        NodeIndex index = index(horizon);
+        return !index.isAllOfUse()
+                || switch (request.gpus()) {
+                    case GpuRequest.Whole whole ->
+                        index.couldFitRearranged((long) whole.count() * request.workers(), request.tenant(), 0);
+                    case GpuRequest.Fraction fraction ->
+                        index.couldFitRearranged(0, sharer(request), request.leastGpuMilli());
+                    case GpuRequest.Memory memory -> true;
+                    case GpuRequest.Mig mig -> true;
+                };
+    }
+
+    /** Whose parts may be on one GPU with those that are asked for. */
+    private String sharer(Request request) {
+        return pool.sharing() == Pool.Sharing.ANY ? DeviceSpace.ANYBODY : request.tenant();
+    }
+
     /** Keeps the indexes right, those that look at the state of the world that changed. */
     void changed(NodeSpace node, When when) {
         index(when == When.NOW ? Horizon.IGNORING_PROMISES : Horizon.LATER).changed(node);
@@ -76,8 +95,7 @@ final class NodeChoice {
 
     /** The best of those on which a GPU in parts is filled best by so much. */
     private Optional<NodeOffer> tightest(int gpuMilli, Request request, Horizon horizon) {
-        String tenant = pool.sharing() == Pool.Sharing.ANY ? DeviceSpace.ANYBODY : request.tenant();
-        for (List<NodeSpace> alike : index(horizon).withPartLeft(tenant, gpuMilli)) {
+        for (List<NodeSpace> alike : index(horizon).withPartLeft(sharer(request), gpuMilli)) {
             Optional<NodeOffer> best = bestOf(alike, request, horizon);
             if (best.isPresent()) {
                 return best;

@@ -1,6 +1,7 @@
 package io.quartermaster.engine.placement;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -21,7 +22,10 @@ final class NodeIndex {
     private final Map<String, NavigableMap<Integer, NodeSet>> byPartLeft = new TreeMap<>();
     private final @Nullable Entry[] entries;
     private final NodeSet outdated = new NodeSet();
+    private final Map<String, Long> leftInParts = new HashMap<>();
     private long freeGpuMilli;
+    private long untouchedGpus;
+    private long wholeInParts;
 
     /** Where a node stands in the index. */
     private static final class Entry {
@@ -99,8 +103,10 @@ final class NodeIndex {
                         .computeIfAbsent(part.tenant(), tenant -> new TreeMap<>())
                         .computeIfAbsent(part.leftGpuMilli(), left -> new NodeSet())
                         .add(node.position());
+                countLeft(part.tenant(), part.leftGpuMilli());
             }
         }
+        untouchedGpus += untouched;
         entries[node.position()] = new Entry(alike, untouched, free, parts);
         freeGpuMilli += free;
     }
@@ -111,7 +117,9 @@ final class NodeIndex {
         if (entry.alike.isEmpty() && !noneInParts) {
             byUntouched.get(entry.untouched).remove(entry.freeGpuMilli);
         }
+        untouchedGpus -= entry.untouched;
         for (NodeSpace.Part part : entry.parts) {
+            countLeft(part.tenant(), -part.leftGpuMilli());
             NavigableMap<Integer, NodeSet> ofTenant = byPartLeft.getOrDefault(part.tenant(), new TreeMap<>());
             NodeSet same = ofTenant.get(part.leftGpuMilli());
             if (same != null) {
@@ -124,9 +132,38 @@ final class NodeIndex {
         freeGpuMilli -= entry.freeGpuMilli;
     }
 
+    private void countLeft(String tenant, long moreGpuMilli) {
+        long before = leftInParts.getOrDefault(tenant, 0L);
+        long after = before + moreGpuMilli;
+        leftInParts.put(tenant, after);
+        wholeInParts += after / DeviceSpace.WHOLE - before / DeviceSpace.WHOLE;
+    }
+
     long freeGpuMilli() {
         comeUpToDate();
         return freeGpuMilli;
+    }
+
+    /**
+     * Whether there would be so many untouched GPUs, and so much of GPUs in a tenant's parts beside, if all that is held were rearranged. To rearrange whole
+     * GPUs frees none; parts of one tenant, brought together, leave whole what is left of their GPUs together.
+     */
+    boolean couldFitRearranged(long gpus, String tenant, long inPartsGpuMilli) {
+        comeUpToDate();
+        long leftOfTenant = leftInParts.getOrDefault(tenant, 0L);
+        long wholeOfOthers = wholeInParts - leftOfTenant / DeviceSpace.WHOLE;
+        long wholeOfTenant = Math.floorDiv(leftOfTenant - inPartsGpuMilli, DeviceSpace.WHOLE);
+        return gpus <= untouchedGpus + wholeOfOthers + wholeOfTenant;
+    }
+
+    /** Whether all that is free is of untouched GPUs or of such in parts that more may be given of. */
+    boolean isAllOfUse() {
+        comeUpToDate();
+        long inParts = 0;
+        for (long left : leftInParts.values()) {
+            inParts += left;
+        }
+        return freeGpuMilli == untouchedGpus * DeviceSpace.WHOLE + inParts;
     }
 
     private List<NodeSpace> all(NodeSet set) {

@@ -3,14 +3,18 @@ package io.quartermaster.engine.placement;
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.Node;
+import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
+import java.util.TreeSet;
 
 /** The room of one node. */
 final class NodeSpace {
@@ -18,6 +22,7 @@ final class NodeSpace {
 
     private final Node node;
     private final int position;
+    private final SortedSet<NodeId> alone;
     private final List<DeviceSpace> devices = new ArrayList<>();
     private final long[] free = new long[HORIZONS.length];
     private final int[] untouched = new int[HORIZONS.length];
@@ -44,6 +49,7 @@ final class NodeSpace {
     NodeSpace(Node node, int position, Pool.Sharing sharing) {
         this.node = node;
         this.position = position;
+        this.alone = Collections.unmodifiableSortedSet(new TreeSet<>(Set.of(node.id())));
         for (Node.Device device : node.devices()) {
             devices.add(new DeviceSpace(device, sharing));
         }
@@ -55,6 +61,11 @@ final class NodeSpace {
 
     int position() {
         return position;
+    }
+
+    /** This node and no other. */
+    SortedSet<NodeId> alone() {
+        return alone;
     }
 
     /** Its GPUs that more parts may be given of. */

@@ -23,6 +23,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -110,6 +111,11 @@ public final class NodesSpace implements Space {
     }
 
     private int partOfSmallest(long memoryMiB) {
+        SortedSet<Long> largeEnough = deviceSizes().tailSet(memoryMiB);
+        return largeEnough.isEmpty() ? DeviceSpace.WHOLE : DeviceSpace.partOf(memoryMiB, largeEnough.first());
+    }
+
+    private SortedSet<Long> deviceSizes() {
         SortedSet<Long> sizes = deviceSizes;
         if (sizes == null) {
             sizes = new TreeSet<>();
@@ -120,8 +126,7 @@ public final class NodesSpace implements Space {
             }
             deviceSizes = sizes;
         }
-        SortedSet<Long> largeEnough = sizes.tailSet(memoryMiB);
-        return largeEnough.isEmpty() ? DeviceSpace.WHOLE : DeviceSpace.partOf(memoryMiB, largeEnough.first());
+        return sizes;
     }
 
     @Override
@@ -296,9 +301,13 @@ public final class NodesSpace implements Space {
     private static long freeOf(List<NodeSpace> domain, Horizon horizon) {
         long free = 0;
         for (NodeSpace node : domain) {
-            free += node.takesWork() ? node.freeGpuMilli(horizon) : 0;
+            free += freeToTakeWork(node, horizon);
         }
         return free;
+    }
+
+    private static long freeToTakeWork(NodeSpace node, Horizon horizon) {
+        return node.takesWork() ? node.freeGpuMilli(horizon) : 0;
     }
 
     /**
@@ -327,6 +336,16 @@ public final class NodesSpace implements Space {
     }
 
     @Override
+    public boolean couldFitRearranged(Request request) {
+        if (freeGpuMilli(Horizon.LATER) < request.leastGpuMilli()) {
+            return false;
+        }
+        // A share of memory is another part of another GPU where these differ.
+        boolean partsStayTheSame = deviceSizes().size() <= 1;
+        return !partsStayTheSame || !request.shape().isPlain() || choice.couldFitRearranged(request, Horizon.LATER);
+    }
+
+    @Override
     public List<SortedSet<NodeId>> areas(Request request) {
         Optional<String> wish = request.shape()
                 .together()
@@ -334,24 +353,32 @@ public final class NodesSpace implements Space {
                 .or(() -> request.shape().preferredLevel())
                 .or(() -> request.shape().slice().map(Slice::level));
         int level = level(wish).orElse(WHOLE_POOL);
-        List<List<NodeSpace>> groups = new ArrayList<>();
         if (request.workers() == 1) {
-            for (NodeSpace node : byPosition) {
-                if (request.within().test(node.node())) {
-                    groups.add(List.of(node));
-                }
-            }
-        } else if (level != WHOLE_POOL) {
-            groups.addAll(domains(byPosition, level, Horizon.LATER));
+            return singleNodes(request.within());
         }
-        groups.sort(Comparator.comparingLong((List<NodeSpace> group) -> freeOf(group, Horizon.LATER))
+        List<List<NodeSpace>> domains = level == WHOLE_POOL ? List.of() : domains(byPosition, level, Horizon.LATER);
+        List<List<NodeSpace>> emptiestFirst = new ArrayList<>(domains);
+        emptiestFirst.sort(Comparator.comparingLong((List<NodeSpace> domain) -> freeOf(domain, Horizon.LATER))
                 .reversed());
-        List<SortedSet<NodeId>> areas = new ArrayList<>(groups.size());
-        for (List<NodeSpace> group : groups) {
+        List<SortedSet<NodeId>> areas = new ArrayList<>(emptiestFirst.size());
+        for (List<NodeSpace> domain : emptiestFirst) {
             SortedSet<NodeId> area = new TreeSet<>();
-            group.forEach(node -> area.add(node.node().id()));
+            domain.forEach(node -> area.add(node.node().id()));
             areas.add(area);
         }
+        return areas;
+    }
+
+    private List<SortedSet<NodeId>> singleNodes(Predicate<Node> within) {
+        List<NodeSpace> nodes = new ArrayList<>(byPosition.size());
+        for (NodeSpace node : byPosition) {
+            if (within.test(node.node())) {
+                nodes.add(node);
+            }
+        }
+        nodes.sort(Comparator.comparingLong((NodeSpace node) -> -freeToTakeWork(node, Horizon.LATER)));
+        List<SortedSet<NodeId>> areas = new ArrayList<>(nodes.size());
+        nodes.forEach(node -> areas.add(node.alone()));
         return areas;
     }
 

@@ -33,6 +33,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** A place for all workers of the request together, or none. */
     Optional<Allocation> place(Request request, Horizon horizon);
 
+    /** Whether the request might fit in what will be free if all that is held were rearranged; says no only where it could not. */
+    boolean couldFitRearranged(Request request);
+
     /**
      * Parts of the pool in which room might be made when it cannot be made anywhere: single nodes for one worker,
      * domains for workers that must or should be together; the one with the most free room first.

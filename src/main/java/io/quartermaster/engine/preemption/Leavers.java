@@ -14,13 +14,9 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SortedMap;
-import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
@@ -30,9 +26,6 @@ import java.util.stream.IntStream;
  */
 final class Leavers {
     private final Space space;
-    private final long neededGpuMilli;
-    private final boolean plain;
-    private final Request request;
     private final Map<Asked, Elsewhere> places = new HashMap<>();
     private final Map<Together, Boolean> together = new HashMap<>();
 
@@ -52,64 +45,78 @@ final class Leavers {
         }
     }
 
-    /** @param request of one worker */
-    Leavers(Space space, Request request) {
+    Leavers(Space space) {
         this.space = space;
-        this.request = request;
-        this.neededGpuMilli = request.leastGpuMilli();
-        this.plain = request.shape().isPlain()
+    }
+
+    /**
+     * Whether so much of those on a node could leave it as a request of one worker misses there; or, where enough is free, whether it could be brought
+     * together. For a part of one GPU: whether one of the GPUs could be emptied, or be shared.
+     *
+     * @param onNode whoever may be moved
+     */
+    boolean couldMakeRoom(Request request, NodeId node, List<Unit> onNode) {
+        boolean plain = isPlain(request);
+        if (plain && request.shape().gpus() instanceof GpuRequest.Fraction part && part.devices() == 1) {
+            return couldGiveAPart(request, onNode) || couldGiveProcessors(request.shape(), node, onNode);
+        }
+        long missing = request.leastGpuMilli() - space.freeGpuMilli(node, Horizon.LATER);
+        return missing > 0 ? leavingGpuMilli(node, onNode) >= missing : couldBringTogether(plain, node, onNode);
+    }
+
+    private boolean isPlain(Request request) {
+        return request.shape().isPlain()
                 && space.pool().sharing() == Pool.Sharing.TENANT
                 && (request.shape().gpus() instanceof GpuRequest.Whole
                         || request.shape().gpus() instanceof GpuRequest.Fraction);
     }
 
-    /**
-     * Whether so much of these could leave the node that they are on; or, where enough is free there, whether it could be brought together.
-     * For a part of one GPU: whether one of the GPUs could be emptied, or be shared.
-     */
-    boolean couldMakeRoom(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
-        if (plain && request.shape().gpus() instanceof GpuRequest.Fraction part && part.devices() == 1) {
-            return couldGiveAPart(onNode) || couldGiveProcessors(node, onNode);
-        }
-        long missing = neededGpuMilli - space.freeGpuMilli(node, Horizon.LATER);
-        return missing > 0 ? leavingGpuMilli(node, onNode) >= missing : couldBringTogether(node, onNode);
-    }
-
     /** On each GPU, how many alike hold something of it: all of them have to go, or one of them is of the same tenant. */
-    private boolean couldGiveAPart(SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
-        SortedMap<Integer, Map<Asked, Integer>> byDevice = new TreeMap<>();
-        for (SortedSet<Unit> ofGroup : onNode.values()) {
-            for (Unit unit : ofGroup) {
-                Tenure tenure = unit.holder().tenure();
-                boolean plainOne = tenure.shape().gpus() instanceof GpuRequest.Whole
-                        || tenure.shape().gpus() instanceof GpuRequest.Fraction;
-                boolean whole = tenure.shape().gpus() instanceof GpuRequest.Whole;
-                boolean ofTenant = tenure.path().tenant().equals(request.path().tenant());
-                boolean smaller = ofTenant && !whole && tenure.gpuMilli() < neededGpuMilli;
-                if (!plainOne || !tenure.shape().isPlain() || unit.workers().size() > 1 || smaller) {
-                    return true;
-                }
-                if (unit.workers().getFirst().place() instanceof Allocation.Place.OnNode on) {
-                    Asked asked = new Asked(tenure.shape(), tenure.path().tenant());
-                    on.shares().forEach(share -> byDevice.computeIfAbsent(share.device(), d -> new LinkedHashMap<>())
-                            .merge(asked, 1, Integer::sum));
+    private boolean couldGiveAPart(Request request, List<Unit> onNode) {
+        Map<Integer, Map<Asked, Integer>> byDevice = new HashMap<>();
+        for (Unit unit : onNode) {
+            Tenure tenure = unit.holder().tenure();
+            boolean plainOne = tenure.shape().gpus() instanceof GpuRequest.Whole
+                    || tenure.shape().gpus() instanceof GpuRequest.Fraction;
+            boolean whole = tenure.shape().gpus() instanceof GpuRequest.Whole;
+            boolean ofTenant = tenure.path().tenant().equals(request.path().tenant());
+            boolean smaller = ofTenant && !whole && tenure.gpuMilli() < request.leastGpuMilli();
+            if (!plainOne || !tenure.shape().isPlain() || unit.workers().size() > 1 || smaller) {
+                return true;
+            }
+            if (unit.workers().getFirst().place() instanceof Allocation.Place.OnNode on) {
+                Asked asked = new Asked(tenure.shape(), tenure.path().tenant());
+                for (Allocation.Share share : on.shares()) {
+                    byDevice.computeIfAbsent(share.device(), device -> new HashMap<>(2))
+                            .merge(asked, 1, Integer::sum);
                 }
             }
         }
-        return byDevice.values().stream().anyMatch(alike -> alike.entrySet().stream()
-                .allMatch(entry -> couldGoTogether(entry.getKey(), entry.getValue())));
+        for (Map<Asked, Integer> alike : byDevice.values()) {
+            if (couldAllGo(alike)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean couldAllGo(Map<Asked, Integer> alike) {
+        for (Map.Entry<Asked, Integer> entry : alike.entrySet()) {
+            if (!couldGoTogether(entry.getKey(), entry.getValue())) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Processors and memory come free only where somebody leaves who has some. */
-    private boolean couldGiveProcessors(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
-        if (!usesProcessors(request.shape())) {
+    private boolean couldGiveProcessors(Shape wanted, NodeId node, List<Unit> onNode) {
+        if (!usesProcessors(wanted)) {
             return false;
         }
-        for (SortedSet<Unit> ofGroup : onNode.values()) {
-            for (Unit unit : ofGroup) {
-                if (usesProcessors(unit.holder().tenure().shape()) && couldLeave(unit.holder(), node)) {
-                    return true;
-                }
+        for (Unit unit : onNode) {
+            if (usesProcessors(unit.holder().tenure().shape()) && couldLeave(unit.holder(), node)) {
+                return true;
             }
         }
         return false;
@@ -129,12 +136,10 @@ final class Leavers {
         });
     }
 
-    private long leavingGpuMilli(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
+    private long leavingGpuMilli(NodeId node, List<Unit> onNode) {
         long leaving = 0;
-        for (SortedSet<Unit> ofGroup : onNode.values()) {
-            for (Unit unit : ofGroup) {
-                leaving += couldLeave(unit.holder(), node) ? unit.tenure().gpuMilli() : 0;
-            }
+        for (Unit unit : onNode) {
+            leaving += couldLeave(unit.holder(), node) ? unit.tenure().gpuMilli() : 0;
         }
         return leaving;
     }
@@ -143,16 +148,14 @@ final class Leavers {
      * Parts of GPUs come together where somebody leaves, or where parts of one tenant on several GPUs of the node are put on one. GPUs of
      * different tenants only change places, which helps nobody.
      */
-    private boolean couldBringTogether(NodeId node, SortedMap<QuotaPath, SortedSet<Unit>> onNode) {
+    private boolean couldBringTogether(boolean plain, NodeId node, List<Unit> onNode) {
         Map<String, Integer> partsOn = new HashMap<>();
-        for (SortedSet<Unit> ofGroup : onNode.values()) {
-            for (Unit unit : ofGroup) {
-                if (!plain
-                        || !unit.holder().tenure().shape().isPlain()
-                        || couldLeave(unit.holder(), node)
-                        || isApart(unit, partsOn)) {
-                    return true;
-                }
+        for (Unit unit : onNode) {
+            if (!plain
+                    || !unit.holder().tenure().shape().isPlain()
+                    || couldLeave(unit.holder(), node)
+                    || isApart(unit, partsOn)) {
+                return true;
             }
         }
         return false;

@@ -12,6 +12,7 @@ import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Kind;
+import io.quartermaster.engine.placement.Movables;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Runners;
 import io.quartermaster.engine.placement.Space;
@@ -22,14 +23,13 @@ import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
 import java.util.SortedSet;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +53,7 @@ public final class RoomMaker {
     private final Cluster cluster;
     private final Rights rights;
     private final Set<Kind> notByMoving = new HashSet<>();
+    private final Map<PoolId, Leavers> leavers = new HashMap<>();
 
     public RoomMaker(Settings settings, Cluster cluster, Stops stops, long nowMillis) {
         this.settings = settings;
@@ -78,6 +79,7 @@ public final class RoomMaker {
     /** What is held is not what it was. */
     public void decided() {
         notByMoving.clear();
+        leavers.clear();
     }
 
     /**
@@ -156,19 +158,18 @@ public final class RoomMaker {
     }
 
     /**
-     * Whether it can be told without a search that no room can be made, from what concerns the group itself: too little
-     * would be free, or a bound of its own is in the way, and there is nobody whom it might stop.
+     * What can be told without a search, from what concerns the group itself: a bound of its own may be in the way, and there may be nobody whom it might
+     * stop.
      *
      * @param ofGroup who runs of the group in the pool
-     * @param lacksRoom whether less than is asked for would be free even when all who were told to stop have left
      */
-    public boolean isHopeless(Ask ask, int priority, Runners ofGroup, boolean lacksRoom) {
+    public Hope hope(Ask ask, int priority, Runners ofGroup) {
         boolean nobodyToStop = ofGroup.lowestPriority() >= priority && !rights.couldReclaim(ask, List.of());
-        if (nobodyToStop && lacksRoom) {
-            return true;
-        }
         Optional<Admission.Hit> hit = Admission.ofTenantLater(ask);
-        return hit.isPresent() && (nobodyToStop || !curable(hit.get().bound()));
+        if (hit.isPresent() && (nobodyToStop || !curable(hit.get().bound()))) {
+            return Hope.NONE;
+        }
+        return nobodyToStop ? Hope.OF_WHAT_IS_FREE : Hope.PERHAPS;
     }
 
     /** The fenced group or tenant that keeps a claimant from taking back what it could without the fence; empty where none does. */
@@ -208,38 +209,43 @@ public final class RoomMaker {
         if (kind.isPresent() && notByMoving.contains(kind.get())) {
             return Optional.empty();
         }
-        Optional<Room> room = byMoving(claimant, outcome);
+        Optional<Room> room = settings.consolidate() && claimant.space().couldFitRearranged(claimant.request())
+                ? byMoving(claimant, leavers(claimant.space(), kind.isPresent()), outcome)
+                : Optional.empty();
         if (room.isEmpty()) {
             kind.ifPresent(notByMoving::add);
         }
         return room;
     }
 
-    private Optional<Room> byMoving(Claimant claimant, Outcome outcome) {
-        boolean enoughFree = claimant.space().freeGpuMilli(Horizon.LATER)
-                >= claimant.request().leastGpuMilli();
-        if (!settings.consolidate() || !enoughFree) {
-            return Optional.empty();
-        }
-        SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> movable = movableByNode(claimant);
+    /** What is known of who could leave a node is the same for all until something is decided, unless places are kept for some. */
+    private Leavers leavers(Space space, boolean forAll) {
+        return forAll ? leavers.computeIfAbsent(space.pool().id(), id -> new Leavers(space)) : new Leavers(space);
+    }
+
+    private Optional<Room> byMoving(Claimant claimant, Leavers leavers, Outcome outcome) {
+        Movables movables = cluster.movables(claimant.space().pool().id());
+        // Not the claimant itself, which may ask for more workers.
+        Predicate<Unit> candidate =
+                unit -> !unit.holder().id().equals(claimant.id()) && rights.oldEnough(unit.holder());
         QuotaNode root = rootOf(claimant);
-        VictimQueue all = new VictimQueue(root, inArea(movable, movable.keySet())::get, unit -> true);
+        VictimQueue all = new VictimQueue(root, movables::ofGroup, candidate);
         Optional<Room> anywhere =
                 toMove(claimant, node -> true, outcome).among(all).flatMap(outcome::ifAllMove);
         if (anywhere.isPresent()) {
             return anywhere;
         }
-        Leavers leavers = new Leavers(claimant.space(), claimant.request());
+        Request request = claimant.request();
         int tried = 0;
-        for (SortedSet<NodeId> area : claimant.space().areas(claimant.request())) {
-            SortedMap<QuotaPath, SortedSet<Unit>> inArea = inArea(movable, area);
-            if (claimant.request().workers() == 1 && area.size() == 1 && !leavers.couldMakeRoom(area.first(), inArea)) {
+        for (SortedSet<NodeId> area : claimant.space().areas(request)) {
+            boolean oneNode = request.workers() == 1 && area.size() == 1;
+            if (oneNode && !leavers.couldMakeRoom(request, area.first(), inArea(movables, area, candidate))) {
                 continue;
             }
             if (++tried > MOST_AREAS) {
                 break;
             }
-            VictimQueue queue = new VictimQueue(root, inArea::get, unit -> true);
+            VictimQueue queue = new VictimQueue(root, movables.on(area)::get, candidate);
             Optional<Room> room = toMove(claimant, node -> area.contains(node.id()), outcome)
                     .among(queue)
                     .flatMap(outcome::ifAllMove);
@@ -250,32 +256,14 @@ public final class RoomMaker {
         return Optional.empty();
     }
 
-    /** All that may be moved, each as a whole, under every node that it is on; not the claimant itself, which may ask for more workers. */
-    private SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> movableByNode(Claimant claimant) {
-        SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> byNode = new TreeMap<>();
-        cluster.running(claimant.space().pool().id()).forEach((path, units) -> {
-            for (Unit unit : units) {
-                boolean another = !unit.holder().id().equals(claimant.id());
-                if (another && unit.core() && unit.holder().isComplete() && rights.oldEnough(unit.holder())) {
-                    Unit whole = Unit.whole(unit.holder());
-                    for (NodeId node : whole.nodes()) {
-                        byNode.computeIfAbsent(node, id -> new TreeMap<>())
-                                .computeIfAbsent(path, group -> new TreeSet<>(Unit.FIRST_TO_GO))
-                                .add(whole);
-                    }
+    private static List<Unit> inArea(Movables movables, SortedSet<NodeId> area, Predicate<Unit> candidate) {
+        List<Unit> inside = new ArrayList<>();
+        for (SortedSet<Unit> ofGroup : movables.on(area).values()) {
+            for (Unit unit : ofGroup) {
+                if (candidate.test(unit)) {
+                    inside.add(unit);
                 }
             }
-        });
-        return byNode;
-    }
-
-    private static SortedMap<QuotaPath, SortedSet<Unit>> inArea(
-            SortedMap<NodeId, SortedMap<QuotaPath, SortedSet<Unit>>> byNode, Set<NodeId> area) {
-        SortedMap<QuotaPath, SortedSet<Unit>> inside = new TreeMap<>();
-        for (NodeId node : area) {
-            byNode.getOrDefault(node, new TreeMap<>())
-                    .forEach((path, units) -> inside.computeIfAbsent(path, group -> new TreeSet<>(Unit.FIRST_TO_GO))
-                            .addAll(units));
         }
         return inside;
     }

@@ -1,7 +1,8 @@
 package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.WorkloadId;
-import java.util.Collections;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -16,7 +17,7 @@ public final class Stops {
     private static final int MOST = 3;
 
     /** Odd while a workload was told to stop and got nothing since; half of it, rounded up, is how often it was told. */
-    private final SortedMap<WorkloadId, Integer> turns = new TreeMap<>();
+    private final Map<WorkloadId, Integer> turns = new HashMap<>();
 
     /** It is told to stop, or to let go of some workers. */
     public void loses(WorkloadId workload) {
@@ -40,7 +41,7 @@ public final class Stops {
 
     /** How often each was told to stop and got something again, counted together. */
     public SortedMap<WorkloadId, Integer> turns() {
-        return Collections.unmodifiableSortedMap(turns);
+        return new TreeMap<>(turns);
     }
 
     boolean mayStop(WorkloadId workload) {

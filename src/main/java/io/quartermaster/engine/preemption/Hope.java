@@ -1,0 +1,11 @@
+package io.quartermaster.engine.preemption;
+
+/** What can be told without a search of whether room can be made. */
+public enum Hope {
+    /** It might be. */
+    PERHAPS,
+    /** Nobody may be stopped: only where as much as is asked for will be free once all who were told to stop have left. */
+    OF_WHAT_IS_FREE,
+    /** It cannot. */
+    NONE
+}

@@ -1,0 +1,126 @@
+package io.quartermaster.engine;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+
+/** Carries out what an engine decides, at no cost to what is measured: victims leave as soon as they are told. */
+final class BenchShell {
+    private final Engine engine;
+    private final Map<WorkloadId, Workload> workloads = new HashMap<>();
+    private final List<WorkloadId> running = new ArrayList<>();
+    private final Map<WorkloadId, Integer> placeAmongRunning = new HashMap<>();
+    private final List<WorkloadId> leaving = new ArrayList<>();
+    private int stopped;
+
+    BenchShell(Engine engine) {
+        this.engine = engine;
+    }
+
+    /** Makes work known to both, without a plan. */
+    void submit(List<Change> changes) {
+        engine.apply(changes);
+        for (Change change : changes) {
+            if (change instanceof Change.WorkloadSet(Workload workload)) {
+                workloads.put(workload.id(), workload);
+            }
+        }
+    }
+
+    /** How many were told to stop so far, to be moved for the most part. */
+    int stopped() {
+        return stopped;
+    }
+
+    int waiting() {
+        return workloads.size() - running.size();
+    }
+
+    /** One of those that run, at random. */
+    WorkloadId anyRunning(Random random) {
+        return running.get(random.nextInt(running.size()));
+    }
+
+    /** The next victim to leave. */
+    Optional<WorkloadId> nextLeaving() {
+        return leaving.isEmpty() ? Optional.empty() : Optional.of(leaving.removeFirst());
+    }
+
+    Change.WorkloadRemoved end(WorkloadId id) {
+        workloads.remove(id);
+        runsNoMore(id);
+        leaving.remove(id);
+        return new Change.WorkloadRemoved(id);
+    }
+
+    /** A victim has left and waits again. */
+    Change.WorkloadSet leave(WorkloadId id, long nowMillis) {
+        Workload gone = workload(id).withState(WorkloadState.waitingAgain(nowMillis));
+        workloads.put(id, gone);
+        runsNoMore(id);
+        return new Change.WorkloadSet(gone);
+    }
+
+    Change.WorkloadSet arrive(Workload workload) {
+        workloads.put(workload.id(), workload);
+        return new Change.WorkloadSet(workload);
+    }
+
+    /** One event and the plan after it, carried out; how long both took of this thread's cpu time, in nanoseconds. */
+    long plan(List<Change> event, long nowMillis) {
+        long from = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+        engine.apply(event);
+        Plan plan = engine.plan(nowMillis);
+        long took = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - from;
+        plan.decisions().forEach(decision -> carryOut(decision, nowMillis));
+        return took;
+    }
+
+    private void carryOut(Decision decision, long nowMillis) {
+        Workload workload = workload(decision.workload());
+        workloads.put(
+                workload.id(),
+                switch (decision) {
+                    case Decision.Start start -> {
+                        placeAmongRunning.put(workload.id(), running.size());
+                        running.add(workload.id());
+                        yield workload.withState(WorkloadState.running(start.allocation(), nowMillis))
+                                .withNomination(Optional.empty());
+                    }
+                    case Decision.Preempt preempt -> {
+                        stopped++;
+                        leaving.add(workload.id());
+                        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
+                        yield workload.withState(holding.in(
+                                new WorkloadState.Phase.Stopping(preempt.cause(), preempt.deadlineMillis())));
+                    }
+                    case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
+                    case Decision.Denominate denominate -> workload.withNomination(Optional.empty());
+                    case Decision.Grow grow -> throw new IllegalStateException("nothing is elastic: " + grow);
+                    case Decision.Shrink shrink -> throw new IllegalStateException("nothing is elastic: " + shrink);
+                });
+    }
+
+    private void runsNoMore(WorkloadId id) {
+        Integer place = placeAmongRunning.remove(id);
+        if (place != null) {
+            WorkloadId last = running.removeLast();
+            if (!last.equals(id)) {
+                running.set(place, last);
+                placeAmongRunning.put(last, place);
+            }
+        }
+    }
+
+    private Workload workload(WorkloadId id) {
+        Workload workload = workloads.get(id);
+        if (workload == null) {
+            throw new IllegalStateException("a decision about unknown work: " + id);
+        }
+        return workload;
+    }
+}
