@@ -11,6 +11,7 @@ import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
@@ -125,7 +126,7 @@ final class Outcome {
             if (elsewhere.isPresent()) {
                 moved.put(victim.holder().id(), elsewhere.get());
                 cluster.add(elsewhere.get(), When.NEXT);
-                if (!allMustMove && !staysRightful(victims, claim, moved)) {
+                if (!allMustMove && (!staysRightful(victims, claim, moved) || preemptsBeyondItsShare(victims))) {
                     moved.remove(victim.holder().id());
                     cluster.remove(elsewhere.get(), When.NEXT);
                 }
@@ -158,7 +159,9 @@ final class Outcome {
 
     private Optional<Tenure> placeElsewhere(Holder holder, boolean evenOverQuota) {
         Tenure tenure = holder.tenure();
-        if (!evenOverQuota && Admission.later(cluster.ask(tenure, false)).isPresent()) {
+        Ask ask = cluster.ask(tenure, false);
+        Optional<Admission.Hit> hit = evenOverQuota ? Admission.ofPromised(ask, When.NEXT) : Admission.later(ask);
+        if (hit.isPresent()) {
             return Optional.empty();
         }
         return place(holder).filter(place -> !place.equals(holder.allocation())).map(tenure::at);
