@@ -69,7 +69,7 @@ record Offer(
      * What its turn brings.
      *
      * @param cannotStart whether its kind is known not to fit at once
-     * @param lacksRoomLater whether less than its kind needs would be free even when all who were told to stop have left
+     * @param lacksRoomLater whether its kind would not fit even when all who were told to stop have left and the rest were rearranged
      */
     Attempt attempt(boolean cannotStart, boolean lacksRoomLater) {
         if (first != Attempt.MAKE_ROOM && !cannotStart) {

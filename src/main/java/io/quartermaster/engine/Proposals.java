@@ -122,6 +122,7 @@ final class Proposals {
     void end() {
         blocked.forEach(this::touch);
         noted.forEach(this::touch);
+        roomMaker.decided();
     }
 
     /** There is no free room for an offer. */

@@ -1,6 +1,7 @@
 package io.quartermaster.engine;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -86,6 +87,14 @@ class ChurnBenchmark {
                         pauses.longestMillis()));
         text.forEach(System.out::println);
         Files.write(Path.of("benchmarks/churn.md"), text);
+    }
+
+    /** The options that chose the collector, as Maven takes them. */
+    private static String collector() {
+        List<String> chosen = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.matches("-XX:\\+Use[A-Za-z0-9]+GC"))
+                .toList();
+        return chosen.isEmpty() ? "" : " -DargLine=" + String.join(" ", chosen);
     }
 
     private static long at(long[] sortedNanos, int perMille) {

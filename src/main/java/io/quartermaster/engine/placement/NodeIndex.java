@@ -25,6 +25,7 @@ final class NodeIndex {
     private final Map<String, Long> leftInParts = new HashMap<>();
     private long freeGpuMilli;
     private long untouchedGpus;
+    private long inPartsGpuMilli;
     private long wholeInParts;
 
     /** Where a node stands in the index. */
@@ -136,6 +137,7 @@ final class NodeIndex {
         long before = leftInParts.getOrDefault(tenant, 0L);
         long after = before + moreGpuMilli;
         leftInParts.put(tenant, after);
+        inPartsGpuMilli += moreGpuMilli;
         wholeInParts += after / DeviceSpace.WHOLE - before / DeviceSpace.WHOLE;
     }
 
@@ -159,11 +161,7 @@ final class NodeIndex {
     /** Whether all that is free is of untouched GPUs or of such in parts that more may be given of. */
     boolean isAllOfUse() {
         comeUpToDate();
-        long inParts = 0;
-        for (long left : leftInParts.values()) {
-            inParts += left;
-        }
-        return freeGpuMilli == untouchedGpus * DeviceSpace.WHOLE + inParts;
+        return freeGpuMilli == untouchedGpus * DeviceSpace.WHOLE + inPartsGpuMilli;
     }
 
     private List<NodeSpace> all(NodeSet set) {

@@ -4,7 +4,7 @@ package io.quartermaster.engine.preemption;
 public enum Hope {
     /** It might be. */
     PERHAPS,
-    /** Nobody may be stopped: only where as much as is asked for will be free once all who were told to stop have left. */
+    /** Nobody may be stopped: only in what will be free once all who were told to stop have left, rearranged if need be. */
     OF_WHAT_IS_FREE,
     /** It cannot. */
     NONE

@@ -76,8 +76,9 @@ public final class RoomMaker {
         }
     }
 
-    /** What is held is not what it was. */
+    /** What is held is not what it was, or the plan ends. */
     public void decided() {
+        notByMoving.forEach(kind -> kind.rearrangedInVain(false));
         notByMoving.clear();
         leavers.clear();
     }
@@ -213,9 +214,14 @@ public final class RoomMaker {
                 ? byMoving(claimant, leavers(claimant.space(), kind.isPresent()), outcome)
                 : Optional.empty();
         if (room.isEmpty()) {
-            kind.ifPresent(notByMoving::add);
+            kind.ifPresent(this::noteInVain);
         }
         return room;
+    }
+
+    private void noteInVain(Kind kind) {
+        notByMoving.add(kind);
+        kind.rearrangedInVain(true);
     }
 
     /** What is known of who could leave a node is the same for all until something is decided, unless places are kept for some. */
