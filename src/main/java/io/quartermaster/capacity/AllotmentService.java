@@ -244,10 +244,11 @@ public class AllotmentService {
 
     private Uni<Void> store(Change change, Optional<Allotments.Named> before, Allotments.Named after) {
         if (before.isEmpty()) {
-            AllotmentRow row =
-                    new AllotmentRow(change.tenant().value(), change.pool().id());
-            row.set(after.allotment().terms());
-            return change.session().persist(row);
+            return change.session()
+                    .persist(new AllotmentRow(
+                            change.tenant().value(),
+                            change.pool().id(),
+                            after.allotment().terms()));
         }
         return row(change)
                 .invoke(row -> {

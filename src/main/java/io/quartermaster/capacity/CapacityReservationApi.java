@@ -14,9 +14,7 @@ import org.jspecify.annotations.Nullable;
 /** Capacity reservations as the API speaks of them. */
 public final class CapacityReservationApi {
 
-    /** How long one may be, and how far ahead it may begin. */
-    public static final Duration MOST_AHEAD = Duration.ofDays(731);
-
+    /** How long one may be. */
     public static final Duration LONGEST = Duration.ofDays(366);
 
     private CapacityReservationApi() {}
@@ -50,11 +48,7 @@ public final class CapacityReservationApi {
                     "endsAt",
                     "is too far from startsAt",
                     "at most " + LONGEST.toDays() + " days after it");
-            problems.check(
-                    !start.isAfter(now.plus(MOST_AHEAD)),
-                    "startsAt",
-                    "is too far ahead",
-                    "at most " + MOST_AHEAD.toDays() + " days from now");
+            TimeAhead.check(problems, "startsAt", start, now);
             // What has passed of it is not to be changed any more.
             return new Terms(
                     String.valueOf(pool),

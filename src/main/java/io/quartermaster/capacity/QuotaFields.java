@@ -77,14 +77,10 @@ public record QuotaFields(
                 : override.check(problems, prefix + "override", asked, limit)
                         .map(terms::withOverride)
                         .orElse(terms);
-        Instant latest = Instant.now().plus(QuotaOverrideApi.MOST_AHEAD);
+        Instant now = Instant.now();
         Optional<Instant> by = problems.instant(prefix + "drainBy", drainBy);
-        problems.check(
-                by.isEmpty() || !by.get().isAfter(latest),
-                prefix + "drainBy",
-                "is too far ahead",
-                "at most " + QuotaOverrideApi.MOST_AHEAD.toDays() + " days from now");
-        return by.filter(time -> !time.isAfter(latest))
+        by.ifPresent(time -> TimeAhead.check(problems, prefix + "drainBy", time, now));
+        return by.filter(time -> !time.isAfter(TimeAhead.latest(now)))
                 .map(time -> turning.drainedBy(time.toEpochMilli()))
                 .orElse(turning);
     }

@@ -3,7 +3,6 @@ package io.quartermaster.capacity;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
@@ -13,9 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What stands for a time in the place of a quota's amounts, as the API speaks of it, for allotments and policies alike. */
 public final class QuotaOverrideApi {
-
-    /** How far ahead one may end. */
-    public static final Duration MOST_AHEAD = Duration.ofDays(731);
 
     private QuotaOverrideApi() {}
 
@@ -62,7 +58,7 @@ public final class QuotaOverrideApi {
             Optional<Instant> start =
                     found.instant(prefix + ".from", from).map(time -> time.truncatedTo(ChronoUnit.MILLIS));
             Instant end = found.instant(prefix + ".until", until)
-                    .orElse(now.plus(MOST_AHEAD))
+                    .orElse(TimeAhead.latest(now))
                     .truncatedTo(ChronoUnit.MILLIS);
             found.check(end.isAfter(now), prefix + ".until", "has passed", "a time after " + now);
             found.check(
@@ -70,11 +66,7 @@ public final class QuotaOverrideApi {
                     prefix + ".until",
                     "is not after from",
                     "a time after " + start.orElse(now));
-            found.check(
-                    !end.isAfter(now.plus(MOST_AHEAD)),
-                    prefix + ".until",
-                    "is too far ahead",
-                    "at most " + MOST_AHEAD.toDays() + " days from now");
+            TimeAhead.check(found, prefix + ".until", end, now);
             if (!found.isEmpty()) {
                 problems.addAll(found);
                 return Optional.empty();

@@ -46,8 +46,10 @@ final class TraceReplay {
      */
     record Piece(GpuRequest gpus, long gpuMilli, long cpuMilli, long memoryMiB, SortedSet<String> models) {
         private Shape shape() {
-            return new Shape(
-                    1, 1, gpus, cpuMilli, memoryMiB, Collections.emptySortedMap(), Optional.empty(), Optional.empty());
+            return Shape.ofWorkers(1, gpus)
+                    .cpuMilli(cpuMilli)
+                    .memoryMiB(memoryMiB)
+                    .shape();
         }
     }
 

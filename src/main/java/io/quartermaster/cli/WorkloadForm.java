@@ -148,50 +148,29 @@ record WorkloadForm(
         if (sets.size() == 1) {
             throw new IllegalArgumentException("'worker-sets' are two or more");
         }
-        Shape first = set(sets.getFirst());
-        return new Shape(
-                first.workers(),
-                first.minWorkers(),
-                first.gpus(),
-                first.cpuMilli(),
-                first.memoryMiB(),
-                first.labels(),
-                first.requiredLevel(),
-                first.preferredLevel(),
-                first.slice(),
-                sets.subList(1, sets.size()).stream().map(this::set).toList(),
-                requiredLevel);
+        return set(sets.getFirst())
+                .but()
+                .further(sets.subList(1, sets.size()).stream().map(this::set).toList(), requiredLevel)
+                .shape();
     }
 
     /** Labels of the whole are those of each set that states none. */
     private Shape set(WorkloadForm set) {
         Shape shape = set.plain();
-        return !shape.labels().isEmpty() || labels.isEmpty()
-                ? shape
-                : new Shape(
-                        shape.workers(),
-                        shape.minWorkers(),
-                        shape.gpus(),
-                        shape.cpuMilli(),
-                        shape.memoryMiB(),
-                        labels,
-                        shape.requiredLevel(),
-                        shape.preferredLevel(),
-                        shape.slice());
+        return shape.labels().isEmpty() ? shape.but().labels(labels).shape() : shape;
     }
 
     private Shape plain() {
         int count = workers.orElse(1);
-        return new Shape(
-                count,
-                minWorkers.orElse(count),
-                request(),
-                cpuMilli.orElse(0),
-                memoryMiB.orElse(0),
-                labels,
-                requiredLevel,
-                preferredLevel,
-                slice);
+        return Shape.ofWorkers(count, request())
+                .minWorkers(minWorkers.orElse(count))
+                .cpuMilli(cpuMilli.orElse(0))
+                .memoryMiB(memoryMiB.orElse(0))
+                .labels(labels)
+                .requiredLevel(requiredLevel)
+                .preferredLevel(preferredLevel)
+                .slice(slice)
+                .shape();
     }
 
     private GpuRequest request() {

@@ -1,21 +1,14 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.WorkloadRecord.Device;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
-import io.quartermaster.dispatch.WorkloadRecord.Report;
 import io.quartermaster.dispatch.WorkloadRecord.Submitter;
-import io.quartermaster.dispatch.WorkloadRecord.Surplus;
-import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
 import io.quartermaster.dispatch.WorkloadRecord.Terms;
-import io.quartermaster.engine.Allocation.MigInstance;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
@@ -24,16 +17,11 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.BiConsumer;
@@ -163,177 +151,19 @@ final class CellReader {
     /** @param unreadable is told of each row that is none of a workload as this version knows them */
     private List<WorkloadRecord> complete(Iterable<Row> rows, BiConsumer<Row, RuntimeException> unreadable) {
         List<Row> found = new ArrayList<>();
-        List<UUID> attempts = new ArrayList<>();
-        List<UUID> elastic = new ArrayList<>();
-        for (Row row : rows) {
-            found.add(row);
-            UUID attempt = row.getUUID("attempt_id");
-            if (attempt != null) {
-                attempts.add(attempt);
-                if (row.getInteger("min_workers") < row.getInteger("workers")) {
-                    elastic.add(attempt);
-                }
-            }
-        }
-        List<Row> surplus = surplus(elastic);
-        surplus.stream()
-                .filter(row -> !row.getString("state").equals("ended"))
-                .forEach(row -> attempts.add(row.getUUID("id")));
-        Held held = new Held(devices(attempts), reports(attempts));
-        Map<UUID, Surplus> bySurplus = held.surplus(surplus);
-        Map<MemoryShare, Long> counts = counts(found);
+        rows.forEach(found::add);
+        LiveAttempts attempts = LiveAttempts.read(transaction, found);
+        WaitingAmounts amounts = WaitingAmounts.read(transaction, found);
         List<WorkloadRecord> records = new ArrayList<>(found.size());
         for (Row row : found) {
             try {
-                records.add(record(row, counts, held, bySurplus));
+                records.add(
+                        record(row, shared.share(terms(row, amounts)), shared.share(submitter(row)), attempts.of(row)));
             } catch (RuntimeException e) {
                 unreadable.accept(row, e);
             }
         }
         return records;
-    }
-
-    private WorkloadRecord record(Row row, Map<MemoryShare, Long> counts, Held held, Map<UUID, Surplus> bySurplus) {
-        UUID attempt = row.getUUID("attempt_id");
-        return record(
-                row,
-                shared.share(terms(row, counts)),
-                shared.share(submitter(row)),
-                attempt == null
-                        ? Optional.empty()
-                        : Optional.of(held.core(row, attempt, bySurplus.getOrDefault(attempt, Surplus.NONE))));
-    }
-
-    /** The attempts of surplus workers, over or not, that belong to these attempts. */
-    private List<Row> surplus(List<UUID> cores) {
-        List<Row> rows = new ArrayList<>();
-        if (!cores.isEmpty()) {
-            transaction.run("""
-                    select c.id as core_id, s.id, s.number, s.worker, s.state, s.outcome, s.pool_id, s.gpu_milli, s.bound_at, s.started_at,
-                           s.stop_reason, s.deadline_at, s.ended_at
-                      from attempt c join attempt s on s.tenant_id = c.tenant_id and s.workload_id = c.workload_id and s.number = c.number
-                     where c.id = any($1) and s.worker is not null order by c.id, s.worker, s.id
-                    """, (Object) array(cores)).forEach(rows::add);
-        }
-        return rows;
-    }
-
-    /** What live attempts hold, and what was said of them. */
-    private record Held(Map<UUID, List<Device>> devices, Map<UUID, List<Report>> reports) {
-
-        LiveAttempt core(Row row, UUID id, Surplus surplus) {
-            return attempt(row, id, row.getString("attempt_state"), row.getLong("attempt_gpu_milli"), surplus);
-        }
-
-        Map<UUID, Surplus> surplus(List<Row> rows) {
-            Map<UUID, Surplus> byCore = new HashMap<>();
-            Map<UUID, Integer> quickLosses = new HashMap<>();
-            for (Row row : rows) {
-                UUID core = row.getUUID("core_id");
-                int losses = quickLosses.merge(core, isQuickLoss(row) ? 1 : 0, Integer::sum);
-                Surplus before = byCore.getOrDefault(core, Surplus.NONE);
-                byCore.put(core, with(before, row, losses));
-            }
-            return byCore;
-        }
-
-        private static boolean isQuickLoss(Row row) {
-            return "lost".equals(row.getString("outcome"))
-                    && Setbacks.isQuick(
-                            millis(row.getOffsetDateTime("bound_at")), millis(row.getOffsetDateTime("ended_at")));
-        }
-
-        /** @param quickLosses of the attempt's surplus workers up to this one */
-        private Surplus with(Surplus before, Row row, int quickLosses) {
-            if (row.getString("state").equals("ended")) {
-                AttemptOutcome outcome = AttemptOutcome.of(row.getString("outcome"));
-                boolean again = !Transitions.isForGood(outcome)
-                        && !(isQuickLoss(row) && quickLosses >= Setbacks.SURPLUS_LOSSES);
-                return before.having(row.getInteger("worker"), !again);
-            }
-            return before.and(new SurplusWorker(
-                    row.getInteger("worker"),
-                    attempt(row, row.getUUID("id"), row.getString("state"), row.getLong("gpu_milli"), Surplus.NONE)));
-        }
-
-        private LiveAttempt attempt(Row row, UUID id, String state, long gpuMilli, Surplus surplus) {
-            return new LiveAttempt(
-                    id,
-                    row.getInteger("number"),
-                    live(state),
-                    row.getUUID("pool_id"),
-                    gpuMilli,
-                    millis(row.getOffsetDateTime("bound_at")),
-                    optionalMillis(row.getOffsetDateTime("started_at")),
-                    Optional.ofNullable(row.getString("stop_reason")).map(StopReason::of),
-                    optionalMillis(row.getOffsetDateTime("deadline_at")),
-                    List.copyOf(devices.getOrDefault(id, List.of())),
-                    List.copyOf(reports.getOrDefault(id, List.of())),
-                    surplus);
-        }
-    }
-
-    private Map<UUID, List<Device>> devices(List<UUID> attempts) {
-        Map<UUID, List<Device>> byAttempt = new HashMap<>();
-        if (attempts.isEmpty()) {
-            return byAttempt;
-        }
-        for (Row row : transaction.run("""
-                select attempt_id, worker, node_id, device_index, gpu_milli, mig, mig_first from allocation_device
-                 where attempt_id = any($1) order by attempt_id, worker, device_index
-                """, (Object) array(attempts))) {
-            byAttempt
-                    .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
-                    .add(new Device(
-                            row.getInteger("worker"),
-                            Optional.ofNullable(row.getUUID("node_id")),
-                            optional(row.getInteger("device_index")),
-                            row.getLong("gpu_milli"),
-                            instance(row)));
-        }
-        return byAttempt;
-    }
-
-    private Map<UUID, List<Report>> reports(List<UUID> attempts) {
-        Map<UUID, List<Report>> byAttempt = new HashMap<>();
-        if (attempts.isEmpty()) {
-            return byAttempt;
-        }
-        for (Row row : transaction.run(
-                "select attempt_id, node_id, state, outcome, exit_code, message from report where attempt_id = any($1) order by attempt_id, node_id",
-                (Object) array(attempts))) {
-            byAttempt
-                    .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
-                    .add(new Report(
-                            row.getUUID("node_id"),
-                            reported(row),
-                            Optional.ofNullable(row.getInteger("exit_code")),
-                            row.getString("message") == null ? "" : row.getString("message")));
-        }
-        return byAttempt;
-    }
-
-    private static Optional<MigInstance> instance(Row row) {
-        return Optional.ofNullable(row.getString("mig"))
-                .map(profile -> new MigInstance(profile, row.getInteger("mig_first")));
-    }
-
-    /** Whoever ended without saying how was not seen to end. */
-    private static AttemptState reported(Row row) {
-        String state = row.getString("state");
-        String outcome = row.getString("outcome");
-        return switch (state) {
-            case "ended" -> new AttemptState.Ended(outcome == null ? AttemptOutcome.LOST : AttemptOutcome.of(outcome));
-            case "paused" -> new AttemptState.Ended(AttemptOutcome.PAUSED);
-            default -> AttemptState.of(state, Optional.empty());
-        };
-    }
-
-    private static AttemptState.Live live(String state) {
-        if (AttemptState.of(state, Optional.empty()) instanceof AttemptState.Live live) {
-            return live;
-        }
-        throw new IllegalStateException("an attempt that is over was read as a live one");
     }
 
     private static Submitter submitter(Row row) {
@@ -386,7 +216,7 @@ final class CellReader {
                 Boolean.TRUE.equals(row.getBoolean("paused_may_stay"))));
     }
 
-    private static Terms terms(Row row, Map<MemoryShare, Long> counts) {
+    private static Terms terms(Row row, WaitingAmounts amounts) {
         Map<String, String> labels = new TreeMap<>();
         row.getJsonObject("node_labels").forEach(entry -> labels.put(entry.getKey(), String.valueOf(entry.getValue())));
         return new Terms(
@@ -401,7 +231,7 @@ final class CellReader {
                 row.getString("profile_name"),
                 row.getString("queue_name"),
                 gpus(row),
-                waiting(row, counts),
+                amounts.of(row),
                 row.getInteger("workers"),
                 row.getInteger("min_workers"),
                 row.getLong("cpu_milli"),
@@ -429,49 +259,6 @@ final class CellReader {
                 : asked;
     }
 
-    /** What one worker counts as while it waits, by pool in the order of the profile. */
-    private static List<Long> waiting(Row row, Map<MemoryShare, Long> counts) {
-        List<MemoryShare> shares = memoryShares(row);
-        return shares.isEmpty()
-                ? Collections.nCopies(row.getArrayOfUUIDs("pool_ids").length, row.getLong("gpu_milli"))
-                : shares.stream()
-                        .map(share -> Objects.requireNonNull(counts.get(share)))
-                        .toList();
-    }
-
-    /** A share by memory in a pool. */
-    private record MemoryShare(UUID pool, long memoryMiB, int devices) {}
-
-    /** What a workload would hold of each of its pools, where it asks for a share by memory. */
-    private static List<MemoryShare> memoryShares(Row row) {
-        Long memoryMiB = row.getLong("gpu_memory_mib");
-        return memoryMiB == null
-                ? List.of()
-                : Arrays.stream(row.getArrayOfUUIDs("pool_ids"))
-                        .map(pool -> new MemoryShare(pool, memoryMiB, row.getInteger("gpu_devices")))
-                        .toList();
-    }
-
-    /** What shares by memory count as while they wait, each worked out once however many ask for it. */
-    private Map<MemoryShare, Long> counts(List<Row> rows) {
-        Set<MemoryShare> asked = new LinkedHashSet<>();
-        rows.forEach(row -> asked.addAll(memoryShares(row)));
-        Map<MemoryShare, Long> counts = new HashMap<>();
-        if (!asked.isEmpty()) {
-            transaction
-                    .run(
-                            "select pool, mib, devices, waiting_gpu_milli(pool, mib, devices) as gpu_milli"
-                                    + " from unnest($1::uuid[], $2::bigint[], $3::int[]) as asked(pool, mib, devices)",
-                            asked.stream().map(MemoryShare::pool).toArray(UUID[]::new),
-                            asked.stream().map(MemoryShare::memoryMiB).toArray(Long[]::new),
-                            asked.stream().map(MemoryShare::devices).toArray(Integer[]::new))
-                    .forEach(row -> counts.put(
-                            new MemoryShare(row.getUUID("pool"), row.getLong("mib"), row.getInteger("devices")),
-                            row.getLong("gpu_milli")));
-        }
-        return counts;
-    }
-
     static UUID[] array(Collection<UUID> ids) {
         return ids.toArray(UUID[]::new);
     }
@@ -480,11 +267,11 @@ final class CellReader {
         return time.toInstant().toEpochMilli();
     }
 
-    private static OptionalLong optionalMillis(@Nullable OffsetDateTime time) {
+    static OptionalLong optionalMillis(@Nullable OffsetDateTime time) {
         return time == null ? OptionalLong.empty() : OptionalLong.of(millis(time));
     }
 
-    private static OptionalLong optional(@Nullable Integer value) {
+    static OptionalLong optional(@Nullable Integer value) {
         return value == null ? OptionalLong.empty() : OptionalLong.of(value);
     }
 

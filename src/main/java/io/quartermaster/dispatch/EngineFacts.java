@@ -237,33 +237,24 @@ final class EngineFacts {
     }
 
     private static Shape shape(Terms terms) {
-        return new Shape(
-                terms.workers(),
-                terms.minWorkers(),
-                terms.gpus(),
-                terms.cpuMilli(),
-                terms.memoryMiB(),
-                new TreeMap<>(terms.labels()),
-                terms.topology().required(),
-                terms.topology().preferred(),
-                terms.topology().slice());
+        return Shape.ofWorkers(terms.workers(), terms.gpus())
+                .minWorkers(terms.minWorkers())
+                .cpuMilli(terms.cpuMilli())
+                .memoryMiB(terms.memoryMiB())
+                .labels(new TreeMap<>(terms.labels()))
+                .requiredLevel(terms.topology().required())
+                .preferredLevel(terms.topology().preferred())
+                .slice(terms.topology().slice())
+                .shape();
     }
 
     /** Surplus workers that ended by themselves are not asked for again, nor what else was of their slice. */
     private static Shape shape(WorkloadRecord record, Shape whole) {
         int done = record.attempt().map(attempt -> attempt.surplus().done()).orElse(0);
+        int left = (whole.workers() - done) / whole.step() * whole.step();
         return done == 0
                 ? whole
-                : new Shape(
-                        Math.max(whole.minWorkers(), (whole.workers() - done) / whole.step() * whole.step()),
-                        whole.minWorkers(),
-                        whole.gpus(),
-                        whole.cpuMilli(),
-                        whole.memoryMiB(),
-                        whole.labels(),
-                        whole.requiredLevel(),
-                        whole.preferredLevel(),
-                        whole.slice());
+                : whole.but().workers(Math.max(whole.minWorkers(), left)).shape();
     }
 
     static QueueId queue(UUID id) {

@@ -73,44 +73,6 @@ public record Shape(
         return ((gpus.hashCode() * 31 + workers) * 31 + Long.hashCode(cpuMilli)) * 31 + Long.hashCode(memoryMiB);
     }
 
-    /** One without slices. */
-    public Shape(
-            int workers,
-            int minWorkers,
-            GpuRequest gpus,
-            long cpuMilli,
-            long memoryMiB,
-            SortedMap<String, String> labels,
-            Optional<String> requiredLevel,
-            Optional<String> preferredLevel) {
-        this(workers, minWorkers, gpus, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel, Optional.empty());
-    }
-
-    /** One of one set of workers. */
-    public Shape(
-            int workers,
-            int minWorkers,
-            GpuRequest gpus,
-            long cpuMilli,
-            long memoryMiB,
-            SortedMap<String, String> labels,
-            Optional<String> requiredLevel,
-            Optional<String> preferredLevel,
-            Optional<Slice> slice) {
-        this(
-                workers,
-                minWorkers,
-                gpus,
-                cpuMilli,
-                memoryMiB,
-                labels,
-                requiredLevel,
-                preferredLevel,
-                slice,
-                List.of(),
-                Optional.empty());
-    }
-
     /** One worker with so many whole GPUs and no further wish. */
     public static Shape ofWholeGpus(int count) {
         return gang(1, count);
@@ -118,15 +80,28 @@ public record Shape(
 
     /** Workers that start together or not at all, each with so many whole GPUs. */
     public static Shape gang(int workers, int gpusEach) {
-        return new Shape(
+        return ofWorkers(workers, GpuRequest.whole(gpusEach)).shape();
+    }
+
+    /** Workers that start together or not at all and need nothing but GPUs, to say more of. */
+    public static Builder ofWorkers(int workers, GpuRequest gpusEach) {
+        return new Builder(new Shape(
                 workers,
                 workers,
-                GpuRequest.whole(gpusEach),
+                gpusEach,
                 0,
                 0,
                 Collections.emptySortedMap(),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                Optional.empty(),
+                List.of(),
+                Optional.empty()));
+    }
+
+    /** The same, to change something of. */
+    public Builder but() {
+        return new Builder(this);
     }
 
     /** Whether it starts with fewer GPUs where it cannot have all. */
@@ -136,18 +111,7 @@ public record Shape(
 
     /** The same for another amount of GPUs of each worker. */
     public Shape with(GpuRequest other) {
-        return new Shape(
-                workers,
-                minWorkers,
-                other,
-                cpuMilli,
-                memoryMiB,
-                labels,
-                requiredLevel,
-                preferredLevel,
-                slice,
-                further,
-                together);
+        return but().gpus(other).shape();
     }
 
     /** What it is while it holds or is promised this: where it takes fewer GPUs, so many as its workers got, and no fewer. */
@@ -209,7 +173,7 @@ public record Shape(
     }
 
     private Shape first() {
-        return new Shape(workers, minWorkers, gpus, cpuMilli, memoryMiB, labels, requiredLevel, preferredLevel, slice);
+        return but().further(List.of(), Optional.empty()).shape();
     }
 
     /** The set that a worker is of. */
@@ -265,5 +229,100 @@ public record Shape(
 
     public boolean elastic() {
         return minWorkers < workers;
+    }
+
+    /** A shape as it comes together. */
+    public static final class Builder {
+        private int workers;
+        private int minWorkers;
+        private GpuRequest gpus;
+        private long cpuMilli;
+        private long memoryMiB;
+        private SortedMap<String, String> labels;
+        private Optional<String> requiredLevel;
+        private Optional<String> preferredLevel;
+        private Optional<Slice> slice;
+        private List<Shape> further;
+        private Optional<String> together;
+
+        private Builder(Shape from) {
+            workers = from.workers;
+            minWorkers = from.minWorkers;
+            gpus = from.gpus;
+            cpuMilli = from.cpuMilli;
+            memoryMiB = from.memoryMiB;
+            labels = from.labels;
+            requiredLevel = from.requiredLevel;
+            preferredLevel = from.preferredLevel;
+            slice = from.slice;
+            further = from.further;
+            together = from.together;
+        }
+
+        public Builder workers(int count) {
+            workers = count;
+            return this;
+        }
+
+        public Builder minWorkers(int least) {
+            minWorkers = least;
+            return this;
+        }
+
+        public Builder gpus(GpuRequest ofEach) {
+            gpus = ofEach;
+            return this;
+        }
+
+        public Builder cpuMilli(long ofEach) {
+            cpuMilli = ofEach;
+            return this;
+        }
+
+        public Builder memoryMiB(long ofEach) {
+            memoryMiB = ofEach;
+            return this;
+        }
+
+        public Builder labels(SortedMap<String, String> ofNodes) {
+            labels = ofNodes;
+            return this;
+        }
+
+        public Builder requiredLevel(Optional<String> level) {
+            requiredLevel = level;
+            return this;
+        }
+
+        public Builder preferredLevel(Optional<String> level) {
+            preferredLevel = level;
+            return this;
+        }
+
+        public Builder slice(Optional<Slice> ofWorkers) {
+            slice = ofWorkers;
+            return this;
+        }
+
+        public Builder further(List<Shape> sets, Optional<String> level) {
+            further = sets;
+            together = level;
+            return this;
+        }
+
+        public Shape shape() {
+            return new Shape(
+                    workers,
+                    minWorkers,
+                    gpus,
+                    cpuMilli,
+                    memoryMiB,
+                    labels,
+                    requiredLevel,
+                    preferredLevel,
+                    slice,
+                    further,
+                    together);
+        }
     }
 }

@@ -47,7 +47,7 @@ final class Wishes {
         long gpuMilli = shape.isPlain()
                 ? space.gpuMilliOf(shape.gpus()) * line.workersOfHead()
                 : request(line).gpuMilli(space);
-        Ask ask = ask(line, space, gpuMilli).noted();
+        Ask ask = ask(key, space, gpuMilli).noted();
         Optional<Kind> kind = line.takesAnyNode()
                 ? Optional.of(books.cluster().kind(space, request(line), ask.gpuMilli()))
                 : Optional.empty();
@@ -60,13 +60,12 @@ final class Wishes {
                 books.cluster().meters(space.pool().id(), key.path()));
     }
 
-    private Ask ask(Line line, Space space, long gpuMilli) {
-        Line.Key key = line.key();
+    private Ask ask(Line.Key key, Space space, long gpuMilli) {
         return new Ask(
                 books.cluster().leaves(space.pool().id(), key.path()),
                 books.cluster().ceilings().over(key.path(), key.user()),
                 gpuMilli,
-                !line.surplus(),
+                key.growing().isEmpty(),
                 key.preemptible(),
                 key.dedicatedOnly(),
                 key.maxRuntimeMillis());
@@ -101,8 +100,8 @@ final class Wishes {
         Request request = new Request(shape, line.numbersWanted(), line.key().path(), nodes(line));
         return line.key().pools().stream()
                 .flatMap(pool -> space(pool).stream())
-                .anyMatch(
-                        space -> books.mayEver(ask(line, space, request.gpuMilli(space))) && space.couldEver(request));
+                .anyMatch(space ->
+                        books.mayEver(ask(line.key(), space, request.gpuMilli(space))) && space.couldEver(request));
     }
 
     /**
@@ -117,12 +116,14 @@ final class Wishes {
         Optional<Holder> holder = Books.holder(workload, holding);
         List<Integer> numbers = List.copyOf(Books.numbers(holding.allocation()));
         Request request = new Request(workload.shape(), numbers, workload.path(), node -> true);
+        Line.Key anew = Line.Key.waiting(workload, workload.user(), Optional.empty(), workload.maxRuntimeMillis());
         int own = workload.pools().indexOf(holding.allocation().pool());
         for (PoolId pool :
                 holder.isEmpty() ? List.<PoolId>of() : workload.pools().subList(0, own)) {
             Optional<Room.Eviction> move = space(pool)
                     .filter(room -> mayStartIn(room, workload, request, inMillis))
-                    .flatMap(room -> roomMaker.elsewhere(holder.get(), room, ask(room, workload, request), request));
+                    .flatMap(room ->
+                            roomMaker.elsewhere(holder.get(), room, ask(anew, room, request.gpuMilli(room)), request));
             if (move.isPresent()) {
                 return move;
             }
@@ -138,17 +139,6 @@ final class Wishes {
                                 request.gpuMilli(space),
                                 workload.preemptible(),
                                 workload.maxRuntimeMillis()));
-    }
-
-    private Ask ask(Space space, Workload workload, Request request) {
-        return new Ask(
-                books.cluster().leaves(space.pool().id(), workload.path()),
-                books.cluster().ceilings().over(workload.path(), workload.user()),
-                request.gpuMilli(space),
-                true,
-                workload.preemptible(),
-                workload.dedicatedOnly(),
-                workload.maxRuntimeMillis());
     }
 
     /** Who runs already may grow as long as the pool is open. */

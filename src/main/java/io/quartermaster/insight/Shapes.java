@@ -91,16 +91,15 @@ final class Shapes {
     }
 
     private static Shape shape(Profile profile, GpuRequest gpus) {
-        return new Shape(
-                profile.workers(),
-                profile.minWorkers(),
-                gpus,
-                profile.cpuMilli(),
-                profile.memoryMiB(),
-                profile.nodeLabels(),
-                profile.topology().required(),
-                profile.topology().preferred(),
-                profile.topology().slice());
+        return Shape.ofWorkers(profile.workers(), gpus)
+                .minWorkers(profile.minWorkers())
+                .cpuMilli(profile.cpuMilli())
+                .memoryMiB(profile.memoryMiB())
+                .labels(profile.nodeLabels())
+                .requiredLevel(profile.topology().required())
+                .preferredLevel(profile.topology().preferred())
+                .slice(profile.topology().slice())
+                .shape();
     }
 
     private static OptionalLong shorter(@Nullable Duration asked, OptionalLong ofProfile) {

@@ -3,7 +3,6 @@ package io.quartermaster.engine;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
 
@@ -95,15 +94,7 @@ final class BenchCell {
     }
 
     private static Shape half() {
-        return new Shape(
-                1,
-                1,
-                new GpuRequest.Fraction(1, 500),
-                0,
-                0,
-                Collections.emptySortedMap(),
-                Optional.empty(),
-                Optional.empty());
+        return Shape.ofWorkers(1, new GpuRequest.Fraction(1, 500)).shape();
     }
 
     /** Every GPU held by a job of one GPU of a group without reservation; a gang of a tenth of the nodes waits. */

@@ -3,9 +3,7 @@ package io.quartermaster.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
@@ -75,8 +73,7 @@ class EntryPenaltyTest {
         Allocation first = new Allocation(POOL, List.of(new Allocation.Worker(0, new Allocation.Place.Counted(1000))));
         WorkloadState state =
                 new WorkloadState.Holding(first, 500, new WorkloadState.Phase.Running(), new TreeSet<>(hadBefore));
-        Shape shape = new Shape(
-                3, 1, GpuRequest.whole(1), 0, 0, Collections.emptySortedMap(), Optional.empty(), Optional.empty());
+        Shape shape = Shape.ofWorkers(3, GpuRequest.whole(1)).minWorkers(1).shape();
         Workload workload = Workload.waiting(JOB, ACME, shape, List.of(POOL), 0, 0);
         test.engine.apply(List.of(
                 new Change.PoolSet(Pool.ofCount(POOL, 3000)), new Change.WorkloadSet(workload.withState(state))));

@@ -165,16 +165,10 @@ final class RandomCell {
             case 5 -> {
                 if (chance(3)) {
                     int slices = 1 + random.nextInt(2);
-                    yield new Shape(
-                            2 * slices,
-                            chance(2) ? 2 : 2 * slices,
-                            GpuRequest.whole(1),
-                            0,
-                            0,
-                            Collections.emptySortedMap(),
-                            Optional.empty(),
-                            Optional.empty(),
-                            Optional.of(new Slice(2, "rack")));
+                    yield Shape.ofWorkers(2 * slices, GpuRequest.whole(1))
+                            .minWorkers(chance(2) ? 2 : 2 * slices)
+                            .slice(Optional.of(new Slice(2, "rack")))
+                            .shape();
                 }
                 int workers = 2 + random.nextInt(3);
                 yield of(workers, workers, GpuRequest.whole(1), chance(2) ? Optional.of("rack") : Optional.empty());
@@ -189,18 +183,9 @@ final class RandomCell {
                 1 + random.nextInt(2),
                 GpuRequest.whole(1),
                 chance(2) ? Optional.of("rack") : Optional.empty());
-        return new Shape(
-                1,
-                1,
-                chance(2) ? GpuRequest.whole(0) : new GpuRequest.Fraction(1, 500),
-                0,
-                0,
-                Collections.emptySortedMap(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                List.of(workers),
-                chance(2) ? Optional.of("rack") : Optional.empty());
+        return Shape.ofWorkers(1, chance(2) ? GpuRequest.whole(0) : new GpuRequest.Fraction(1, 500))
+                .further(List.of(workers), chance(2) ? Optional.of("rack") : Optional.empty())
+                .shape();
     }
 
     private GpuRequest fewer(Shape whole) {
@@ -209,7 +194,10 @@ final class RandomCell {
     }
 
     private static Shape of(int workers, int minWorkers, GpuRequest gpus, Optional<String> level) {
-        return new Shape(workers, minWorkers, gpus, 0, 0, Collections.emptySortedMap(), level, Optional.empty());
+        return Shape.ofWorkers(workers, gpus)
+                .minWorkers(minWorkers)
+                .requiredLevel(level)
+                .shape();
     }
 
     private void endOne() {

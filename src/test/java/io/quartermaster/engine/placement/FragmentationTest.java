@@ -14,7 +14,6 @@ import io.quartermaster.engine.Shape;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -67,15 +66,8 @@ class FragmentationTest {
                         new TreeSet<>(List.of(PATH)))
                 .space(POOL)
                 .orElseThrow();
-        Shape shape = new Shape(
-                1,
-                1,
-                GpuRequest.whole(1),
-                cores * 1_000L,
-                0,
-                Collections.emptySortedMap(),
-                Optional.empty(),
-                Optional.empty());
+        Shape shape =
+                Shape.ofWorkers(1, GpuRequest.whole(1)).cpuMilli(cores * 1_000L).shape();
         Allocation found = space.place(new Request(shape, List.of(0), PATH, within), Horizon.AT_ONCE)
                 .orElseThrow();
         return ((Allocation.Place.OnNode) found.workers().getFirst().place())
