@@ -117,6 +117,7 @@ final class Line implements Touches.Touch {
     private final Key key;
     private final Group group;
     private final long number;
+    private final Touches.Tried tried = new Touches.Tried(this);
     private final Members members = new Members();
     private final Members fresh = new Members();
     private int firstWanted;
@@ -143,6 +144,11 @@ final class Line implements Touches.Touch {
 
     long number() {
         return number;
+    }
+
+    /** What to touch when what it tries next has changed, and nothing else of it. */
+    Touches.Tried tried() {
+        return tried;
     }
 
     boolean surplus() {

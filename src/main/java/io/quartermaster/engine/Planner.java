@@ -292,7 +292,7 @@ final class Planner {
         Request request = wishes.request(line);
         Optional<Room> room = roomMaker.makeRoom(
                 wish.claimant(head, request, means(head, wish.space().pool(), asked)),
-                claims.any() ? Optional.empty() : wish.kind());
+                claims.any() || line.surplus() ? Optional.empty() : wish.kind());
         room.ifPresent(made -> {
             made.evictions().forEach(eviction -> decisions.evict(eviction, Optional.of(head.id())));
             decisions.keep(head, made.place());

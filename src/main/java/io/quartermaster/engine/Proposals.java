@@ -122,7 +122,6 @@ final class Proposals {
     void end() {
         blocked.forEach(this::touch);
         noted.forEach(this::touch);
-        roomMaker.decided();
     }
 
     /** There is no free room for an offer. */
@@ -154,7 +153,7 @@ final class Proposals {
     }
 
     private void touch(Line line) {
-        books.touches().add(new Touches.Tried(line));
+        books.touches().add(line.tried());
     }
 
     /** Whether a line whose turn is not worked out ahead has tried all pools. */

@@ -56,6 +56,11 @@ public final class CountedSpace implements Space {
     }
 
     @Override
+    public boolean isSharedBeside(NodeId node, int device, String tenant) {
+        return false;
+    }
+
+    @Override
     public long gpuMilliOf(GpuRequest gpus) {
         return counts(gpus);
     }

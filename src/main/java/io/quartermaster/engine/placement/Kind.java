@@ -19,7 +19,6 @@ public final class Kind {
     private final List<QuotaNode> roots;
     private boolean misfitAtOnce;
     private boolean misfitIgnoringPromises;
-    private boolean rearrangedInVain;
 
     /**
      * @param tenant whose GPUs it may share; empty where it does not matter who asks
@@ -55,17 +54,9 @@ public final class Kind {
         return false;
     }
 
-    /**
-     * Whether it would not fit even when all who were told to stop have left and what is held then were rearranged; because that cannot be, or because it was
-     * tried in vain.
-     */
+    /** Whether it would not fit even when all who were told to stop have left and what is held then were rearranged. */
     public boolean lacksRoomLater() {
-        return rearrangedInVain || !space.couldFitRearranged(request);
-    }
-
-    /** Notes whether what is held was rearranged for it in vain. It holds as long as nothing changes: who notes it, takes it back. */
-    public void rearrangedInVain(boolean inVain) {
-        rearrangedInVain = inVain;
+        return !space.couldFitRearranged(request);
     }
 
     /** Whether less than it counts as is free. */

@@ -42,7 +42,7 @@ public final class Movables {
 
     void add(Holder holder) {
         Unit whole = Unit.whole(holder);
-        Set<NodeId> nodes = holder.isComplete() ? whole.nodes() : Set.of();
+        SortedSet<NodeId> nodes = holder.isComplete() ? whole.nodes() : Collections.emptySortedSet();
         QuotaPath path = holder.tenure().path();
         if (!nodes.isEmpty()) {
             put(byGroup, path, whole);

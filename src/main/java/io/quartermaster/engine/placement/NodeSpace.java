@@ -12,7 +12,6 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -49,7 +48,7 @@ final class NodeSpace {
     NodeSpace(Node node, int position, Pool.Sharing sharing) {
         this.node = node;
         this.position = position;
-        this.alone = Collections.unmodifiableSortedSet(new TreeSet<>(Set.of(node.id())));
+        this.alone = Collections.unmodifiableSortedSet(new TreeSet<>(List.of(node.id())));
         for (Node.Device device : node.devices()) {
             devices.add(new DeviceSpace(device, sharing));
         }
@@ -79,6 +78,18 @@ final class NodeSpace {
             }
         }
         return parts;
+    }
+
+    /** Whether a tenant may join parts on another GPU than the one given. */
+    boolean isSharedBeside(int index, String tenant, Horizon horizon) {
+        for (DeviceSpace device : devices) {
+            String sharedBy = device.sharedBy(horizon);
+            boolean joinable = sharedBy != null && (sharedBy.equals(tenant) || sharedBy.equals(DeviceSpace.ANYBODY));
+            if (device.index() != index && joinable && device.freeGpuMilli(horizon) > 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     boolean takesWork() {

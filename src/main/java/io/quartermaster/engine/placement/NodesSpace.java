@@ -101,6 +101,12 @@ public final class NodesSpace implements Space {
     }
 
     @Override
+    public boolean isSharedBeside(NodeId node, int device, String tenant) {
+        NodeSpace space = byId.get(node);
+        return space != null && space.isSharedBeside(device, tenant, Horizon.LATER);
+    }
+
+    @Override
     public long gpuMilliOf(GpuRequest gpus) {
         return switch (gpus) {
             case GpuRequest.Whole whole -> whole.count() * 1000L;

@@ -27,6 +27,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** What is free on one node; nothing where it takes no new work, or nodes do not matter. */
     long freeGpuMilli(NodeId node, Horizon horizon);
 
+    /** Whether on another GPU of a node than the one given there will be something left beside parts that a tenant's work may join. */
+    boolean isSharedBeside(NodeId node, int device, String tenant);
+
     /** What one worker counts as while it waits; a share of memory counts as its part of the smallest GPU. */
     long gpuMilliOf(GpuRequest gpus);
 

@@ -14,15 +14,19 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
  * Tells without a search on which nodes moving work away cannot make room: where less could leave for another node, as things are, than is
- * missing there. Of one node's work only what has a place elsewhere already can leave it, since nobody else is moved with it.
+ * missing there. Of one node's work only what has a place elsewhere already can leave it, since nobody is moved with it but who is on it too; gangs are left to
+ * the search.
  */
 final class Leavers {
     private final Space space;
@@ -58,14 +62,19 @@ final class Leavers {
     boolean couldMakeRoom(Request request, NodeId node, List<Unit> onNode) {
         boolean plain = isPlain(request);
         if (plain && request.shape().gpus() instanceof GpuRequest.Fraction part && part.devices() == 1) {
-            return couldGiveAPart(request, onNode) || couldGiveProcessors(request.shape(), node, onNode);
+            return couldGiveAPart(request, onNode);
         }
         long missing = request.leastGpuMilli() - space.freeGpuMilli(node, Horizon.LATER);
-        return missing > 0 ? leavingGpuMilli(node, onNode) >= missing : couldBringTogether(plain, node, onNode);
+        return missing > 0 ? couldLeave(missing, node, onNode) : couldBringTogether(plain, node, onNode);
     }
 
+    /** Whether nothing but GPUs decides where it may be: where others of its tenant go, it could go as well. */
     private boolean isPlain(Request request) {
-        return request.shape().isPlain()
+        Shape shape = request.shape();
+        return shape.isPlain()
+                && shape.labels().isEmpty()
+                && shape.cpuMilli() == 0
+                && shape.memoryMiB() == 0
                 && space.pool().sharing() == Pool.Sharing.TENANT
                 && (request.shape().gpus() instanceof GpuRequest.Whole
                         || request.shape().gpus() instanceof GpuRequest.Fraction);
@@ -73,7 +82,7 @@ final class Leavers {
 
     /** On each GPU, how many alike hold something of it: all of them have to go, or one of them is of the same tenant. */
     private boolean couldGiveAPart(Request request, List<Unit> onNode) {
-        Map<Integer, Map<Asked, Integer>> byDevice = new HashMap<>();
+        SortedMap<Integer, Map<Asked, Integer>> byDevice = new TreeMap<>();
         for (Unit unit : onNode) {
             Tenure tenure = unit.holder().tenure();
             boolean plainOne = tenure.shape().gpus() instanceof GpuRequest.Whole
@@ -87,7 +96,7 @@ final class Leavers {
             if (unit.workers().getFirst().place() instanceof Allocation.Place.OnNode on) {
                 Asked asked = new Asked(tenure.shape(), tenure.path().tenant());
                 for (Allocation.Share share : on.shares()) {
-                    byDevice.computeIfAbsent(share.device(), device -> new HashMap<>(2))
+                    byDevice.computeIfAbsent(share.device(), device -> new LinkedHashMap<>(2))
                             .merge(asked, 1, Integer::sum);
                 }
             }
@@ -109,23 +118,6 @@ final class Leavers {
         return true;
     }
 
-    /** Processors and memory come free only where somebody leaves who has some. */
-    private boolean couldGiveProcessors(Shape wanted, NodeId node, List<Unit> onNode) {
-        if (!usesProcessors(wanted)) {
-            return false;
-        }
-        for (Unit unit : onNode) {
-            if (usesProcessors(unit.holder().tenure().shape()) && couldLeave(unit.holder(), node)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private static boolean usesProcessors(Shape shape) {
-        return shape.cpuMilli() > 0 || shape.memoryMiB() > 0;
-    }
-
     private boolean couldGoTogether(Asked asked, int count) {
         return together.computeIfAbsent(new Together(asked, count), key -> {
             List<Integer> numbers = IntStream.range(0, count).boxed().toList();
@@ -136,43 +128,47 @@ final class Leavers {
         });
     }
 
-    private long leavingGpuMilli(NodeId node, List<Unit> onNode) {
+    /** Whoever holds something elsewhere too leaves that as well, and others may go there: then it is left to the search. */
+    private boolean couldLeave(long missingGpuMilli, NodeId node, List<Unit> onNode) {
         long leaving = 0;
         for (Unit unit : onNode) {
+            if (unit.workers().size() > 1) {
+                return true;
+            }
             leaving += couldLeave(unit.holder(), node) ? unit.tenure().gpuMilli() : 0;
         }
-        return leaving;
+        return leaving >= missingGpuMilli;
     }
 
     /**
-     * Parts of GPUs come together where somebody leaves, or where parts of one tenant on several GPUs of the node are put on one. GPUs of
+     * Parts of GPUs come together where somebody leaves, or where a part goes on another GPU of the node on which its tenant has one. GPUs of
      * different tenants only change places, which helps nobody.
      */
     private boolean couldBringTogether(boolean plain, NodeId node, List<Unit> onNode) {
-        Map<String, Integer> partsOn = new HashMap<>();
         for (Unit unit : onNode) {
             if (!plain
                     || !unit.holder().tenure().shape().isPlain()
                     || couldLeave(unit.holder(), node)
-                    || isApart(unit, partsOn)) {
+                    || couldJoinAnother(unit)) {
                 return true;
             }
         }
         return false;
     }
 
-    /** Whether it holds a part of another GPU than its tenant's parts before it, or a part that thousandths do not tell. */
-    private static boolean isApart(Unit unit, Map<String, Integer> partsOn) {
-        return switch (unit.holder().tenure().shape().gpus()) {
+    /** Whether it could join another part of its tenant on the node, or is a part that thousandths do not tell. */
+    private boolean couldJoinAnother(Unit unit) {
+        Tenure tenure = unit.holder().tenure();
+        return switch (tenure.shape().gpus()) {
             case GpuRequest.Whole whole -> false;
             case GpuRequest.Fraction fraction -> {
                 Allocation.Place place = unit.workers().getFirst().place();
-                if (fraction.devices() > 1 || !(place instanceof Allocation.Place.OnNode on)) {
-                    yield true;
-                }
-                int device = on.shares().getFirst().device();
-                Integer before = partsOn.put(unit.holder().tenure().path().tenant(), device);
-                yield before != null && before != device;
+                yield fraction.devices() > 1
+                        || !(place instanceof Allocation.Place.OnNode on)
+                        || space.isSharedBeside(
+                                on.node(),
+                                on.shares().getFirst().device(),
+                                tenure.path().tenant());
             }
             case GpuRequest.Memory memory -> true;
             case GpuRequest.Mig mig -> true;

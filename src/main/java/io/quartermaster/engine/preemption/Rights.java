@@ -5,8 +5,10 @@ import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Ask;
+import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +36,24 @@ final class Rights {
     /** Whether it may be moved, or stopped for work of its own group. */
     boolean oldEnough(Holder holder) {
         return mayBeTold(holder) && nowMillis - holder.startedMillis() >= settings.minRuntimeMillis();
+    }
+
+    /** Whether it might start again where it is moved to, which changes no sum: not where more is held than a limit allows, which was cut. */
+    boolean mayStartAgain(Holder holder) {
+        Tenure tenure = holder.tenure();
+        for (QuotaNode leaf : cluster.leaves(holder.allocation().pool(), tenure.path())) {
+            for (QuotaNode node : leaf.belowRoot()) {
+                if (node.used().next() > node.limitGpuMilli().orElse(Long.MAX_VALUE)) {
+                    return false;
+                }
+            }
+        }
+        for (Ceiling ceiling : cluster.ceilings().over(tenure.path(), tenure.user())) {
+            if (ceiling.used().next() > ceiling.most()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     boolean oldEnoughToBeReclaimed(Holder holder) {

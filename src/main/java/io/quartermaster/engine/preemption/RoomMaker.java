@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * other groups, stopping lower priority, and the last two together. It only simulates: what it returns is still to be
  * done.
  *
- * <p>Moving asks no right, so whether it makes room depends on what is asked for and on what is held, not on who asks. What it could not
- * make for one it is not tried for again for another who asks the same, until something is decided.
+ * <p>Moving asks no right, so whether it makes room depends on what is asked for and on what is held, not on who waits for it. What it
+ * could not make for one it is not tried for again for another who asks the same, until something is decided; but for whoever runs and asks for more, who is not moved for itself.
  */
 public final class RoomMaker {
     /** More moves than this for one start are not worth it. */
@@ -76,9 +76,8 @@ public final class RoomMaker {
         }
     }
 
-    /** What is held is not what it was, or the plan ends. */
+    /** What is held is not what it was. */
     public void decided() {
-        notByMoving.forEach(kind -> kind.rearrangedInVain(false));
         notByMoving.clear();
         leavers.clear();
     }
@@ -214,14 +213,9 @@ public final class RoomMaker {
                 ? byMoving(claimant, leavers(claimant.space(), kind.isPresent()), outcome)
                 : Optional.empty();
         if (room.isEmpty()) {
-            kind.ifPresent(this::noteInVain);
+            kind.ifPresent(notByMoving::add);
         }
         return room;
-    }
-
-    private void noteInVain(Kind kind) {
-        notByMoving.add(kind);
-        kind.rearrangedInVain(true);
     }
 
     /** What is known of who could leave a node is the same for all until something is decided, unless places are kept for some. */
@@ -232,8 +226,9 @@ public final class RoomMaker {
     private Optional<Room> byMoving(Claimant claimant, Leavers leavers, Outcome outcome) {
         Movables movables = cluster.movables(claimant.space().pool().id());
         // Not the claimant itself, which may ask for more workers.
-        Predicate<Unit> candidate =
-                unit -> !unit.holder().id().equals(claimant.id()) && rights.oldEnough(unit.holder());
+        Predicate<Unit> candidate = unit -> !unit.holder().id().equals(claimant.id())
+                && rights.oldEnough(unit.holder())
+                && rights.mayStartAgain(unit.holder());
         QuotaNode root = rootOf(claimant);
         VictimQueue all = new VictimQueue(root, movables::ofGroup, candidate);
         Optional<Room> anywhere =
