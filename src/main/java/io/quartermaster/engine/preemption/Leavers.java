@@ -61,7 +61,7 @@ final class Leavers {
      */
     boolean couldMakeRoom(Request request, NodeId node, List<Unit> onNode) {
         boolean plain = isPlain(request);
-        if (plain && request.shape().gpus() instanceof GpuRequest.Fraction part && part.devices() == 1) {
+        if (plain && isPartOfOne(request.shape())) {
             return couldGiveAPart(request, onNode);
         }
         long missing = request.leastGpuMilli() - space.freeGpuMilli(node, Horizon.LATER);
@@ -76,8 +76,11 @@ final class Leavers {
                 && shape.cpuMilli() == 0
                 && shape.memoryMiB() == 0
                 && space.pool().sharing() == Pool.Sharing.TENANT
-                && (request.shape().gpus() instanceof GpuRequest.Whole
-                        || request.shape().gpus() instanceof GpuRequest.Fraction);
+                && (shape.gpus() instanceof GpuRequest.Whole || isPartOfOne(shape));
+    }
+
+    private static boolean isPartOfOne(Shape shape) {
+        return shape.gpus() instanceof GpuRequest.Fraction part && part.devices() == 1;
     }
 
     /** On each GPU, how many alike hold something of it: all of them have to go, or one of them is of the same tenant. */
