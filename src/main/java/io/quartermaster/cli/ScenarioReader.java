@@ -336,16 +336,16 @@ final class ScenarioReader {
         try (YamlSection section = given) {
             Settings standard = Settings.DEFAULT;
             return section.made(() -> standard.but()
-                    .minRuntimeMillis(section.duration("min-runtime").orElse(standard.minRuntimeMillis()))
+                    .minRuntimeMillis(section.length("min-runtime").orElse(standard.minRuntimeMillis()))
                     .reclaimMinRuntimeMillis(
-                            section.duration("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()))
-                    .graceMillis(section.duration("grace").orElse(standard.graceMillis()))
+                            section.length("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()))
+                    .graceMillis(section.length("grace").orElse(standard.graceMillis()))
                     .spill(section.choice("spill", Settings.Spill.class).orElse(standard.spill()))
                     .borrow(section.choice("borrow", Settings.Borrow.class).orElse(standard.borrow()))
                     .consolidate(section.flag("consolidate").orElse(standard.consolidate()))
                     .reclaim(section.choice("reclaim", Settings.Reclaim.class).orElse(standard.reclaim()))
-                    .patienceMillis(section.duration("patience"))
-                    .fairnessWindowMillis(section.duration("fairness-window"))
+                    .patienceMillis(section.length("patience"))
+                    .fairnessWindowMillis(section.positiveLength("fairness-window"))
                     .staleGangGraceMillis(section.duration("stale-gang-grace"))
                     .entryPenaltyMillis(section.duration("entry-penalty").orElse(0))
                     .settings());

@@ -33,7 +33,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = "Runs scenario files against the scheduling engine in virtual time, or replays a trace.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:all scenarios passed", "1:a scenario failed", "2:a file is not a valid scenario"})
+        exitCodeList = {
+            "0:all scenarios passed",
+            "1:a scenario failed",
+            "2:a file is not a valid scenario, or there is none to run"
+        })
 public final class SimulateCommand implements Callable<Integer> {
     private static final int PASSED = 0;
     private static final int FAILED = 1;
@@ -119,26 +123,37 @@ public final class SimulateCommand implements Callable<Integer> {
     private List<Scenario> scenarios() throws InvalidFile {
         PathMatcher names = names();
         List<Scenario> scenarios = new ArrayList<>();
+        int read = 0;
         for (Path path : paths) {
             for (Path file : files(path)) {
                 for (Scenario scenario : read(file)) {
+                    read++;
                     if (names.matches(Path.of(scenario.name()))) {
                         scenarios.add(scenario);
                     }
                 }
             }
         }
+        if (scenarios.isEmpty()) {
+            throw new InvalidFile(
+                    "--only: no scenario has a name that matches '" + only + "', of " + read + " that were read");
+        }
         return scenarios;
     }
 
+    /** A file itself, or the scenario files of a folder, which has some. */
     private static List<Path> files(Path path) throws InvalidFile {
         if (!Files.isDirectory(path)) {
             return List.of(path);
         }
         try (Stream<Path> found = Files.walk(path)) {
-            return found.filter(file -> file.toString().matches(".*\\.ya?ml"))
+            List<Path> files = found.filter(file -> file.toString().matches(".*\\.ya?ml"))
                     .sorted()
                     .toList();
+            if (files.isEmpty()) {
+                throw new InvalidFile(path + ": there is no scenario file (.yaml or .yml) in this folder");
+            }
+            return files;
         } catch (IOException | UncheckedIOException e) {
             throw new InvalidFile(path + ": cannot be listed: " + e.getMessage());
         }

@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
 
 /** The options of a trace's replay, and the replay: several seeds, and what came of them on average. */
 final class TraceRun {
@@ -32,7 +33,7 @@ final class TraceRun {
     static final class TraceByName implements ITypeConverter<Trace> {
         @Override
         public Trace convert(String name) {
-            return Trace.valueOf(name.toUpperCase(Locale.ROOT));
+            return byName(name, Trace.class);
         }
     }
 
@@ -40,8 +41,20 @@ final class TraceRun {
     static final class PolicyByName implements ITypeConverter<TraceReplay.Policy> {
         @Override
         public TraceReplay.Policy convert(String name) {
-            return TraceReplay.Policy.valueOf(name.toUpperCase(Locale.ROOT));
+            return byName(name, TraceReplay.Policy.class);
         }
+    }
+
+    private static <E extends Enum<E>> E byName(String name, Class<E> type) {
+        List<String> accepted = new ArrayList<>();
+        for (E constant : type.getEnumConstants()) {
+            String lower = constant.name().toLowerCase(Locale.ROOT);
+            if (lower.equals(name.toLowerCase(Locale.ROOT))) {
+                return constant;
+            }
+            accepted.add(lower);
+        }
+        throw new TypeConversionException("accepted: " + String.join(", ", accepted) + "; not '" + name + "'");
     }
 
     @Option(names = "--nodes", required = true, paramLabel = "FILE", description = "The list of nodes.")

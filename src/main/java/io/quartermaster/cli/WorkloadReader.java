@@ -137,7 +137,7 @@ final class WorkloadReader {
                 on.filter(SequenceNode.class::isInstance).isPresent(),
                 section.list("gpu"),
                 startedMillis,
-                section.duration("duration"));
+                section.length("duration"));
     }
 
     private Template template(YamlSection section) {
@@ -161,7 +161,7 @@ final class WorkloadReader {
                 section.flag("preemptible").orElse(true),
                 section.flag("dedicated-only").orElse(false),
                 form.moveBack().orElse(false),
-                section.duration("max-runtime"),
+                section.length("max-runtime"),
                 section.flag("held").orElse(false));
     }
 

@@ -142,6 +142,25 @@ final class YamlSection implements AutoCloseable {
         return value.isPresent() ? OptionalLong.of(value.get()) : OptionalLong.empty();
     }
 
+    /** How long something lasts: a duration that is not negative. */
+    OptionalLong length(String key) {
+        return durationFrom(0, key, "a duration that is not negative");
+    }
+
+    /** How long something lasts that cannot be without length: a duration of more than 0. */
+    OptionalLong positiveLength(String key) {
+        return durationFrom(1, key, "a duration of more than 0");
+    }
+
+    private OptionalLong durationFrom(long leastMillis, String key, String accepted) {
+        Node node = values.get(key);
+        OptionalLong millis = duration(key);
+        if (node != null && millis.orElse(leastMillis) < leastMillis) {
+            throw error(node, "'" + key + "' is " + accepted + ", not '" + scalar(node) + "'");
+        }
+        return millis;
+    }
+
     /** A duration such as {@code 90s}, {@code -10m} or {@code 0.5s}, in milliseconds. */
     static long millis(Node node) {
         String text = scalar(node);

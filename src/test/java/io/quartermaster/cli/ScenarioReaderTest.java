@@ -54,6 +54,31 @@ class ScenarioReaderTest {
                     "not negative"),
             new Wrong("scenario: a\nsettings:\n  grace: -10s\n", 3, "not negative"),
             new Wrong(
+                    "scenario: a\nsettings:\n  fairness-window: 0s\n",
+                    3,
+                    "'fairness-window' is a duration of more than 0"),
+            new Wrong(
+                    "scenario: a\nsettings:\n  fairness-window: -1h\n",
+                    3,
+                    "'fairness-window' is a duration of more than 0"),
+            new Wrong("scenario: a\nsettings:\n  patience: -1s\n", 3, "'patience' is a duration that is not negative"),
+            new Wrong(
+                    "scenario: a\nsettings:\n  min-runtime: -1s\n",
+                    3,
+                    "'min-runtime' is a duration that is not negative"),
+            new Wrong(
+                    "scenario: a\nsettings:\n  reclaim-min-runtime: -1s\n",
+                    3,
+                    "'reclaim-min-runtime' is a duration that is not negative"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 1, duration: -1s}\n",
+                    4,
+                    "'duration' is a duration that is not negative"),
+            new Wrong(
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 1, max-runtime: -1s}\n",
+                    4,
+                    "'max-runtime' is a duration that is not negative"),
+            new Wrong(
                     "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 99999999999}\n",
                     4,
                     "up to 1000000000"),
@@ -91,5 +116,13 @@ class ScenarioReaderTest {
         assertThat(ScenarioReader.read("scenario: a\n---\nscenario: b\n"))
                 .extracting(scenario -> scenario.name())
                 .containsExactly("a", "b");
+    }
+
+    @Test
+    void whatLastsMayLastNoTimeAndWorkMayHaveStartedBefore() {
+        assertThat(ScenarioReader.read("scenario: a\npools: {p: {capacity: 1}}\nsettings: {patience: 0s, grace: 0s}\n"
+                        + "workloads:\n  - {name: w, path: t, gpus: 1, state: running, on: p, started: -10m, "
+                        + "duration: 0s, max-runtime: 0s}\n"))
+                .hasSize(1);
     }
 }

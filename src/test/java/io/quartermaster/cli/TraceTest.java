@@ -91,6 +91,63 @@ class TraceTest {
         assertThat(Files.readString(chart)).contains("<svg").doesNotContain("http");
     }
 
+    /** What a command leaves behind: its exit code, and what it printed as errors. */
+    private record Ran(int exit, String errors) {
+        static Ran simulate(String... arguments) {
+            StringWriter errors = new StringWriter();
+            int exit = new CommandLine(new SimulateCommand())
+                    .setOut(new PrintWriter(new StringWriter()))
+                    .setErr(new PrintWriter(errors))
+                    .execute(arguments);
+            return new Ran(exit, errors.toString());
+        }
+    }
+
+    @Test
+    void anUnknownTraceOrPolicyIsToldWhatIsAccepted() {
+        Ran trace = Ran.simulate("--trace", "foo", "--nodes", "n", "--pods", "p");
+        assertThat(trace.exit()).isEqualTo(2);
+        assertThat(trace.errors()).contains("accepted: openb; not 'foo'").doesNotContain("Exception");
+        Ran policy = Ran.simulate("--trace", "openb", "--nodes", "n", "--pods", "p", "--policy", "foo");
+        assertThat(policy.exit()).isEqualTo(2);
+        assertThat(policy.errors())
+                .contains("accepted: fragmentation, pack, spread")
+                .doesNotContain("Exception");
+    }
+
+    @Test
+    void whoeverNamesNoScenarioIsTold(@TempDir Path folder) throws Exception {
+        Ran empty = Ran.simulate(folder.toString());
+        assertThat(empty.exit()).isEqualTo(2);
+        assertThat(empty.errors()).contains(folder.toString()).contains("no scenario file");
+        Files.writeString(folder.resolve("s.yaml"), "scenario: s\n");
+        Ran unmatched = Ran.simulate(folder.toString(), "--only", "t*");
+        assertThat(unmatched.exit()).isEqualTo(2);
+        assertThat(unmatched.errors()).contains("no scenario has a name that matches 't*', of 1");
+        assertThat(Ran.simulate(folder.toString(), "--only", "s*").exit()).isZero();
+    }
+
+    @Test
+    void drawingsOfAScenarioShareTheirTimeAndGoOnToItsEnd(@TempDir Path folder) throws Exception {
+        Path scenario = Files.writeString(
+                folder.resolve("s.yaml"),
+                "scenario: s\npools: {p: {capacity: 2}}\nworkloads: [{name: a, path: acme, gpus: 1, duration: 1m}]\n"
+                        + "expect: [{at: 4m, only-running: []}]\n");
+        Path chart = folder.resolve("chart.html");
+        assertThat(Ran.simulate(scenario.toString(), "--chart", chart.toString())
+                        .exit())
+                .isZero();
+        assertThat(Files.readString(chart))
+                .as("one end for what is held and for what waits")
+                .contains(">240 s</text>")
+                .doesNotContain("0.001 s", ">60 s<")
+                .as("one of two GPUs for a quarter of the time, nobody waits")
+                .contains("points=\"0,240 0,240 0,120 225,120 225,240 900,240 \"")
+                .contains("points=\"0,240 0,240 0,0 900,0 \"")
+                .contains("capacity of all pools")
+                .contains("points=\"0,240 0,240 0,240 900,240 \"");
+    }
+
     @Test
     void aScenarioIsDrawnToo(@TempDir Path folder) throws Exception {
         Path scenario = Files.writeString(

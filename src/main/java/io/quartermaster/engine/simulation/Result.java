@@ -16,6 +16,8 @@ import java.util.TreeMap;
  * @param failures a sentence for each expectation that did not hold, in order of time
  * @param usage by tenant, the GPUs held in thousandths, each time that they changed
  * @param waiting how many wait, in thousandths of a workload, each time that it changed
+ * @param capacity GPUs of all pools in thousandths, of nodes that are up, each time that they changed
+ * @param endMillis the last moment that was played
  */
 public record Result(
         String scenario,
@@ -23,7 +25,9 @@ public record Result(
         List<Taken> decisions,
         List<Moment> moments,
         SortedMap<String, List<Sample>> usage,
-        List<Sample> waiting) {
+        List<Sample> waiting,
+        List<Sample> capacity,
+        long endMillis) {
 
     public Result {
         failures = List.copyOf(failures);
@@ -31,6 +35,7 @@ public record Result(
         moments = List.copyOf(moments);
         usage = Collections.unmodifiableSortedMap(new TreeMap<>(usage));
         waiting = List.copyOf(waiting);
+        capacity = List.copyOf(capacity);
     }
 
     public boolean passed() {

@@ -40,6 +40,7 @@ public final class Simulation {
     private final List<Result.Taken> taken = new ArrayList<>();
     private final SortedMap<String, List<Result.Sample>> usage = new TreeMap<>();
     private final List<Result.Sample> waiting = new ArrayList<>();
+    private final List<Result.Sample> capacity = new ArrayList<>();
     private OptionalLong nextPlanAt = OptionalLong.empty();
 
     private Simulation(Scenario scenario, Receipting receipting) {
@@ -92,15 +93,17 @@ public final class Simulation {
         fixed.add(0L);
         long last = fixed.last();
         long now = 0;
+        long played = 0;
         boolean settles = true;
         while (now <= last && settles) {
+            played = now;
             happen(now);
             settles = settle(now);
             check(now);
             sample(now);
             now = next(now, fixed).orElse(last + 1);
         }
-        return new Result(scenario.name(), failures, taken, moments, usage, waiting);
+        return new Result(scenario.name(), failures, taken, moments, usage, waiting, capacity, played);
     }
 
     private void setUp() {
@@ -213,7 +216,7 @@ public final class Simulation {
         }
     }
 
-    /** Notes what every tenant holds and how many wait, where it is not what it was. */
+    /** Notes what every tenant holds, of how much, and how many wait, where it is not what it was. */
     private void sample(long now) {
         SortedMap<String, Long> held = new TreeMap<>();
         usage.keySet().forEach(tenant -> held.put(tenant, 0L));
@@ -227,6 +230,11 @@ public final class Simulation {
         held.forEach(
                 (tenant, gpuMilli) -> append(usage.computeIfAbsent(tenant, name -> new ArrayList<>()), now, gpuMilli));
         append(waiting, now, waits);
+        long there = 0;
+        for (Pool pool : world.pools.values()) {
+            there += world.capacityGpuMilli(pool);
+        }
+        append(capacity, now, there);
     }
 
     private static void append(List<Result.Sample> samples, long now, long value) {
