@@ -203,7 +203,7 @@ class CapacityReservationsIT {
         made(policy("over-rnd", "/rnd", "4", "10"));
         List<String> rnd = submit("rnd-member", "over-rnd-1xgpu", 10);
         Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 10);
-        Instant end = Instant.now().plusSeconds(8);
+        Instant end = Instant.now().plusSeconds(15);
         Map<String, Object> devops = new HashMap<>(policy("over-devops", "/devops", "2", "2"));
         devops.put(
                 "quotas",
@@ -217,10 +217,10 @@ class CapacityReservationsIT {
                         "override",
                         Map.of("reserved", "5", "limit", "5", "until", end.toString()))));
         made(devops);
+        admin().get(TENANT + "/policies/over-devops").then().body("quotas[0].override.reserved", equalTo("5"));
         List<String> more = submit("devops-member", "over-devops-1xgpu", 5);
 
         Awaitility.await().atMost(PATIENCE).until(() -> holding(more) == 5 && holding(rnd) == 5);
-        admin().get(TENANT + "/policies/over-devops").then().body("quotas[0].override.reserved", equalTo("5"));
         assertThat(levels("over-devops")).containsExactly(5_000L);
 
         Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(levels("over-devops"))
