@@ -65,7 +65,7 @@ class ChurnBenchmark {
                 SECONDS
                         + " s without a pause; victims leave at once, with a plan after each. Cpu time of the deciding thread from the event to the decision; pauses as the",
                 "JVM's collectors tell them (JDK " + Runtime.version().feature() + ", " + pauses.collectors()
-                        + "). Written by `./mvnw test -Dtest=ChurnBenchmark -Dqm.bench.churn=" + SECONDS
+                        + "). Written by `./mvnw test -Dtest=ChurnBenchmark -Dqm.bench.churn=" + SECONDS + collector()
                         + "`; the goal",
                 "for pauses is of ten minutes.",
                 "",
