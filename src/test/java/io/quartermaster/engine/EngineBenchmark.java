@@ -269,11 +269,6 @@ class EngineBenchmark {
                 "the figure.",
                 ""));
         text.addAll(lines);
-        write(Path.of("benchmarks/engine.md"), text);
-    }
-
-    private static void write(Path file, List<String> text) throws IOException {
-        Files.createDirectories(file.getParent());
-        Files.write(file, text);
+        Files.write(Path.of("benchmarks/engine.md"), text);
     }
 }
