@@ -299,7 +299,8 @@ final class Attempts implements AutoCloseable {
         }
         List<String> launcherArguments;
         try {
-            launcherArguments = launcher.forWork(order);
+            launcherArguments = new ArrayList<>(launcher.forWork(order));
+            launcherArguments.addAll(supervisor.starter());
         } catch (IOException e) {
             fail(record(order, List.of()), e);
             return;

@@ -34,6 +34,7 @@ final class Commands {
     /** What the program wrote to its standard output; a failure or more than {@code limitMillis} is an IOException. */
     static String output(long limitMillis, String... command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(new File("/"))
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .redirectInput(new File("/dev/null"));
         cleanEnvironment(builder.environment());

@@ -4,6 +4,7 @@ import io.quartermaster.agent.AttemptFolder.Leader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,7 +12,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -55,20 +55,33 @@ final class ProcessGroup {
     }
 
     /**
-     * Starts the program; what it and its descendants write goes to {@code output}. The calling thread must live on
-     * until the program ends: with PR_SET_PDEATHSIG the kernel takes the thread's end for its parent's.
+     * Starts a program with a fixed environment, hands it a message on its standard input, and moves what it and its descendants write
+     * to {@code output}. The calling thread must live on until the program ends: with PR_SET_PDEATHSIG the kernel takes the
+     * thread's end for its parent's.
+     *
+     * @param launcher programs that may run as root, so nothing of the work reaches them: neither its variables nor its folder
      */
-    static ProcessGroup start(List<String> command, Map<String, String> environment, Path folder, Output output)
+    static ProcessGroup start(List<String> launcher, String attemptId, byte[] message, Output output)
             throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(folder.toFile())
-                .redirectInput(new File("/dev/null"))
+        ProcessBuilder builder = new ProcessBuilder(launcher)
+                .directory(new File("/"))
+                .redirectInput(ProcessBuilder.Redirect.PIPE)
                 .redirectErrorStream(true);
-        builder.environment().clear();
-        builder.environment().putAll(environment);
+        Commands.cleanEnvironment(builder.environment());
+        builder.environment().put(ATTEMPT_VARIABLE, attemptId);
         Process process = builder.start();
+        Thread.ofPlatform().daemon().name("message").start(() -> send(message, process));
         Thread drain = Thread.ofPlatform().daemon().name("output").start(() -> drain(process, output));
         return new ProcessGroup(process, drain);
+    }
+
+    /** On a thread of its own: a message is longer than a pipe holds, and the reader may never come to read. */
+    private static void send(byte[] message, Process process) {
+        try (OutputStream stream = process.getOutputStream()) {
+            stream.write(message);
+        } catch (IOException e) {
+            // The program ended before it read all of it; its exit code and output say why.
+        }
     }
 
     /** Reads on even when nothing can be written any more, on a full disk say: the work must not block on it. */
@@ -188,11 +201,7 @@ final class ProcessGroup {
         List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "kill -s \"$@\"", "sh", signal.name()));
         pids.forEach(pid -> command.add(Long.toString(pid)));
         try {
-            new ProcessBuilder(command)
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start()
-                    .waitFor(5, TimeUnit.SECONDS);
+            run(command);
         } catch (IOException e) {
             System.err.println("cannot signal: " + e.getMessage());
         } catch (InterruptedException e) {
@@ -203,11 +212,7 @@ final class ProcessGroup {
     private static void signal(long group, Signal signal) {
         try {
             // The shell's own kill: /bin/kill is missing on small images, and Java signals single processes only.
-            new ProcessBuilder("/bin/sh", "-c", "kill -s \"$1\" -- \"-$2\"", "sh", signal.name(), Long.toString(group))
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start()
-                    .waitFor(5, TimeUnit.SECONDS);
+            run(List.of("/bin/sh", "-c", "kill -s \"$1\" -- \"-$2\"", "sh", signal.name(), Long.toString(group)));
         } catch (IOException e) {
             // No memory for another process: the leader at least can be signalled without one.
             ProcessHandle.of(group)
@@ -220,6 +225,15 @@ final class ProcessGroup {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private static void run(List<String> command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(new File("/"))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        Commands.cleanEnvironment(builder.environment());
+        builder.start().waitFor(5, TimeUnit.SECONDS);
     }
 
     private static Set<Long> members(Optional<Long> group, String attemptId) {

@@ -7,7 +7,11 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
@@ -32,7 +36,7 @@ final class StateFolder implements AutoCloseable {
             throw new IOException("%s holds something else; the agent needs a folder of its own".formatted(path));
         }
         make(path, "rwx--x--x");
-        FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel channel = openLock(path.resolve(LOCK));
         FileLock lock = null;
         try {
             lock = channel.tryLock();
@@ -46,10 +50,22 @@ final class StateFolder implements AutoCloseable {
         StateFolder state = new StateFolder(path, channel);
         make(state.attempts(), "rwx------");
         make(state.forgotten(), "rwx------");
-        make(state.program(), "rwx------");
+        make(state.program(), "rwx--x--x");
         make(state.trash(), "rwx------");
+        make(state.identity(), "rwx------");
         make(state.tenants(), "rwx--x--x");
         return state;
+    }
+
+    /** For the agent alone, whatever the umask: whoever else could open it could hold a lock on it. */
+    private static FileChannel openLock(Path file) throws IOException {
+        Set<PosixFilePermission> own = PosixFilePermissions.fromString("rw-------");
+        FileChannel channel = FileChannel.open(
+                file,
+                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(own));
+        Files.setPosixFilePermissions(file, own);
+        return channel;
     }
 
     private static boolean isEmpty(Path folder) throws IOException {
@@ -82,6 +98,23 @@ final class StateFolder implements AutoCloseable {
     /** What is still to be deleted. */
     Path trash() {
         return path.resolve("trash");
+    }
+
+    /** What the service knows this node's agent by. */
+    Path identity() {
+        return path.resolve("identity");
+    }
+
+    /** Of this folder: made once, so that the service can tell it from the folder of another agent with the same credential. */
+    UUID id() throws IOException {
+        Path file = identity().resolve("id");
+        Optional<Fields> known = Fields.read(file);
+        if (known.isPresent()) {
+            return UUID.fromString(known.get().text("id"));
+        }
+        UUID made = UUID.randomUUID();
+        new Fields().with("id", made).writeDurably(file);
+        return made;
     }
 
     private Path tenants() {

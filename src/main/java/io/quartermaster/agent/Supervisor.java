@@ -9,7 +9,6 @@ import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -153,11 +152,11 @@ public final class Supervisor {
     }
 
     private ProcessGroup start(List<String> command, Map<String, String> more, Output output) throws IOException {
-        List<String> all = new ArrayList<>(work.launcher());
-        all.addAll(command);
         Map<String, String> environment = new TreeMap<>(work.environment());
         environment.putAll(more);
-        return ProcessGroup.start(all, environment, work.workFolder(), output);
+        long self = ProcessHandle.current().pid();
+        byte[] message = WorkStarter.message(self, work.workFolder(), command, environment);
+        return ProcessGroup.start(work.launcher(), work.attemptId(), message, output);
     }
 
     private long leaseEnd() throws IOException {

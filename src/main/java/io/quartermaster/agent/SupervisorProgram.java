@@ -9,6 +9,7 @@ import java.lang.classfile.constantpool.Utf8Entry;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayDeque;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The supervisor as a program of its own: a jar in the state folder, named by its content, with just the classes that
- * {@link Supervisor} needs. So the agent can be replaced while supervisors of the older version run on; a Java
+ * {@link Supervisor} and the {@link WorkStarter} need. The work's user may read it, because the starter runs as that user. So the agent can be replaced while supervisors of the older version run on; a Java
  * process whose jar is exchanged under it fails at the next class it loads.
  */
 final class SupervisorProgram {
@@ -45,6 +46,7 @@ final class SupervisorProgram {
         if (!Files.exists(jar)) {
             Path temporary = Files.createTempFile(folder, "supervisor", ".tmp");
             Files.write(temporary, content);
+            Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rw-r--r--"));
             Files.move(temporary, jar, StandardCopyOption.ATOMIC_MOVE);
         }
         return new SupervisorProgram(jar);
@@ -63,6 +65,11 @@ final class SupervisorProgram {
                 jar.toString(),
                 Supervisor.class.getName(),
                 attemptFolder.toString());
+    }
+
+    /** The last of the first arguments for work. */
+    List<String> starter() {
+        return WorkStarter.command(jar);
     }
 
     /** The supervisor's classes and, in turn, every class of ours that one of them names. */

@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * What a supervisor needs to know of its attempt, and the agent after a restart; written before anything is started.
  *
- * @param launcher programs that start {@code command} in a session of its own, as the right user: its first arguments
+ * @param launcher programs that start the work in a session of its own, as the right user; the last is the {@link WorkStarter}
  * @param environment all of it; nothing is added
  * @param workFolder where the work starts: its home and place for scratch files, deleted with the attempt
  * @param checkpointFolder shared by the attempts of a workload, never deleted here

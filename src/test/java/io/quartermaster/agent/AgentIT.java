@@ -9,6 +9,7 @@ import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -219,5 +220,95 @@ class AgentIT extends RealAgent {
         assertThat(end.outcome()).isEqualTo(Outcome.FAILED);
         assertThat(end.detail()).contains("holds files of another tenant");
         assertThat(folder.resolve("starts")).doesNotExist();
+    }
+
+    @Test
+    void whatTheWorkPreloadsIsLoadedByNothingThatHasRightsOfTheAgent() throws Exception {
+        assumeTrue(Files.getOwner(folder).getName().equals("root"), "needs root");
+        Path library = preloaded();
+        FakeService service = service(LONG_LEASE);
+        open.add(Agent.start(config(service, Isolation.OS_USER, false)));
+        AttemptOrder order = Orders.shell("sleep 60", it -> {
+            it.runUser = "nobody";
+            it.environment = Map.of("LD_PRELOAD", library.toString());
+            it.abortCallback = List.of("/usr/bin/id");
+        });
+
+        service.order(order);
+        awaitRunning(service, order);
+        await().atMost(PATIENCE).until(() -> Files.exists(folder.resolve("loaded")));
+        service.order(Orders.stopped(order, StopReason.CANCELLED, 5_000));
+        awaitEnd(service, order);
+
+        assertThat(Files.readAllLines(folder.resolve("loaded")))
+                .as("who loaded it")
+                .isNotEmpty()
+                .anyMatch(line -> line.endsWith(" id"))
+                .noneMatch(line -> line.startsWith("0 "));
+    }
+
+    /** A library that writes down each process that loads it: its user and its program. */
+    private Path preloaded() throws Exception {
+        assumeTrue(Commands.find("gcc").isPresent(), "SKIPPED: without gcc there is no library to preload");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Path log = folder.resolve("loaded");
+        Path source = Files.writeString(
+                folder.resolve("preloaded.c"), """
+                #include <stdio.h>
+                #include <sys/stat.h>
+                #include <unistd.h>
+                extern char *program_invocation_short_name;
+                __attribute__((constructor)) static void loaded(void) {
+                    FILE *log = fopen("%1$s", "a");
+                    if (log) { chmod("%1$s", 0666); fprintf(log, "%%d %%s\\n", getuid(), program_invocation_short_name); fclose(log); }
+                }
+                """.formatted(log).replace("\\\\", "\\"));
+        Path library = folder.resolve("preloaded.so");
+        Commands.output(
+                30_000, "gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library.toString(), source.toString());
+        Files.createFile(log);
+        Files.setPosixFilePermissions(log, PosixFilePermissions.fromString("rw-rw-rw-"));
+        return library;
+    }
+
+    @Test
+    void workGetsItsVariablesByteForByteAndNothingElseOfTheProgramsBeforeIt() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        String odd = "two\nlines 'single' \"double\" $HOME `id` \\ = \u00e4\ud83d\ude80\t.";
+        AttemptOrder order = Orders.shell(
+                "printf '%s|' \"$ODD\"; echo; grep -E '^SigBlk' /proc/self/status; ls /proc/self/fd | tr '\\n' ' ';"
+                        + " cat /proc/$$/cmdline | tr '\\0' ' ' | head -c 10; pwd; ulimit -n",
+                it -> it.environment = Map.of("ODD", odd));
+
+        service.order(order);
+
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.SUCCEEDED);
+        assertThat(service.log(order.attemptId()))
+                .startsWith(odd + "|\n")
+                .contains("SigBlk:\t0000000000000000\n", "0 1 2 3 /bin/sh -c");
+    }
+
+    @Test
+    void workWhoseProgramIsMissingFailsAsAShellSays() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = Orders.shell("", it -> it.command = List.of("no-such-program", "x"));
+
+        service.order(order);
+
+        Ended end = awaitEnd(service, order);
+        assertThat(end.outcome()).isEqualTo(Outcome.FAILED);
+        assertThat(end.exitCode()).isEqualTo(127);
+        assertThat(service.log(order.attemptId())).contains("there is no program no-such-program");
+    }
+
+    @Test
+    void theLockOfTheStateFolderIsTheAgentsAlone() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+
+        assertThat(Files.getPosixFilePermissions(state().resolve("agent.lock")))
+                .isEqualTo(PosixFilePermissions.fromString("rw-------"));
     }
 }
