@@ -8,6 +8,10 @@ import io.quartermaster.embedded.EmbeddedServices;
 import io.quartermaster.embedded.Part;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.Progress;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Map;
@@ -26,6 +30,9 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
 
     /** Tests with another profile load this class again; only the JVM's own properties are common to all of them. */
     private static final String SHARED = "quartermaster.testing.shared.";
+
+    /** The JVM's property with the password of PostgreSQL's superuser, for tests that need a database of their own. */
+    static final String SUPERUSER_PASSWORD = "quartermaster.testing.superuser-password";
 
     @Override
     public Map<String, String> start() {
@@ -66,6 +73,17 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
             services.close();
             folder.release();
         }));
+        System.setProperty(SUPERUSER_PASSWORD, superuserPassword(folder.data()));
         return services.properties();
+    }
+
+    private static String superuserPassword(Path data) {
+        Properties secrets = new Properties();
+        try (Reader reader = Files.newBufferedReader(data.resolve("secrets.properties"))) {
+            secrets.load(reader);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return secrets.getProperty("postgres.superuser");
     }
 }
