@@ -71,7 +71,7 @@ class ArchitectureTest {
 
     /**
      * The system role sees every tenant. These classes may: the leader and what it reads and writes, the agents' service (nodes are the
-     * operator's), the closing of hours, issuer look-up, the audit sealer, the clearing of old feeds, gauges, and what serves operators.
+     * operator's), the closing of hours, issuer look-up, the audit sealer, the deletion of rows whose time is over, gauges, and what serves operators.
      */
     private static final Set<String> SYSTEM_ROLE = Set.of(
             "access.AuditSealer",
@@ -96,18 +96,16 @@ class ArchitectureTest {
             "metering.LedgerLag",
             "metering.UsageExport",
             "metering.UsageService",
-            "platform.IdempotencyKeys",
-            "platform.OldOperations",
             "platform.OperatorWrites",
             "platform.OperationRunner",
+            "platform.RetentionCleaner",
             "platform.SystemDatabase",
             "platform.Wakeups",
             "tenancy.IssuerStep",
             "tenancy.OffboardTenant",
             "tenancy.OperationResource",
             "tenancy.OperatorTenantResource",
-            "tenancy.QuotaRootStep",
-            "workloads.FeedStore");
+            "tenancy.QuotaRootStep");
 
     @ArchTest
     static final ArchRule importsGoDownOnly = classes().should(importOnlyWhatIsBelow());

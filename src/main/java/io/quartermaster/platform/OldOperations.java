@@ -1,59 +1,54 @@
 package io.quartermaster.platform;
 
 import io.quarkus.arc.All;
-import io.quarkus.scheduler.Scheduled;
-import io.smallrye.mutiny.Multi;
-import io.smallrye.mutiny.Uni;
-import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
-import java.time.Duration;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 
-/** Forgets operations that have been over for long, and with them what they found. */
+/**
+ * How long operations that are over are kept, and with them what they found. The tenant's last of a kind stays: it says how the tenant was
+ * made, and is where asking again goes on.
+ */
 @ApplicationScoped
-class OldOperations {
+class OldOperations implements RetentionSource {
 
-    /** Of one kind in one go; far more than begin in the time between. */
-    private static final int MAX_DROPPED = 1_000;
+    private static final String OVER = """
+            o.kind = '%s' and o.state in ('succeeded', 'failed')
+               and exists (select 1 from operation newer
+                            where newer.tenant_id = o.tenant_id and newer.kind = o.kind and newer.id > o.id)
+            """;
 
-    private final SystemDatabase database;
+    private static final String DELETE = """
+            with deleted as (
+                delete from operation where ctid = any (array(
+                    select o.ctid from operation o where o.updated_at >= $1 and o.updated_at < $2 and %s
+                     order by o.updated_at limit $3 for update of o skip locked))
+                returning updated_at)
+            select count(*) as rows, count(*) as deleted, max(updated_at) as latest from deleted
+            """;
+
+    private static final String OLDEST =
+            "select o.updated_at as oldest from operation o where %s order by o.updated_at limit 1";
+
     private final OperationsConfig config;
     private final List<LongWork> works;
 
-    OldOperations(SystemDatabase database, OperationsConfig config, @All List<LongWork> works) {
-        this.database = database;
+    OldOperations(OperationsConfig config, @All List<LongWork> works) {
         this.config = config;
         this.works = List.copyOf(works);
     }
 
-    /** Replicas may do the same side by side: each takes rows that no other holds. */
-    @Scheduled(every = "10m", delayed = "1m", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
-    Uni<Void> dropOld() {
-        return Multi.createFrom()
-                .iterable(works)
-                .onItem()
-                .transformToUniAndConcatenate(
-                        work -> dropOld(work.kind(), work.kept().orElse(config.kept())))
-                .collect()
-                .last()
-                .replaceWithVoid();
+    @Override
+    public List<Retention> retentions() {
+        return works.stream().map(this::retention).toList();
     }
 
-    /** The tenant's last of a kind stays: it says how the tenant was made, and is where asking again goes on. */
-    private Uni<Void> dropOld(String kind, Duration kept) {
-        OffsetDateTime before = OffsetDateTime.now(ZoneOffset.UTC).minus(kept);
-        return database.on(connection -> connection
-                .preparedQuery("""
-                        delete from operation where id in (
-                            select o.id from operation o
-                             where o.kind = $1 and o.state in ('succeeded', 'failed') and o.updated_at < $2
-                               and exists (select 1 from operation newer
-                                            where newer.tenant_id = o.tenant_id and newer.kind = o.kind and newer.id > o.id)
-                             order by o.id limit $3 for update skip locked)
-                        """)
-                .execute(Tuple.of(kind, before, MAX_DROPPED))
-                .replaceWithVoid());
+    /** Kinds are constants of the program, which go into statements as they are. */
+    private Retention retention(LongWork work) {
+        String over = OVER.formatted(work.kind());
+        return new Retention(
+                "operation." + work.kind(),
+                work.kept().orElse(config.kept()),
+                DELETE.formatted(over),
+                OLDEST.formatted(over));
     }
 }

@@ -2,26 +2,19 @@ package io.quartermaster.workloads;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quarkus.scheduler.Scheduled;
-import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
 import io.smallrye.mutiny.Uni;
-import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Reads the feed that the leader writes, and drops of it what is too old to be resumed. */
+/** Reads the feed that the leader writes. */
 @ApplicationScoped
 class FeedStore {
 
     /** Entries read in one go. */
     static final int MAX_PAGE = 500;
-    /** Old entries dropped in one go. */
-    private static final int MAX_DROPPED = 20_000;
 
     private static final String AFTER = """
             select cast(json_strip_nulls(json_build_object('seq', f.seq, 'kind', f.kind, 'event', json_build_object(
@@ -32,15 +25,11 @@ class FeedStore {
             """;
 
     private final TenantTransactions transactions;
-    private final SystemDatabase system;
     private final ObjectMapper json;
-    private final WorkloadsConfig config;
 
-    FeedStore(TenantTransactions transactions, SystemDatabase system, ObjectMapper json, WorkloadsConfig config) {
+    FeedStore(TenantTransactions transactions, ObjectMapper json) {
         this.transactions = transactions;
-        this.system = system;
         this.json = json;
-        this.config = config;
     }
 
     /** One entry; its number is the id of the event. */
@@ -77,20 +66,6 @@ class FeedStore {
                         .setParameter("seq", seq)
                         .getSingleResult())
                 .map(older -> older > 0 || seq == 0 ? OptionalLong.of(seq) : OptionalLong.empty());
-    }
-
-    /** The newest entry of each tenant stays, so that a view of a quiet tenant can always be resumed. */
-    @Scheduled(every = "10m", delayed = "1m", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
-    Uni<Void> dropOld() {
-        OffsetDateTime before = OffsetDateTime.now(ZoneOffset.UTC).minus(config.feedKept());
-        return system.on(connection -> connection
-                .preparedQuery("""
-                        delete from feed where (tenant_id, seq) in (
-                            select f.tenant_id, f.seq from feed f
-                             where f.at < $1 and f.seq < (select max(g.seq) from feed g where g.tenant_id = f.tenant_id) limit $2)
-                        """)
-                .execute(Tuple.of(before, MAX_DROPPED))
-                .replaceWithVoid());
     }
 
     private Entry read(String row) {

@@ -35,4 +35,8 @@ public interface WorkloadsConfig {
     /** How long the entries of the feed are kept, and so how late a live view can be resumed. */
     @WithDefault("PT24H")
     Duration feedKept();
+
+    /** How long the environment of a workload is kept after its end; from then on it is stored as empty. */
+    @WithDefault("24h")
+    Duration environmentKept();
 }

@@ -20,7 +20,7 @@ class IdempotencyKeysIT {
     SystemDatabase database;
 
     @Inject
-    IdempotencyKeys keys;
+    RetentionCleaner cleaner;
 
     @Test
     void keysOlderThanADayAreForgottenAndOthersStay() {
@@ -30,7 +30,7 @@ class IdempotencyKeysIT {
             keep(tenant, key + "-young", 23);
         }
 
-        keys.dropOld().await().atMost(PATIENCE);
+        cleaner.clean().await().atMost(PATIENCE);
 
         assertThat(count(key + "-old")).isZero();
         assertThat(count(key + "-young")).isEqualTo(3);

@@ -20,7 +20,7 @@ class OldOperationsIT {
     SystemDatabase database;
 
     @Inject
-    OldOperations operations;
+    RetentionCleaner cleaner;
 
     @Test
     void operationsThatAreLongOverAreForgottenButTheLastOfTheirKind() {
@@ -29,7 +29,7 @@ class OldOperationsIT {
         UUID young = operation("provision-tenant", "succeeded", 89);
         UUID only = operation("offboard-tenant", "succeeded", 400);
 
-        operations.dropOld().await().atMost(PATIENCE);
+        cleaner.clean().await().atMost(PATIENCE);
 
         assertThat(isThere(old)).isFalse();
         assertThat(isThere(failed)).isFalse();
@@ -46,7 +46,7 @@ class OldOperationsIT {
             run("insert into books_audit (id, found) values ($1, '{}')", Tuple.of(audit));
         }
 
-        operations.dropOld().await().atMost(PATIENCE);
+        cleaner.clean().await().atMost(PATIENCE);
 
         assertThat(isThere(old)).isFalse();
         assertThat(isThere(young)).isTrue();
