@@ -6,8 +6,10 @@ import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.PastUse;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** The decisions of one plan, in order, each taken as done in the facts and the books at once. */
@@ -21,6 +23,8 @@ final class Decisions {
     private final long nowMillis;
     private final Recorder recorder;
     private final List<Decision> all = new ArrayList<>();
+    private final Set<WorkloadId> started = new HashSet<>();
+    private boolean postponed;
 
     Decisions(
             Settings settings,
@@ -43,6 +47,21 @@ final class Decisions {
 
     List<Decision> all() {
         return Collections.unmodifiableList(all);
+    }
+
+    /**
+     * Whether this plan may evict or move a workload: not where the plan itself starts it, or some of its workers. The
+     * shell could not carry out both. Such an eviction is postponed to the next plan, which then follows at once.
+     */
+    boolean mayEvict(WorkloadId workload) {
+        boolean startedHere = started.contains(workload);
+        postponed |= startedHere;
+        return !startedHere;
+    }
+
+    /** Whether an eviction was postponed to the next plan. */
+    boolean hasPostponed() {
+        return postponed;
     }
 
     /**
@@ -77,6 +96,7 @@ final class Decisions {
     /** Starts the head of a line, or lets it grow. */
     void start(Line line, Allocation place, Decision.Rule rule) {
         Workload head = line.head();
+        started.add(head.id());
         stops.gains(head.id());
         if (head.state() instanceof WorkloadState.Waiting) {
             Workload running = head.withState(WorkloadState.running(place, nowMillis));
@@ -106,6 +126,7 @@ final class Decisions {
 
     /** Starts a workload where it is to be, or lets it grow. */
     void start(Workload workload, Allocation place, Decision.Rule rule) {
+        started.add(workload.id());
         stops.gains(workload.id());
         countEntry(workload, place);
         switch (workload.state()) {

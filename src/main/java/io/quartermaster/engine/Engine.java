@@ -178,8 +178,8 @@ public final class Engine {
         Memory kept = memory(open);
         past.ifPresent(use -> use.advance(nowMillis));
         budgets.advance(nowMillis);
-        List<Decision> decisions =
-                new Planner(settings, facts, open, kept, stops, past, budgets, nowMillis, recorder).decide();
+        Planner planner = new Planner(settings, facts, open, kept, stops, past, budgets, nowMillis, recorder);
+        List<Decision> decisions = planner.decide();
         past.ifPresent(use -> use.note(open.cluster().trees(), nowMillis));
         budgets.note(open.cluster().meters());
         settled = decisions.isEmpty();
@@ -189,7 +189,8 @@ public final class Engine {
                 told.forget(start.workload());
             }
         }
-        nextPlanAtMillis = whenTimeAloneMatters(nowMillis, open);
+        OptionalLong later = whenTimeAloneMatters(nowMillis, open);
+        nextPlanAtMillis = planner.hasPostponed() ? OptionalLong.of(nowMillis) : later;
         return new Plan(nowMillis, decisions, kept.explanations().news(told), nextPlanAtMillis);
     }
 

@@ -90,14 +90,21 @@ final class Planner {
         return decisions.all();
     }
 
+    /** Whether an eviction was left to the next plan, which has to follow at once. */
+    boolean hasPostponed() {
+        return decisions.hasPostponed();
+    }
+
     /** Moves work to pools that it prefers, where nobody who waits could start in what is free there. */
     private void moveBack() {
         for (Workload workload : Line.inTurn(books.away())) {
             if (facts.standing(workload.path()) == Change.Standing.GOOD) {
-                wishes.back(workload, roomMaker, settings.graceMillis()).ifPresent(eviction -> {
-                    stops.loses(workload.id());
-                    decisions.evict(eviction, Optional.empty());
-                });
+                wishes.back(workload, roomMaker, settings.graceMillis())
+                        .filter(eviction -> decisions.mayEvict(workload.id()))
+                        .ifPresent(eviction -> {
+                            stops.loses(workload.id());
+                            decisions.evict(eviction, Optional.empty());
+                        });
             }
         }
     }
@@ -180,9 +187,14 @@ final class Planner {
     }
 
     private void tryToTakeBack(Offer offer) {
-        if (startingWithFewer.contains(offer.line())
-                || !makeRoom(offer, offer.wish(), Claimant.Means.TAKING_BACK_RESERVED)) {
+        if (startingWithFewer.contains(offer.line())) {
             proposals.nothingToTakeBack(offer);
+            return;
+        }
+        switch (makeRoom(offer, offer.wish(), Claimant.Means.TAKING_BACK_RESERVED)) {
+            case MADE -> {}
+            case POSTPONED -> proposals.block(offer.line());
+            case NONE -> proposals.nothingToTakeBack(offer);
         }
     }
 
@@ -192,21 +204,37 @@ final class Planner {
             return;
         }
         if (settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
-            if (!makeRoom(offer, offer.wish(), Claimant.Means.STOPPING)) {
-                proposals.noRoomAtAll(offer);
-                if (offer.line().takesFewer() && proposals.hasTriedAll(offer.line())) {
-                    giveUp(offer.line());
+            switch (makeRoom(offer, offer.wish(), Claimant.Means.STOPPING)) {
+                case MADE -> {}
+                case POSTPONED -> proposals.block(offer.line());
+                case NONE -> {
+                    proposals.noRoomAtAll(offer);
+                    if (offer.line().takesFewer() && proposals.hasTriedAll(offer.line())) {
+                        giveUp(offer.line());
+                    }
                 }
             }
             return;
         }
-        boolean made = false;
+        MadeRoom made = MadeRoom.NONE;
         for (Wish wish : wishes.of(offer.line())) {
-            made = made || (wish.mayStart() && makeRoom(offer, wish, Claimant.Means.STOPPING));
+            if (made == MadeRoom.NONE && wish.mayStart()) {
+                made = makeRoom(offer, wish, Claimant.Means.STOPPING);
+            }
         }
-        if (!made) {
-            giveUp(offer.line());
+        switch (made) {
+            case MADE -> {}
+            case POSTPONED -> proposals.block(offer.line());
+            case NONE -> giveUp(offer.line());
         }
+    }
+
+    /** What came of an attempt to make room. */
+    private enum MadeRoom {
+        MADE,
+        /** A victim was started by this plan: the next plan, which follows at once, makes the room. */
+        POSTPONED,
+        NONE
     }
 
     /** There is no way to what a line asks for: it starts with fewer GPUs, if it takes fewer and they are free, or is blocked. */
@@ -281,11 +309,11 @@ final class Planner {
         return offer.within() ? Decision.Rule.WITHIN_RESERVED : Decision.Rule.OVER_QUOTA;
     }
 
-    /** Tells victims to stop and keeps the place for the line's head; false when no room can be made, or it would come too late. */
-    private boolean makeRoom(Offer offer, Wish wish, Claimant.Means asked) {
+    /** Tells victims to stop and keeps the place for the line's head; none when no room can be made, or it would come too late. */
+    private MadeRoom makeRoom(Offer offer, Wish wish, Claimant.Means asked) {
         Line line = offer.line();
         if (!wishes.couldEver(line, wish) || !wish.mayStartIn(settings.graceMillis())) {
-            return false;
+            return MadeRoom.NONE;
         }
         claims.stepAside(offer, false);
         Workload head = line.head();
@@ -293,13 +321,23 @@ final class Planner {
         Optional<Room> room = roomMaker.makeRoom(
                 wish.claimant(head, request, means(head, wish.space().pool(), asked)),
                 claims.any() || line.surplus() ? Optional.empty() : wish.kind());
-        room.ifPresent(made -> {
-            made.evictions().forEach(eviction -> decisions.evict(eviction, Optional.of(head.id())));
-            decisions.keep(head, made.place());
+        MadeRoom made = room.map(found -> take(found, head)).orElse(MadeRoom.NONE);
+        if (made == MadeRoom.MADE) {
             claims.settle(line);
-        });
+        }
         claims.standAgain();
-        return room.isPresent();
+        return made;
+    }
+
+    private MadeRoom take(Room room, Workload head) {
+        boolean now = room.evictions().stream()
+                .allMatch(eviction -> decisions.mayEvict(eviction.holder().id()));
+        if (!now) {
+            return MadeRoom.POSTPONED;
+        }
+        room.evictions().forEach(eviction -> decisions.evict(eviction, Optional.of(head.id())));
+        decisions.keep(head, room.place());
+        return MadeRoom.MADE;
     }
 
     /** What is asked for, unless the pool waits before it stops anything. */

@@ -2,6 +2,7 @@ package io.quartermaster.engine;
 
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.preemption.Excess;
+import io.quartermaster.engine.preemption.Room;
 import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
@@ -54,7 +55,7 @@ final class Unclaimed {
     private void stopIncomplete() {
         for (Workload workload : books.incomplete()) {
             OptionalLong due = incompleteUntil(settings, workload);
-            if (due.isPresent() && due.getAsLong() <= nowMillis) {
+            if (due.isPresent() && due.getAsLong() <= nowMillis && decisions.mayEvict(workload.id())) {
                 if (workload.nomination().isPresent()) {
                     decisions.giveUp(workload, GivenUp.INCOMPLETE);
                 }
@@ -82,7 +83,13 @@ final class Unclaimed {
     /** Stops what is held beyond limits that hold for what runs, too. */
     private void drain() {
         for (QuotaNode node : dueToDrain()) {
-            new Excess(books.cluster()).of(node).forEach(eviction -> decisions.evict(eviction, Optional.empty()));
+            new Excess(books.cluster()).of(node).forEach(this::evict);
+        }
+    }
+
+    private void evict(Room.Eviction eviction) {
+        if (decisions.mayEvict(eviction.holder().id())) {
+            decisions.evict(eviction, Optional.empty());
         }
     }
 
@@ -109,7 +116,7 @@ final class Unclaimed {
             if (stops) {
                 new Excess(books.cluster())
                         .ofClosed(space.pool().id())
-                        .forEach(eviction -> decisions.evict(eviction, Optional.empty()));
+                        .forEach(this::evict);
             }
         }
     }
@@ -123,7 +130,7 @@ final class Unclaimed {
                     if (meter.counts(space.pool().id())) {
                         new Excess(books.cluster())
                                 .ofBudget(space.pool().id(), meter)
-                                .forEach(eviction -> decisions.evict(eviction, Optional.empty()));
+                                .forEach(this::evict);
                     }
                 }
             }

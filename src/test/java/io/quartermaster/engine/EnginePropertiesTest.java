@@ -6,8 +6,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of work in every cell, over random cells and histories. A failure names its seed. */
@@ -78,6 +80,55 @@ class EnginePropertiesTest {
                 }
             }
         });
+    }
+
+    @Test
+    void aPlanNeverEvictsOrMovesWhatItStarts() {
+        Counts judged = new Counts();
+        RandomCells.forEach(seed -> {
+            RandomCell cell = RandomCell.ofVictimsThatVary(seed);
+            for (int event = 0; event < 4 * RandomCells.EVENTS; event++) {
+                cell.happen();
+                List<Decision> decisions = cell.plan().decisions();
+                Set<WorkloadId> started = started(decisions);
+                Set<WorkloadId> evicted = evicted(decisions);
+                judged.plans += started.isEmpty() || evicted.isEmpty() ? 0 : 1;
+                judged.withNominated += evicted.isEmpty() || !startsNominated(decisions) ? 0 : 1;
+                started.retainAll(evicted);
+                assertThat(started).as("%s", decisions).isEmpty();
+            }
+        });
+        System.out.println("plans that start some work and evict other work: " + judged.plans + ", of which "
+                + judged.withNominated + " start work on a nomination");
+        assertThat(judged.plans).isGreaterThan(RandomCells.count());
+        assertThat(judged.withNominated).isGreaterThan(RandomCells.count() / 4);
+    }
+
+    /** Plans in which a property could have failed. */
+    private static final class Counts {
+        private int plans;
+        private int withNominated;
+    }
+
+    private static Set<WorkloadId> started(List<Decision> decisions) {
+        return decisions.stream()
+                .filter(decision -> decision instanceof Decision.Start || decision instanceof Decision.Grow)
+                .map(Decision::workload)
+                .collect(Collectors.toSet());
+    }
+
+    private static Set<WorkloadId> evicted(List<Decision> decisions) {
+        return decisions.stream()
+                .filter(decision -> decision instanceof Decision.Preempt || decision instanceof Decision.Shrink)
+                .map(Decision::workload)
+                .collect(Collectors.toSet());
+    }
+
+    private static boolean startsNominated(List<Decision> decisions) {
+        return decisions.stream()
+                .anyMatch(decision -> decision instanceof Decision.Start start
+                                && start.rule() == Decision.Rule.NOMINATED
+                        || decision instanceof Decision.Grow grow && grow.rule() == Decision.Rule.NOMINATED);
     }
 
     @Test

@@ -34,6 +34,7 @@ final class RandomCell {
     private final RandomTerms terms;
     private final List<QuotaPath> paths;
     private final boolean wholeUnits;
+    private final boolean victimsVary;
     private int submitted;
 
     RandomCell(long seed) {
@@ -44,12 +45,15 @@ final class RandomCell {
     private enum Kind {
         ANY,
         WITHOUT_BUDGETS,
-        WHOLE_UNITS
+        WHOLE_UNITS,
+        /** Some victims leave before their deadline, and some after it. */
+        VICTIMS_VARY
     }
 
     private RandomCell(Random random, Function<Random, RandomTerms> randomTerms, Kind kind) {
         this.random = random;
         this.wholeUnits = kind == Kind.WHOLE_UNITS;
+        this.victimsVary = kind == Kind.VICTIMS_VARY;
         terms = randomTerms.apply(random);
         settings = terms.settings;
         pools = terms.pools;
@@ -83,6 +87,11 @@ final class RandomCell {
     /** A cell in which what happens to one concerns few others. */
     static RandomCell ofThoseWhoLeaveOthersAlone(long seed) {
         return new RandomCell(new Random(seed), RandomTerms::whichLeaveOthersAlone, Kind.WITHOUT_BUDGETS);
+    }
+
+    /** A cell whose victims leave one by one, some before their deadline and some after it. */
+    static RandomCell ofVictimsThatVary(long seed) {
+        return new RandomCell(new Random(seed), RandomTerms::withGraceAndPatience, Kind.VICTIMS_VARY);
     }
 
     boolean chance(int oneIn) {
@@ -340,12 +349,12 @@ final class RandomCell {
                     case WorkloadState.Phase.Running running -> {}
                     case WorkloadState.Phase.Incomplete incomplete -> {}
                     case WorkloadState.Phase.Stopping stopping -> {
-                        if (stopping.deadlineMillis() <= nowMillis) {
+                        if (leaves(stopping.deadlineMillis())) {
                             set(workload.withState(WorkloadState.waitingAgain(nowMillis, pausedOn(workload, holding))));
                         }
                     }
                     case WorkloadState.Phase.Shrinking shrinking -> {
-                        if (shrinking.deadlineMillis() <= nowMillis) {
+                        if (leaves(shrinking.deadlineMillis())) {
                             set(workload.withState(
                                     holding.without(shrinking.workers(), new WorkloadState.Phase.Running())));
                         }
@@ -353,6 +362,10 @@ final class RandomCell {
                 }
             }
         }
+    }
+
+    private boolean leaves(long deadlineMillis) {
+        return victimsVary ? chance(deadlineMillis <= nowMillis ? 2 : 4) : deadlineMillis <= nowMillis;
     }
 
     /** Some victims leave their processes behind, and can only go on where these are. */

@@ -9,6 +9,11 @@ final class RandomCells {
 
     private RandomCells() {}
 
+    /** Over how many cells a property is tried. */
+    static int count() {
+        return CELLS;
+    }
+
     /** Tries a property with the seed of each; a failure names it. */
     static void forEach(LongConsumer property) {
         for (long seed = 0; seed < CELLS; seed++) {

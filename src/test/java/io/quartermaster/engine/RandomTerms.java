@@ -51,6 +51,19 @@ final class RandomTerms {
         return terms;
     }
 
+    /** With a grace and with backfill reservations. */
+    static RandomTerms withGraceAndPatience(Random random) {
+        Settings settings = randomSettings(random, false)
+                .but()
+                .graceMillis(4_000)
+                .patienceMillis(OptionalLong.of(1_000L * random.nextInt(6)))
+                .settings();
+        RandomTerms terms = new RandomTerms(random, settings, random.nextBoolean());
+        terms.randomPools();
+        terms.randomQuotas();
+        return terms;
+    }
+
     /** One counted pool, nothing reserved twice. */
     static RandomTerms ofWholeUnits(Random random) {
         RandomTerms terms = new RandomTerms(random, Settings.DEFAULT, false);

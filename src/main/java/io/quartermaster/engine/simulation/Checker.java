@@ -2,9 +2,11 @@ package io.quartermaster.engine.simulation;
 
 import io.quartermaster.engine.Allocation;
 import io.quartermaster.engine.Amounts;
+import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.Node;
 import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.Reason;
 import io.quartermaster.engine.Wait;
@@ -36,6 +38,26 @@ final class Checker {
                     .ifPresent(text -> failures.add("at " + Amounts.decimal(expectation.atMillis()) + "s: " + text));
         }
         return failures;
+    }
+
+    /** A sentence for each workload that a plan starts, in whole or in part, and evicts or moves as well. */
+    static List<String> failures(Plan plan) {
+        SortedSet<WorkloadId> started = new TreeSet<>();
+        SortedSet<WorkloadId> both = new TreeSet<>();
+        for (Decision decision : plan.decisions()) {
+            switch (decision) {
+                case Decision.Start start -> started.add(start.workload());
+                case Decision.Grow grow -> started.add(grow.workload());
+                case Decision.Preempt preempt -> both.add(preempt.workload());
+                case Decision.Shrink shrink -> both.add(shrink.workload());
+                case Decision.Nominate nominate -> {}
+                case Decision.Denominate denominate -> {}
+            }
+        }
+        both.retainAll(started);
+        return both.stream()
+                .map(workload -> "at " + Amounts.decimal(plan.nowMillis()) + "s: one plan starts and evicts " + workload)
+                .toList();
     }
 
     private Optional<String> failure(Expectation.Claim claim) {

@@ -184,6 +184,7 @@ public final class Simulation {
         for (int i = 0; i < plans; i++) {
             Iterator<DecisionReceipt> receipts = receipts(now);
             Plan plan = shell.plan(now, decision -> take(decision, now, receipts));
+            failures.addAll(Checker.failures(plan));
             nextPlanAt = plan.nextPlanAtMillis();
             if (plan.decisions().isEmpty()) {
                 return true;
