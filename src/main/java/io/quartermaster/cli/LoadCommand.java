@@ -121,6 +121,7 @@ final class LoadCommand implements Callable<Integer> {
         command.addAll(Installation.launch(List.of(
                 "-Xmx512m",
                 "-Dquartermaster.load.ceiling=true",
+                "-Dquartermaster.dispatch.simulate-counted-pools=true",
                 "-Dquartermaster.workloads.submissions-per-second=1000000",
                 "-Dquartermaster.workloads.submission-burst=1000000")));
         command.addAll(List.of("up", "--data-dir", folder.path().toString()));

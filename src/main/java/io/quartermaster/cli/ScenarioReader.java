@@ -144,8 +144,10 @@ final class ScenarioReader {
                     true);
             Optional<Hours> hours = section.section("hours").map(ScenarioReader::hours);
             long waitMillis = section.duration("wait-before-preempting").orElse(0);
-            Pool kept =
+            boolean executor = section.flag("executor").orElse(true);
+            Pool waiting =
                     section.made(() -> hours.map(pool::withHours).orElse(pool).waitingBeforePreempting(waitMillis));
+            Pool kept = executor ? waiting : waiting.withoutExecutor();
             if (count.isPresent() && (most.isPresent() || section.has("nodes"))) {
                 throw section.error("a pool has a capacity or nodes, not both");
             }
@@ -185,6 +187,8 @@ final class ScenarioReader {
             String model = section.text("gpu-model").orElse("");
             long memoryMiB = section.memory("gpu-memory").orElse(0);
             boolean mig = section.flag("mig").orElse(false);
+            boolean schedulable = section.flag("schedulable").orElse(true);
+            Optional<String> onlyTenant = section.text("only-tenant");
             List<Device> devices = new ArrayList<>();
             for (int index = 0; index < gpus; index++) {
                 devices.add(new Device(index, model, memoryMiB, mig));
@@ -196,7 +200,7 @@ final class ScenarioReader {
             for (String name : names) {
                 NodeId id = new NodeId(name);
                 var node = new io.quartermaster.engine.Node(
-                        id, pool, true, true, devices, cpuMilli, memory, labels, topology);
+                        id, pool, true, schedulable, devices, cpuMilli, memory, labels, topology, onlyTenant);
                 if (nodes.put(id, node) != null) {
                     throw section.error("node '" + name + "' is given twice");
                 }

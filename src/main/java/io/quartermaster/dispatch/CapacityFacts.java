@@ -16,8 +16,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -37,27 +39,35 @@ final class CapacityFacts {
 
         /** The node once its having been given up is taken back. */
         NodeFact takenBack() {
-            Node up = new Node(
-                    node.id(),
-                    node.pool(),
-                    true,
-                    node.schedulable(),
-                    node.devices(),
-                    node.cpuMilli(),
-                    node.memoryMiB(),
-                    node.labels(),
-                    node.topology());
-            return new NodeFact(id, name, cluster, up, retired, pauses, false);
+            return new NodeFact(id, name, cluster, node.notDown(), retired, pauses, false);
+        }
+    }
+
+    /** A pool without nodes is not said to lack an executor: it lacks nodes. */
+    private static final String POOLS = """
+            select p.*, coalesce((select bool_or(k.kind in ('agent', 'simulated')) from node n join cluster k on k.id = n.cluster_id
+                                   where n.pool_id = p.id and n.retired_at is null), true) as connected
+              from pool p where $1::uuid[] is null or p.id = any($1) order by p.name
+            """;
+
+    /** In which pools something runs work. */
+    enum Executors {
+        /** Those with a node of a cluster whose kind is connected. */
+        AGENTS,
+        /** And those that are a plain count, as if something ran there. */
+        AGENTS_AND_COUNTS;
+
+        static Executors of(DispatchConfig config) {
+            return config.simulateCountedPools() ? AGENTS_AND_COUNTS : AGENTS;
         }
     }
 
     private CapacityFacts() {}
 
-    static List<PoolFact> pools(SystemTransaction transaction, UUID @Nullable [] only) {
+    static List<PoolFact> pools(SystemTransaction transaction, Executors executors, UUID @Nullable [] only) {
         List<PoolFact> facts = new ArrayList<>();
         SetAsideWork setAside = SetAsideWork.read(transaction);
-        for (Row row : transaction.run(
-                "select * from pool where $1::uuid[] is null or id = any($1) order by name", (Object) only)) {
+        for (Row row : transaction.run(POOLS, (Object) only)) {
             PoolId id = new PoolId(row.getString("name"));
             Long count = row.getLong("capacity_milli");
             Pool plain = count == null
@@ -72,14 +82,27 @@ final class CapacityFacts {
                             List.of(row.getArrayOfStrings("topology_levels")),
                             true)
                     .waitingBeforePreempting(row.getLong("wait_before_preempting_ms"));
+            boolean runs = count == null ? row.getBoolean("connected") : executors == Executors.AGENTS_AND_COUNTS;
+            Pool known = runs ? pool : pool.withoutExecutor();
             facts.add(new PoolFact(
                     row.getUUID("id"),
                     PoolHours.stored(row.getJsonObject("hours"))
-                            .map(pool::withHours)
-                            .orElse(pool),
+                            .map(known::withHours)
+                            .orElse(known),
                     row.getOffsetDateTime("retired_at") != null));
         }
         return facts;
+    }
+
+    /** The pools of some nodes. */
+    static Set<UUID> poolsOf(SystemTransaction transaction, Set<UUID> nodes) {
+        Set<UUID> pools = new TreeSet<>();
+        if (!nodes.isEmpty()) {
+            transaction
+                    .run("select distinct pool_id from node where id = any($1)", (Object) CellReader.array(nodes))
+                    .forEach(row -> pools.add(row.getUUID("pool_id")));
+        }
+        return pools;
     }
 
     static List<NodeFact> nodes(SystemTransaction transaction, OffsetDateTime stamp, UUID @Nullable [] only) {

@@ -1,5 +1,6 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.CapacityFacts.Executors;
 import io.quartermaster.dispatch.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.CapacityFacts.PoolFact;
 import io.quartermaster.engine.Change;
@@ -34,8 +35,8 @@ record CellFacts(
         List<WorkloadRecord> workloads) {
 
     /** @param stamp nodes whose lease ended before it are down */
-    static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp) {
-        return read(transaction, cell, stamp, Extent.ALL);
+    static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp, Executors executors) {
+        return read(transaction, cell, stamp, executors, Extent.ALL);
     }
 
     /** Which part of what is stored. */
@@ -76,10 +77,11 @@ record CellFacts(
         }
     }
 
-    static CellFacts read(SystemTransaction transaction, String cell, OffsetDateTime stamp, Extent extent) {
+    static CellFacts read(
+            SystemTransaction transaction, String cell, OffsetDateTime stamp, Executors executors, Extent extent) {
         boolean allPools = QuotaFacts.anyCountsAllPools(transaction);
         return new CellFacts(
-                CapacityFacts.pools(transaction, null),
+                CapacityFacts.pools(transaction, executors, null),
                 CapacityFacts.nodes(transaction, stamp, null),
                 allPools,
                 QuotaFacts.read(transaction, stamp, extent.of(everyTenant(transaction)), allPools),

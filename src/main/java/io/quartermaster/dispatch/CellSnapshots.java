@@ -37,7 +37,7 @@ public class CellSnapshots {
             return now.getLong("workloads") > mostWorkloads
                     ? Optional.empty()
                     : Optional.of(new CellSnapshot(
-                            CellFacts.read(transaction, config.cell(), stamp),
+                            CellFacts.read(transaction, config.cell(), stamp, CapacityFacts.Executors.of(config)),
                             EngineSettings.of(config),
                             CellReader.millis(stamp)));
         });

@@ -78,6 +78,13 @@ interface DispatchConfig {
     @WithDefault("0s")
     Duration entryPenalty();
 
+    /**
+     * Whether work starts in a pool that is a plain count, although no executor runs it there: it is bound and metered, and nothing happens. For
+     * load runs and tests only. Without it such work waits with the reason {@code NO_EXECUTOR}.
+     */
+    @WithDefault("false")
+    boolean simulateCountedPools();
+
     /** How often waiting work, GPUs and agents are counted for the metrics. */
     @WithDefault("10s")
     Duration gaugesInterval();

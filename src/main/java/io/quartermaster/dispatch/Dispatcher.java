@@ -207,6 +207,7 @@ public class Dispatcher {
                         fence.get(),
                         config.cell(),
                         settings,
+                        CapacityFacts.Executors.of(config),
                         config.reasonsPerPlan(),
                         config.pausedFor().toMillis());
                 rebuilds.increment();

@@ -1,5 +1,6 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.CapacityFacts.Executors;
 import io.quartermaster.dispatch.CellFacts.Extent;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.SystemTransaction;
@@ -113,7 +114,8 @@ final class Examination {
     private boolean canPlan(long epoch, Extent extent) {
         try {
             return fenced(epoch, (tx, fence) -> {
-                        Leader.rehearse(tx, fence, config.cell(), EngineSettings.of(config), extent);
+                        Leader.rehearse(
+                                tx, fence, config.cell(), EngineSettings.of(config), Executors.of(config), extent);
                         return true;
                     })
                     .isPresent();

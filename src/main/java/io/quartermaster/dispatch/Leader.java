@@ -1,5 +1,6 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.CapacityFacts.Executors;
 import io.quartermaster.dispatch.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.CapacityFacts.PoolFact;
 import io.quartermaster.dispatch.WorkloadRecord.Binding;
@@ -62,6 +63,7 @@ final class Leader {
     private final KeptPastUse pastUse = new KeptPastUse();
     private final PendingReasons reasons;
     private final long pausedForMillis;
+    private final Executors executors;
     private boolean allPools;
     private boolean anySetAside;
 
@@ -90,8 +92,9 @@ final class Leader {
             OptionalLong nextPlanMillis,
             boolean more) {}
 
-    private Leader(String cell, Settings settings, int reasonsPerPlan, long pausedForMillis) {
+    private Leader(String cell, Settings settings, Executors executors, int reasonsPerPlan, long pausedForMillis) {
         this.cell = cell;
+        this.executors = executors;
         this.pausedForMillis = pausedForMillis;
         this.engine = new Engine(settings);
         this.reasons = new PendingReasons(reasonsPerPlan);
@@ -103,15 +106,22 @@ final class Leader {
             Fence fence,
             String cell,
             Settings settings,
+            Executors executors,
             int reasonsPerPlan,
             long pausedForMillis) {
-        return build(transaction, fence, cell, settings, reasonsPerPlan, pausedForMillis, CellFacts.Extent.ALL);
+        return build(
+                transaction, fence, cell, settings, executors, reasonsPerPlan, pausedForMillis, CellFacts.Extent.ALL);
     }
 
     /** Makes a plan with a part of what is stored, and throws it away: to see whether it can be made at all. Writes nothing. */
     static void rehearse(
-            SystemTransaction transaction, Fence fence, String cell, Settings settings, CellFacts.Extent extent) {
-        Leader leader = build(transaction, fence, cell, settings, 1, 0, extent);
+            SystemTransaction transaction,
+            Fence fence,
+            String cell,
+            Settings settings,
+            Executors executors,
+            CellFacts.Extent extent) {
+        Leader leader = build(transaction, fence, cell, settings, executors, 1, 0, extent);
         Plan plan = leader.engine.plan(fence.stampMillis());
         leader.translate(
                 plan, new PlanRows(fence), fence, missing(new CellReader(transaction), plan, Map.of(), Map.of()));
@@ -122,11 +132,12 @@ final class Leader {
             Fence fence,
             String cell,
             Settings settings,
+            Executors executors,
             int reasonsPerPlan,
             long pausedForMillis,
             CellFacts.Extent extent) {
-        Leader leader = new Leader(cell, settings, reasonsPerPlan, pausedForMillis);
-        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp(), extent);
+        Leader leader = new Leader(cell, settings, executors, reasonsPerPlan, pausedForMillis);
+        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp(), executors, extent);
         List<Change> changes = new ArrayList<>();
         stored.pools().forEach(pool -> leader.pool(pool, changes));
         stored.nodes().forEach(node -> {
@@ -327,8 +338,11 @@ final class Leader {
 
     private void capacity(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
         Set<UUID> changedPools = batch.uuids(Inbox.Kind.POOL);
+        // Whether something runs work in a pool depends on its nodes.
+        changedPools.addAll(CapacityFacts.poolsOf(transaction, batch.uuids(Inbox.Kind.NODE)));
         if (!changedPools.isEmpty()) {
-            CapacityFacts.pools(transaction, CellReader.array(changedPools)).forEach(pool -> pool(pool, changes));
+            CapacityFacts.pools(transaction, executors, CellReader.array(changedPools))
+                    .forEach(pool -> pool(pool, changes));
         }
         Set<UUID> changedNodes = batch.uuids(Inbox.Kind.NODE);
         changedNodes.addAll(heardAgain);

@@ -177,8 +177,16 @@ final class UnmetReservations {
 
     private static boolean isNoRoom(Reason.Code code) {
         return switch (code) {
-            case HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
-            case SUSPENDED, CLOSED, BUDGET, NOMINATED, NO_SUCH_NODE, LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE -> false;
+            case NODES_CLOSED, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
+            case SUSPENDED,
+                    NO_EXECUTOR,
+                    CLOSED,
+                    BUDGET,
+                    NOMINATED,
+                    NO_SUCH_NODE,
+                    LIMIT,
+                    OVER_QUOTA_OFF,
+                    NOT_PREEMPTIBLE -> false;
         };
     }
 

@@ -124,7 +124,7 @@ final class Books {
                         .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT)
                         .isPresent();
         boolean closesBefore = inMillis > 0 && closes.isPresent() && closes.getAsLong() <= startMillis;
-        return pool.open()
+        return pool.takesWork()
                 && !closesBefore
                 && (!stopsWork
                         || (maxRuntimeMillis.isPresent()

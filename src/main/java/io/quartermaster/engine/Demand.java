@@ -34,7 +34,7 @@ final class Demand {
         this.wishes = new Wishes(facts, books);
         this.doorsClose = !books.cluster().meters().isEmpty()
                 || facts.pools().values().stream()
-                        .anyMatch(pool -> !pool.open() || pool.hours().isPresent());
+                        .anyMatch(pool -> !pool.takesWork() || pool.hours().isPresent());
     }
 
     /** What was counted of a line, and where. */
@@ -96,7 +96,7 @@ final class Demand {
             Books.remaining(holding).ifPresent(keeps -> numbers.addAll(Books.numbers(keeps)));
         }
         return wishes.space(place.pool())
-                .filter(space -> space.pool().open())
+                .filter(space -> space.pool().takesWork())
                 .map(space -> new Beyond(leaves(space, workload), gpuMilliBeyond(numbers, shape, space)))
                 .filter(beyond -> beyond.gpuMilli() > 0 && !beyond.leaves().isEmpty());
     }

@@ -5,7 +5,6 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Meter;
-import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -108,42 +107,66 @@ final class Explainer {
 
     private Finding find(Line line, Wish wish, Turn turn) {
         QuotaPath path = line.key().path();
-        boolean open = wish.isOpen();
-        return switch (facts.standing(path)) {
-            case SUSPENDED -> Finding.of(Reason.Code.SUSPENDED, facts.suspended(path));
-            case BUDGET_USED_UP -> open ? Finding.of(Reason.Code.BUDGET, path) : Finding.of(Reason.Code.CLOSED);
-            case GOOD -> open ? ofBudgets(line, wish, turn) : Finding.of(Reason.Code.CLOSED);
-        };
-    }
-
-    private Finding ofBudgets(Line line, Wish wish, Turn turn) {
-        return wish.usedUp()
-                .map(meter -> Finding.of(Reason.Code.BUDGET, meter.path()))
-                .orElseGet(() -> find(line, wish, wish.ask(), turn));
-    }
-
-    private Finding find(Line line, Wish wish, Ask ask, Turn turn) {
-        Optional<QuotaNode> closed = ask.path().stream()
-                .filter(node -> node.fitsFromMillis(ask.gpuMilli()).isPresent())
-                .findFirst();
-        if (closed.isPresent()) {
-            return Finding.closedUntil(
-                    closed.get().path(),
-                    closed.get().fitsFromMillis(ask.gpuMilli()).getAsLong());
+        Change.Standing standing = facts.standing(path);
+        if (standing == Change.Standing.SUSPENDED) {
+            return Finding.of(Reason.Code.SUSPENDED, facts.suspended(path));
         }
+        if (!wish.space().pool().hasExecutor()) {
+            return Finding.of(Reason.Code.NO_EXECUTOR);
+        }
+        return ofHours(wish)
+                .or(() -> ofBudgets(path, standing, wish))
+                .or(() -> ofNodes(line, wish))
+                .or(() -> ofQuotas(wish.ask()))
+                .orElseGet(() -> ofRoom(line, wish, turn));
+    }
+
+    /** Of the pool, or of a capacity reservation. */
+    private static Optional<Finding> ofHours(Wish wish) {
+        if (!wish.isOpen()) {
+            return Optional.of(Finding.of(Reason.Code.CLOSED));
+        }
+        long gpuMilli = wish.ask().gpuMilli();
+        return wish.ask().path().stream()
+                .filter(node -> node.fitsFromMillis(gpuMilli).isPresent())
+                .findFirst()
+                .map(node -> Finding.closedUntil(
+                        node.path(), node.fitsFromMillis(gpuMilli).getAsLong()));
+    }
+
+    private static Optional<Finding> ofBudgets(QuotaPath path, Change.Standing standing, Wish wish) {
+        return standing == Change.Standing.BUDGET_USED_UP
+                ? Optional.of(Finding.of(Reason.Code.BUDGET, path))
+                : wish.usedUp().map(meter -> Finding.of(Reason.Code.BUDGET, meter.path()));
+    }
+
+    private Optional<Finding> ofNodes(Line line, Wish wish) {
         if (!wishes.couldEverStart(line, wish)) {
-            return Finding.of(Reason.Code.NO_SUCH_NODE);
+            return Optional.of(Finding.of(Reason.Code.NO_SUCH_NODE));
         }
-        Optional<Admission.Hit> hit = Admission.atOnce(ask);
-        if (hit.isPresent() && hit.get().bound() != Admission.Bound.CAPACITY) {
-            return Finding.of(hit.get());
-        }
+        return wishes.isOnlyForClosedNodes(line, wish)
+                ? Optional.of(Finding.of(Reason.Code.NODES_CLOSED))
+                : Optional.empty();
+    }
+
+    private static Optional<Finding> ofQuotas(Ask ask) {
+        return Admission.firstAtOnce(ask)
+                .filter(hit -> hit.bound() != Admission.Bound.CAPACITY)
+                .map(Finding::of);
+    }
+
+    /** Of the room that there is, once nothing else is in the way. */
+    private Finding ofRoom(Line line, Wish wish, Turn turn) {
+        Ask ask = wish.ask();
         if (turn == Turn.OF_THOSE_BEFORE_IT) {
             return Finding.of(Reason.Code.BEHIND);
         }
         boolean wouldFit = Admission.ignoringPromises(ask).isEmpty() && fitsIgnoringPromises(line, wish);
         if (wouldFit) {
             return Finding.of(Reason.Code.BEHIND);
+        }
+        if (Admission.atOnce(ask).isEmpty() && wouldFitIfNodesWereOpen(line, wish)) {
+            return Finding.of(Reason.Code.NODES_CLOSED);
         }
         boolean tooFew = free(line, wish.space(), Horizon.AT_ONCE) < ask.gpuMilli();
         return Finding.of(tooFew ? Reason.Code.NO_CAPACITY : Reason.Code.FRAGMENTED);
@@ -155,6 +178,12 @@ final class Explainer {
                 .only()
                 .map(node -> space.freeGpuMilli(node, horizon))
                 .orElseGet(() -> space.freeGpuMilli(horizon));
+    }
+
+    private boolean wouldFitIfNodesWereOpen(Line line, Wish wish) {
+        return wish.kind().isPresent()
+                ? wish.kind().get().wouldFitIfNodesWereOpen()
+                : wish.space().wouldFitIfNodesWereOpen(wishes.request(line));
     }
 
     private boolean fitsIgnoringPromises(Line line, Wish wish) {
@@ -176,6 +205,7 @@ final class Explainer {
                 line.key().only().isPresent() ? Said.Where.ITS_OWN_NODE : Said.Where.ANYWHERE);
         return switch (finding.code()) {
             case SUSPENDED -> said.suspended(finding.path().orElseThrow());
+            case NO_EXECUTOR -> said.noExecutor();
             case CLOSED ->
                 finding.path()
                         .map(path -> said.closedTo(path, finding.opensAtMillis().orElseThrow()))
@@ -185,6 +215,7 @@ final class Explainer {
                         finding.path().orElseThrow(),
                         wish.usedUp().filter(Meter::isLeft).isPresent());
             case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
+            case NODES_CLOSED -> said.nodesClosed();
             case BEHIND ->
                 turn == Turn.OF_THOSE_BEFORE_IT
                         ? said.notItsTurn()

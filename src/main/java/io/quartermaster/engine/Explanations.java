@@ -17,6 +17,7 @@ final class Explanations {
     private final Wishes wishes;
     private final Explainer explainer;
     private final BitSet fits = new BitSet();
+    private final BitSet fitsIfOpen = new BitSet();
     private final BitSet lacksRoom = new BitSet();
     private final BitSet lacksCapacity = new BitSet();
     private int kindsSeen;
@@ -95,6 +96,7 @@ final class Explanations {
             int number = kind.number();
             changed.set(number, number >= kindsSeen);
             changed.set(number, changed.get(number) | update(fits, number, kind.fitsIgnoringPromises()));
+            changed.set(number, changed.get(number) | update(fitsIfOpen, number, kind.wouldFitIfNodesWereOpen()));
             changed.set(number, changed.get(number) | update(lacksRoom, number, kind.lacksRoom()));
             changed.set(number, changed.get(number) | update(lacksCapacity, number, kind.lacksCapacity(When.NOW)));
         }

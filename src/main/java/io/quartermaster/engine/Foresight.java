@@ -93,14 +93,16 @@ final class Foresight {
     private static boolean isCurable(Reason reason) {
         return switch (reason.code()) {
             case LIMIT, OVER_QUOTA_OFF, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
-            case NOT_PREEMPTIBLE, NO_SUCH_NODE, NOMINATED, BUDGET, CLOSED, SUSPENDED -> false;
+            case NOT_PREEMPTIBLE, NODES_CLOSED, NO_SUCH_NODE, NOMINATED, BUDGET, CLOSED, NO_EXECUTOR, SUSPENDED ->
+                false;
         };
     }
 
     private static boolean isRoom(Reason reason) {
         return reason.code() == Reason.Code.NO_CAPACITY
                 || reason.code() == Reason.Code.FRAGMENTED
-                || reason.code() == Reason.Code.BEHIND;
+                || reason.code() == Reason.Code.BEHIND
+                || reason.code() == Reason.Code.NODES_CLOSED;
     }
 
     /** Of its tenant: those under the path whose bound is in the way, or all in the pool. */
@@ -204,7 +206,15 @@ final class Foresight {
                         .filter(missing -> missing > 0)
                         .map(missing ->
                                 new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), missing));
-            case SUSPENDED, CLOSED, BUDGET, NOMINATED, NO_SUCH_NODE, HELD_FOR_OTHERS, BEHIND -> Optional.empty();
+            case SUSPENDED,
+                    NO_EXECUTOR,
+                    CLOSED,
+                    BUDGET,
+                    NOMINATED,
+                    NO_SUCH_NODE,
+                    NODES_CLOSED,
+                    HELD_FOR_OTHERS,
+                    BEHIND -> Optional.empty();
         };
     }
 

@@ -10,6 +10,8 @@ public enum GivenUp {
     HELD,
     /** Its tenant or group is suspended, or its GPU-hours are used up. */
     SUSPENDED,
+    /** Nothing runs work in the pool. */
+    NO_EXECUTOR,
     /** The pool is closed to it. */
     CLOSED,
     /** The devices are not there any more, or not for it. */

@@ -33,6 +33,9 @@ final class Lapses {
         if (facts.standing(workload.path()) != Change.Standing.GOOD) {
             return Optional.of(GivenUp.SUSPENDED);
         }
+        if (!space.pool().hasExecutor()) {
+            return Optional.of(GivenUp.NO_EXECUTOR);
+        }
         if (!isOpen(workload, space.pool())) {
             return Optional.of(GivenUp.CLOSED);
         }
@@ -59,11 +62,11 @@ final class Lapses {
         return Optional.empty();
     }
 
-    /** Who runs, or only moves, may be where it is to be as long as the pool is open. */
+    /** Who runs, or only moves, may be where it is to be as long as the pool takes work. */
     private boolean isOpen(Workload workload, Pool pool) {
         return workload.state() instanceof WorkloadState.Waiting
                 ? books.isOpen(pool, 0, workload.preemptible(), workload.maxRuntimeMillis())
-                : pool.open();
+                : pool.takesWork();
     }
 
     /** What a kept place counts as. */

@@ -2,6 +2,7 @@ package io.quartermaster.engine;
 
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -15,6 +16,7 @@ import java.util.TreeMap;
  * @param cpuMilli thousandths of a core; absent = not limiting
  * @param memoryMiB main memory; absent = not limiting
  * @param topology the domains it lies in, the widest first; as many as the pool has levels, or fewer
+ * @param onlyTenant the one tenant whose work may start on it; absent = any. What runs on it stays.
  */
 public record Node(
         NodeId id,
@@ -25,7 +27,8 @@ public record Node(
         OptionalLong cpuMilli,
         OptionalLong memoryMiB,
         SortedMap<String, String> labels,
-        List<String> topology) {
+        List<String> topology,
+        Optional<String> onlyTenant) {
 
     public Node {
         devices = List.copyOf(devices);
@@ -38,14 +41,57 @@ public record Node(
         }
     }
 
+    /** A node that takes work of every tenant. */
+    public Node(
+            NodeId id,
+            PoolId pool,
+            boolean up,
+            boolean schedulable,
+            List<Device> devices,
+            OptionalLong cpuMilli,
+            OptionalLong memoryMiB,
+            SortedMap<String, String> labels,
+            List<String> topology) {
+        this(id, pool, up, schedulable, devices, cpuMilli, memoryMiB, labels, topology, Optional.empty());
+    }
+
+    /** Whether an open node would take work of a tenant. */
+    public boolean takesWorkOf(String tenant) {
+        return onlyTenant.isEmpty() || onlyTenant.get().equals(tenant);
+    }
+
     /** The same node as if nothing were wrong with it. */
     public Node upAndSchedulable() {
-        return new Node(id, pool, true, true, devices, cpuMilli, memoryMiB, labels, topology);
+        return with(true, true, onlyTenant);
     }
 
     /** The same node, lost. */
     public Node down() {
-        return new Node(id, pool, false, schedulable, devices, cpuMilli, memoryMiB, labels, topology);
+        return with(false, schedulable, onlyTenant);
+    }
+
+    /** The same node, not lost. */
+    public Node notDown() {
+        return with(true, schedulable, onlyTenant);
+    }
+
+    /** The same node, cordoned or not. */
+    public Node withSchedulable(boolean takesNewWork) {
+        return with(up, takesNewWork, onlyTenant);
+    }
+
+    /** The same node, which takes new work of one tenant only. */
+    public Node onlyFor(String tenant) {
+        return with(up, schedulable, Optional.of(tenant));
+    }
+
+    /** The same node, neither cordoned nor for one tenant only. */
+    public Node open() {
+        return with(up, true, Optional.empty());
+    }
+
+    private Node with(boolean nowUp, boolean nowSchedulable, Optional<String> tenant) {
+        return new Node(id, pool, nowUp, nowSchedulable, devices, cpuMilli, memoryMiB, labels, topology, tenant);
     }
 
     /**

@@ -12,6 +12,7 @@ import java.util.OptionalLong;
  * @param open false: nothing starts, what runs goes on
  * @param mix the work that it is meant for; absent = packing looks at what a node has left only
  * @param hours outside which it is not open either; absent = it always is
+ * @param hasExecutor false: nothing runs work in it, so nothing starts; what is held stays held
  * @param waitBeforePreemptingMillis nothing that runs in it is stopped for work that has waited less: so long it has a chance to grow
  */
 public record Pool(
@@ -24,7 +25,8 @@ public record Pool(
         boolean open,
         Optional<Mix> mix,
         Optional<Hours> hours,
-        long waitBeforePreemptingMillis) {
+        long waitBeforePreemptingMillis,
+        boolean hasExecutor) {
 
     public Pool {
         profileOrder = List.copyOf(profileOrder);
@@ -53,34 +55,56 @@ public record Pool(
                 open,
                 Optional.empty(),
                 Optional.empty(),
-                0);
+                0,
+                true);
     }
 
     /** The same pool, open at these hours only. */
     public Pool withHours(Hours kept) {
-        return with(open, mix, Optional.of(kept), waitBeforePreemptingMillis);
+        return with(open, mix, Optional.of(kept), waitBeforePreemptingMillis, hasExecutor);
     }
 
     /** The same pool, in which nothing is stopped for work that has waited less. */
     public Pool waitingBeforePreempting(long millis) {
-        return with(open, mix, hours, millis);
+        return with(open, mix, hours, millis, hasExecutor);
+    }
+
+    /** The same pool, in which nothing runs work. */
+    public Pool withoutExecutor() {
+        return with(open, mix, hours, waitBeforePreemptingMillis, false);
+    }
+
+    /** Whether new work may start in it, whatever its nodes say. */
+    public boolean takesWork() {
+        return open && hasExecutor;
     }
 
     /** The pool as it is at a moment: open or not. */
     Pool at(long millis) {
         return hours.isEmpty()
                 ? this
-                : with(open && hours.get().isOpenAt(millis), mix, hours, waitBeforePreemptingMillis);
+                : with(open && hours.get().isOpenAt(millis), mix, hours, waitBeforePreemptingMillis, hasExecutor);
     }
 
-    private Pool with(boolean nowOpen, Optional<Mix> work, Optional<Hours> kept, long waitMillis) {
+    private Pool with(
+            boolean nowOpen, Optional<Mix> work, Optional<Hours> kept, long waitMillis, boolean nowHasExecutor) {
         return new Pool(
-                id, capacity, placement, sharing, profileOrder, topologyLevels, nowOpen, work, kept, waitMillis);
+                id,
+                capacity,
+                placement,
+                sharing,
+                profileOrder,
+                topologyLevels,
+                nowOpen,
+                work,
+                kept,
+                waitMillis,
+                nowHasExecutor);
     }
 
     /** The same pool, meant for this work. */
     public Pool withMix(Mix work) {
-        return with(open, Optional.of(work), hours, waitBeforePreemptingMillis);
+        return with(open, Optional.of(work), hours, waitBeforePreemptingMillis, hasExecutor);
     }
 
     /** A pool of nodes with the defaults: packed, GPUs shared within one tenant, open. */

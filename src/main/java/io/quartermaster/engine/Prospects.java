@@ -25,7 +25,10 @@ final class Prospects {
     boolean canEverRun(Line line) {
         for (Wish wish : wishes.of(line)) {
             Ask least = wishes.least(line, wish).ask();
-            if (wishes.couldEverStart(line, wish) && mayEver(least) && !lastsTooLong(line, wish)) {
+            if (wish.space().pool().hasExecutor()
+                    && wishes.couldEverStart(line, wish)
+                    && mayEver(least)
+                    && !lastsTooLong(line, wish)) {
                 return true;
             }
         }

@@ -24,12 +24,13 @@ public record Reason(
     public record Numbers(long requestedGpuMilli, long usedGpuMilli, OptionalLong boundGpuMilli, long freeGpuMilli) {}
 
     /**
-     * The kinds of reasons. Per pool the first that applies is given: the first five in this order before all others,
-     * then the rest as listed.
+     * The kinds of reasons. Per pool the first that applies is given, in this order.
      */
     public enum Code {
         /** The tenant is suspended. */
         SUSPENDED,
+        /** Nothing runs work in the pool: a plain count without an executor, or a kind of cluster that is not connected. */
+        NO_EXECUTOR,
         /** Outside the pool's or reservation's hours. */
         CLOSED,
         /** The group's or tenant's GPU-hours for the period are used up. */
@@ -38,6 +39,8 @@ public record Reason(
         NOMINATED,
         /** Even with every known node up and empty the pool could not take it: it never will run. */
         NO_SUCH_NODE,
+        /** It would fit, but the nodes that could take it are cordoned, drained, in maintenance, or for one other tenant only. */
+        NODES_CLOSED,
         /** A node of its path would pass its limit. */
         LIMIT,
         /** Beyond what is reserved, and the policy allows no over-quota. */

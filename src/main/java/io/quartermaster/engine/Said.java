@@ -129,6 +129,24 @@ record Said(PoolId pool, long requested, long free, long used, Where where) {
                 "Fitting nodes are added, or a smaller shape is submitted.");
     }
 
+    Reason noExecutor() {
+        return ofPool(
+                Reason.Code.NO_EXECUTOR,
+                "Nothing runs work in pool " + pool + ": no executor is connected to it.",
+                "Submit to a queue that uses another pool, or have the operator connect a cluster that runs work to pool "
+                        + pool + ".");
+    }
+
+    Reason nodesClosed() {
+        return ofPool(
+                Reason.Code.NODES_CLOSED,
+                "The nodes of pool " + pool
+                        + " that could take it accept no new work of its tenant now: they are cordoned,"
+                        + " being drained or in maintenance, or they serve another tenant only.",
+                "Wait until the operator opens such a node of pool " + pool
+                        + ", or submit to a queue that uses another pool.");
+    }
+
     Reason behind(long freeNow) {
         return ofPool(
                 Reason.Code.BEHIND,

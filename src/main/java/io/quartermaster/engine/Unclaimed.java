@@ -114,9 +114,7 @@ final class Unclaimed {
                     .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT && !hours.isOpenAt(nowMillis))
                     .isPresent();
             if (stops) {
-                new Excess(books.cluster())
-                        .ofClosed(space.pool().id())
-                        .forEach(this::evict);
+                new Excess(books.cluster()).ofClosed(space.pool().id()).forEach(this::evict);
             }
         }
     }

@@ -22,6 +22,7 @@ final class Wish {
     private final LongPredicate openIn;
     private final List<Meter> meters;
     private @Nullable Boolean possible;
+    private @Nullable Boolean onlyForClosedNodes;
 
     /**
      * @param kind absent where the places asked for depend on who asks
@@ -119,6 +120,16 @@ final class Wish {
         if (known == null) {
             known = space.couldEver(request);
             possible = known;
+        }
+        return known;
+    }
+
+    /** Whether nodes that could take it are known, and all of them are closed to new work of its tenant. */
+    boolean isOnlyForClosedNodes(Request request) {
+        Boolean known = onlyForClosedNodes;
+        if (known == null) {
+            known = space.isOnlyForClosedNodes(request);
+            onlyForClosedNodes = known;
         }
         return known;
     }

@@ -144,7 +144,7 @@ final class Wishes {
     /** Who runs already may grow as long as the pool is open. */
     private boolean isOpen(Line line, Pool pool, long inMillis) {
         return line.surplus()
-                ? pool.open()
+                ? pool.takesWork()
                 : books.isOpen(
                         pool, inMillis, line.key().preemptible(), line.key().maxRuntimeMillis());
     }
@@ -157,6 +157,16 @@ final class Wishes {
     /** Whether the pool could take it with every known node up and empty. */
     boolean couldEver(Line line, Wish wish) {
         return wish.couldEver(request(line));
+    }
+
+    /** Whether nodes that could take it, or fewer GPUs that it would start with, are known, and all of them are closed to new work of its tenant. */
+    boolean isOnlyForClosedNodes(Line line, Wish wish) {
+        if (!wish.space().hasClosedNodes()) {
+            return false;
+        }
+        return line.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
+                ? wish.space().isOnlyForClosedNodes(fewer(line, whole.fewest()))
+                : wish.isOnlyForClosedNodes(request(line));
     }
 
     /** Whether the pool could take it, or fewer GPUs that it would start with, with every known node up and empty. */

@@ -59,7 +59,9 @@ final class HandLedCell implements AutoCloseable {
     Leader.Outcome cycle(Suspicion.Take take, Runnable meanwhile) {
         return database.run(CellRows.TIMEOUT, tx -> {
             Fence fence = Fence.take(tx, CELL, epoch, LEASE).orElseThrow();
-            Leader leading = leader == null ? Leader.build(tx, fence, CELL, settings, 500, PAUSED_FOR_MILLIS) : leader;
+            Leader leading = leader == null
+                    ? Leader.build(tx, fence, CELL, settings, CapacityFacts.Executors.AGENTS, 500, PAUSED_FOR_MILLIS)
+                    : leader;
             leader = leading;
             meanwhile.run();
             return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take), take);

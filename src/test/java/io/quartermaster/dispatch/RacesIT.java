@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.testing.WithoutLeader;
+import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.UUID;
@@ -114,6 +115,50 @@ class RacesIT extends LedByHand {
 
         assertThat(rows.state(job)).isEqualTo("succeeded");
         assertThat(rows.held()).isZero();
+    }
+
+    @Test
+    void aPoolHasAnExecutorWhileOneOfItsClustersIsConnected() {
+        CellRows rows = new CellRows(database, "races-executor");
+        UUID agents = rows.poolOf(1);
+        UUID empty = rows.pool("races-executor-empty");
+        UUID counted = rows.pool("races-executor-counted");
+        rows.run("update pool set capacity_milli = 8000 where id = $1", counted);
+        UUID slurm = rows.pool("races-executor-slurm");
+        rows.node(slurm, "races-executor-s", 1, Duration.ofMinutes(30));
+        rows.run(
+                "update cluster set kind = 'slurm' where id = (select cluster_id from node where pool_id = $1)", slurm);
+
+        assertThat(hasExecutor(agents)).isTrue();
+        assertThat(hasExecutor(empty)).isTrue();
+        assertThat(hasExecutor(counted)).isFalse();
+        assertThat(hasExecutor(slurm)).isFalse();
+    }
+
+    private boolean hasExecutor(UUID pool) {
+        return database.run(
+                CellRows.TIMEOUT, tx -> CapacityFacts.pools(tx, CapacityFacts.Executors.AGENTS, new UUID[] {pool})
+                        .getFirst()
+                        .pool()
+                        .hasExecutor());
+    }
+
+    @Test
+    void workWaitsForTheFirstNodeThatIsConnectedToItsPool() {
+        CellRows rows = new CellRows(database, "races-connected");
+        UUID pool = rows.pool("races-connected");
+        rows.node(pool, "races-connected-s", 1, Duration.ofMinutes(30));
+        rows.run("update cluster set kind = 'slurm' where id = (select cluster_id from node where pool_id = $1)", pool);
+        rows.allotment(pool, 1, 1);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
+        cell.settle();
+        assertThat(rows.state(job)).isEqualTo("waiting");
+        assertThat(rows.reason(job)).isEqualTo("NO_EXECUTOR");
+
+        rows.node(pool, "races-connected-a", 1, Duration.ofMinutes(30));
+        cell.settle();
+
+        assertThat(rows.state(job)).isEqualTo("starting");
     }
 
     private CapacityFacts.NodeFact fact(UUID node) {

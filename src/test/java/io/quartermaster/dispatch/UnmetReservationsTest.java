@@ -78,7 +78,7 @@ class UnmetReservationsTest {
     @ParameterizedTest
     @EnumSource(
             mode = EnumSource.Mode.EXCLUDE,
-            names = {"HELD_FOR_OTHERS", "BEHIND", "NO_CAPACITY", "FRAGMENTED"})
+            names = {"NODES_CLOSED", "HELD_FOR_OTHERS", "BEHIND", "NO_CAPACITY", "FRAGMENTED"})
     void whatTheTenantsOwnRulesKeepFromStartingAsksForNothing(Reason.Code code) {
         unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
         waits(ACME, 1, 1_000, code);

@@ -126,9 +126,9 @@ class EnginePropertiesTest {
 
     private static boolean startsNominated(List<Decision> decisions) {
         return decisions.stream()
-                .anyMatch(decision -> decision instanceof Decision.Start start
-                                && start.rule() == Decision.Rule.NOMINATED
-                        || decision instanceof Decision.Grow grow && grow.rule() == Decision.Rule.NOMINATED);
+                .anyMatch(
+                        decision -> decision instanceof Decision.Start start && start.rule() == Decision.Rule.NOMINATED
+                                || decision instanceof Decision.Grow grow && grow.rule() == Decision.Rule.NOMINATED);
     }
 
     @Test

@@ -231,10 +231,12 @@ final class RandomCell {
     private void turnOneNode() {
         if (!nodes.isEmpty()) {
             Node node = List.copyOf(nodes.values()).get(random.nextInt(nodes.size()));
-            Node turned = node.up() ? node.down() : node.upAndSchedulable();
+            Node turned = chance(3)
+                    ? node.withSchedulable(!node.schedulable())
+                    : node.up() ? node.down() : node.upAndSchedulable();
             nodes.put(turned.id(), turned);
             engine.apply(List.of(new Change.NodeSet(turned)));
-            if (!turned.up()) {
+            if (node.up() && !turned.up()) {
                 for (Workload workload : List.copyOf(workloads.values())) {
                     if (workload.state() instanceof WorkloadState.Holding holding
                             && holding.allocation().touches(turned.id())) {

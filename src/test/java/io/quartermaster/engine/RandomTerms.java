@@ -150,6 +150,12 @@ final class RandomTerms {
                 for (int n = 0; n < nodeCount; n++) {
                     put(id, "n" + p + n, gpus, "rack" + n / 2);
                 }
+                if (chance(6)) {
+                    nodes.computeIfPresent(new NodeId("n" + p + "0"), (key, node) -> node.onlyFor("t0"));
+                }
+            }
+            if (chance(12)) {
+                pools.computeIfPresent(id, (key, pool) -> pool.withoutExecutor());
             }
             if (chance(6)) {
                 pools.computeIfPresent(id, (key, pool) -> pool.withHours(randomHours()));

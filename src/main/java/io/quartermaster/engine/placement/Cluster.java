@@ -112,7 +112,8 @@ public final class Cluster {
 
     /** The kind of a request that may be on any node that its shape allows, with what it counts as. */
     public Kind kind(Space space, Request request, long gpuMilli) {
-        boolean tenantMatters = !request.isOfWholeGpus() && space.pool().sharing() == Pool.Sharing.TENANT;
+        boolean tenantMatters = space.hasNodesOfOneTenant()
+                || !request.isOfWholeGpus() && space.pool().sharing() == Pool.Sharing.TENANT;
         Kind.Key key = new Kind.Key(
                 space.pool().id(), request.shape(), request.workers(), tenantMatters ? request.tenant() : "");
         Kind known = kinds.get(key);

@@ -31,12 +31,12 @@ public final class CountedSpace implements Space {
 
     @Override
     public long capacityGpuMilli() {
-        return capacityGpuMilli;
+        return pool.hasExecutor() ? capacityGpuMilli : 0;
     }
 
     @Override
     public long heldOnLostGpuMilli() {
-        return 0;
+        return pool.hasExecutor() ? 0 : usedNext;
     }
 
     @Override
@@ -113,6 +113,26 @@ public final class CountedSpace implements Space {
     @Override
     public boolean couldEver(Request request) {
         return countable(request) && request.gpuMilli(this) <= capacityGpuMilli;
+    }
+
+    @Override
+    public boolean hasClosedNodes() {
+        return false;
+    }
+
+    @Override
+    public boolean hasNodesOfOneTenant() {
+        return false;
+    }
+
+    @Override
+    public boolean isOnlyForClosedNodes(Request request) {
+        return false;
+    }
+
+    @Override
+    public boolean wouldFitIfNodesWereOpen(Request request) {
+        return false;
     }
 
     private static boolean countable(Request request) {

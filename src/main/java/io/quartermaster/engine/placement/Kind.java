@@ -76,6 +76,11 @@ public final class Kind {
         return fits;
     }
 
+    /** Whether it would fit at once if the nodes that are up were open to new work. */
+    public boolean wouldFitIfNodesWereOpen() {
+        return space.wouldFitIfNodesWereOpen(request);
+    }
+
     /** Notes that there is no place for it. */
     public void didNotFitAtOnce() {
         remember(Horizon.AT_ONCE);

@@ -3,6 +3,7 @@ package io.quartermaster.engine.placement;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.Pool;
 import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
@@ -18,6 +19,9 @@ import java.util.function.Function;
 final class NodeChoice {
     private final Pool pool;
     private final List<NodeSpace> byPosition;
+    /** Those that are up and take no new work, or that of one tenant only. */
+    private final List<NodeSpace> closed = new ArrayList<>();
+
     private final Map<Horizon, NodeIndex> indexes = new EnumMap<>(Horizon.class);
     private final Optional<Fragmentation> fragmentation;
 
@@ -25,6 +29,12 @@ final class NodeChoice {
     NodeChoice(Pool pool, List<NodeSpace> byPosition) {
         this.pool = pool;
         this.byPosition = byPosition;
+        for (NodeSpace node : byPosition) {
+            boolean isOpen = node.takesWork() && node.node().onlyTenant().isEmpty();
+            if (node.node().up() && !isOpen) {
+                closed.add(node);
+            }
+        }
         for (Horizon horizon : Horizon.values()) {
             indexes.put(horizon, new NodeIndex(horizon, pool.placement() == Pool.Placement.PACK, byPosition));
         }
@@ -71,6 +81,27 @@ final class NodeChoice {
         index(Horizon.AT_ONCE).changed(node);
         if (fragmentation.isPresent()) {
             fragmentation.get().changed(node);
+        }
+    }
+
+    /** Has all nodes that are up take work, until {@link #closeAgain}, to see what would fit then. */
+    void openAll() {
+        for (NodeSpace node : closed) {
+            boolean indexed = node.takesWork();
+            node.opened(true);
+            if (!indexed) {
+                indexes.values().forEach(index -> index.admit(node));
+            }
+        }
+    }
+
+    /** Undoes {@link #openAll}. */
+    void closeAgain() {
+        for (NodeSpace node : closed) {
+            node.opened(false);
+            if (!node.takesWork()) {
+                indexes.values().forEach(index -> index.dismiss(node));
+            }
         }
     }
 
@@ -147,7 +178,7 @@ final class NodeChoice {
 
     /** Whether the node takes work of this shape at all, full or not. */
     static boolean suits(NodeSpace node, Request request) {
-        return node.takesWork()
+        return node.takesWorkOf(request.tenant())
                 && node.suits(request.shape())
                 && request.within().test(node.node());
     }

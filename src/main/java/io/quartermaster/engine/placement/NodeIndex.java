@@ -64,6 +64,21 @@ final class NodeIndex {
         outdated.add(node.position());
     }
 
+    /** A node takes work from now on. */
+    void admit(NodeSpace node) {
+        add(node);
+    }
+
+    /** Undoes {@link #admit}. */
+    void dismiss(NodeSpace node) {
+        comeUpToDate();
+        Entry entry = entries[node.position()];
+        if (entry != null) {
+            remove(node, entry);
+            entries[node.position()] = null;
+        }
+    }
+
     private void comeUpToDate() {
         if (outdated.isEmpty()) {
             return;

@@ -27,6 +27,7 @@ final class NodeSpace {
     private final int[] untouched = new int[HORIZONS.length];
     private final boolean[] partly = new boolean[HORIZONS.length];
     private boolean summedUp;
+    private boolean opened;
     private final Beside now = new Beside();
     private final Beside next = new Beside();
 
@@ -92,8 +93,18 @@ final class NodeSpace {
         return false;
     }
 
+    /** Whether it takes new work of any tenant. */
     boolean takesWork() {
-        return node.up() && node.schedulable();
+        return node.up() && (opened || node.schedulable());
+    }
+
+    boolean takesWorkOf(String tenant) {
+        return takesWork() && (opened || node.takesWorkOf(tenant));
+    }
+
+    /** Has it take work, or not, as if it were neither cordoned nor for one tenant only. */
+    void opened(boolean asIfOpen) {
+        opened = asIfOpen;
     }
 
     List<DeviceSpace> devices() {

@@ -25,6 +25,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** The room of a pool of nodes. */
@@ -39,7 +40,11 @@ public final class NodesSpace implements Space {
     private final NodeChoice choice;
     private final List<NodeSpace> lost = new ArrayList<>();
     private final List<Kind> kinds = new ArrayList<>();
+    private final boolean hasClosedNodes;
+    private final boolean hasNodesOfOneTenant;
     private @Nullable NodesSpace empty;
+    private @Nullable NodesSpace emptyIfOpen;
+    private @Nullable NodesSpace emptyOpen;
     private @Nullable SortedSet<Long> deviceSizes;
     private long upGpuMilli;
 
@@ -59,6 +64,8 @@ public final class NodesSpace implements Space {
                 lost.add(space);
             }
         }
+        hasNodesOfOneTenant = known.stream().anyMatch(node -> node.onlyTenant().isPresent());
+        hasClosedNodes = hasNodesOfOneTenant || known.stream().anyMatch(node -> !node.schedulable());
         choice = new NodeChoice(pool, byPosition);
     }
 
@@ -69,13 +76,13 @@ public final class NodesSpace implements Space {
 
     @Override
     public long capacityGpuMilli() {
-        return Math.min(upGpuMilli, maxGpuMilli.orElse(Long.MAX_VALUE));
+        return pool.hasExecutor() ? Math.min(upGpuMilli, maxGpuMilli.orElse(Long.MAX_VALUE)) : 0;
     }
 
     @Override
     public long heldOnLostGpuMilli() {
         long held = 0;
-        for (NodeSpace node : lost) {
+        for (NodeSpace node : pool.hasExecutor() ? lost : byPosition) {
             held += node.devices().size() * 1000L - node.freeGpuMilli(Horizon.LATER);
         }
         return held;
@@ -413,14 +420,59 @@ public final class NodesSpace implements Space {
         if (request.gpuMilli(this) > maxGpuMilli.orElse(Long.MAX_VALUE)) {
             return false;
         }
-        if (empty == null) {
-            List<Node> allUp = new ArrayList<>();
-            for (Node node : known) {
-                allUp.add(node.upAndSchedulable());
-            }
-            empty = new NodesSpace(pool, new Pool.Capacity.Nodes(maxGpuMilli), allUp);
+        NodesSpace all = empty;
+        if (all == null) {
+            all = empty(node -> true, node -> node.upAndSchedulable().open());
+            empty = all;
         }
-        return empty.place(request, Horizon.AT_ONCE).isPresent();
+        return all.place(request, Horizon.AT_ONCE).isPresent();
+    }
+
+    /** The same pool while nothing is held, with some of the nodes. */
+    private NodesSpace empty(Predicate<Node> some, UnaryOperator<Node> change) {
+        return new NodesSpace(
+                pool,
+                new Pool.Capacity.Nodes(maxGpuMilli),
+                known.stream().filter(some).map(change).toList());
+    }
+
+    @Override
+    public boolean hasClosedNodes() {
+        return hasClosedNodes;
+    }
+
+    @Override
+    public boolean hasNodesOfOneTenant() {
+        return hasNodesOfOneTenant;
+    }
+
+    @Override
+    public boolean isOnlyForClosedNodes(Request request) {
+        if (!hasClosedNodes) {
+            return false;
+        }
+        NodesSpace open = emptyOpen;
+        NodesSpace ifOpen = emptyIfOpen;
+        if (open == null || ifOpen == null) {
+            open = empty(node -> node.up() && node.schedulable(), node -> node);
+            ifOpen = empty(node -> node.up() || !node.schedulable(), node -> node.upAndSchedulable()
+                    .open());
+            emptyOpen = open;
+            emptyIfOpen = ifOpen;
+        }
+        return open.place(request, Horizon.AT_ONCE).isEmpty()
+                && ifOpen.place(request, Horizon.AT_ONCE).isPresent();
+    }
+
+    @Override
+    public boolean wouldFitIfNodesWereOpen(Request request) {
+        if (!hasClosedNodes) {
+            return false;
+        }
+        choice.openAll();
+        boolean fits = place(request, Horizon.AT_ONCE).isPresent();
+        choice.closeAgain();
+        return fits;
     }
 
     @Override
@@ -432,7 +484,7 @@ public final class NodesSpace implements Space {
             NodeSpace node = onNode(worker);
             if (!fits
                     || node == null
-                    || !node.takesWork()
+                    || !node.takesWorkOf(tenure.tenant())
                     || !node.fits((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), horizon)) {
                 fits = false;
                 break;

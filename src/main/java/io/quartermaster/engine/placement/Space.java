@@ -54,6 +54,21 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** Whether the request fits when every known node is up and empty. */
     boolean couldEver(Request request);
 
+    /** Whether some nodes take no new work, or that of one tenant only. */
+    boolean hasClosedNodes();
+
+    /** Whether some nodes take new work of one tenant only. */
+    boolean hasNodesOfOneTenant();
+
+    /**
+     * Whether the request fits only on nodes that are closed to new work of its tenant, even when all nodes are empty. A
+     * closed node counts although it is down; another node that is down does not.
+     */
+    boolean isOnlyForClosedNodes(Request request);
+
+    /** Whether the request would fit at once if the nodes that are up were open to new work of its tenant. */
+    boolean wouldFitIfNodesWereOpen(Request request);
+
     /** Whether a place given earlier still fits. */
     boolean fits(Tenure tenure, Horizon horizon);
 

@@ -48,6 +48,16 @@ public final class Admission {
         return hit.isPresent() ? hit : check(ask, When.NOW);
     }
 
+    /** Of the bounds in the way of starting at once the first in their order, of what is held and of what is promised. */
+    public static Optional<Hit> firstAtOnce(Ask ask) {
+        Optional<Hit> promised = later(ask);
+        Optional<Hit> held = check(ask, When.NOW);
+        boolean heldFirst = promised.isEmpty()
+                || held.isPresent()
+                        && held.get().bound().compareTo(promised.get().bound()) < 0;
+        return heldFirst ? held : promised;
+    }
+
     /** The first bound in the way of starting once all who were told to stop have left. */
     public static Optional<Hit> later(Ask ask) {
         return check(ask, When.NEXT);

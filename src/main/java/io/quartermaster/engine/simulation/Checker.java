@@ -56,7 +56,8 @@ final class Checker {
         }
         both.retainAll(started);
         return both.stream()
-                .map(workload -> "at " + Amounts.decimal(plan.nowMillis()) + "s: one plan starts and evicts " + workload)
+                .map(workload ->
+                        "at " + Amounts.decimal(plan.nowMillis()) + "s: one plan starts and evicts " + workload)
                 .toList();
     }
 

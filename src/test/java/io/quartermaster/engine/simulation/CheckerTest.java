@@ -16,8 +16,8 @@ import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class CheckerTest {
-    private static final Allocation PLACE = new Allocation(
-            new PoolId("p"), List.of(new Allocation.Worker(1, new Allocation.Place.Counted(1000))));
+    private static final Allocation PLACE =
+            new Allocation(new PoolId("p"), List.of(new Allocation.Worker(1, new Allocation.Place.Counted(1000))));
     private static final Receipt RECEIPT = new Receipt(Receipt.Right.PRIORITY, List.of(), List.of(), List.of());
     private static final WorkloadId A = new WorkloadId("a");
     private static final WorkloadId B = new WorkloadId("b");
@@ -39,8 +39,7 @@ class CheckerTest {
     }
 
     private static Decision shrink(WorkloadId id) {
-        return new Decision.Shrink(
-                id, new TreeSet<>(List.of(2)), Cause.RECLAIM, Optional.of(B), 9_000, RECEIPT);
+        return new Decision.Shrink(id, new TreeSet<>(List.of(2)), Cause.RECLAIM, Optional.of(B), 9_000, RECEIPT);
     }
 
     @Test
