@@ -26,6 +26,16 @@ public sealed interface AccessRule {
 
     boolean admits(Caller caller);
 
+    /** Whether it admits everyone whom the other admits. */
+    default boolean includes(AccessRule other) {
+        return equals(other);
+    }
+
+    /** Whether it admits a user or service account of the tenant of whom only the name is known, whatever its groups. */
+    default boolean admitsNamed(String username) {
+        return false;
+    }
+
     Kind kind();
 
     /** As stored: a group path, a username, a client id, or {@code *}. */
@@ -36,6 +46,11 @@ public sealed interface AccessRule {
         @Override
         public boolean admits(Caller caller) {
             return caller.groups().stream().anyMatch(group::contains);
+        }
+
+        @Override
+        public boolean includes(AccessRule other) {
+            return other instanceof ForGroup narrower && group.contains(narrower.group());
         }
 
         @Override
@@ -56,6 +71,11 @@ public sealed interface AccessRule {
         }
 
         @Override
+        public boolean admitsNamed(String other) {
+            return username.equals(other) && !username.startsWith(Caller.SERVICE_ACCOUNT_PREFIX);
+        }
+
+        @Override
         public Kind kind() {
             return Kind.USER;
         }
@@ -70,6 +90,11 @@ public sealed interface AccessRule {
         @Override
         public boolean admits(Caller caller) {
             return caller.clientId().filter(clientId::equals).isPresent();
+        }
+
+        @Override
+        public boolean admitsNamed(String username) {
+            return username.equals(Caller.SERVICE_ACCOUNT_PREFIX + clientId);
         }
 
         @Override
@@ -88,6 +113,16 @@ public sealed interface AccessRule {
         @Override
         public boolean admits(Caller caller) {
             return caller.realm() instanceof Realm.Tenant;
+        }
+
+        @Override
+        public boolean includes(AccessRule other) {
+            return true;
+        }
+
+        @Override
+        public boolean admitsNamed(String username) {
+            return true;
         }
 
         @Override

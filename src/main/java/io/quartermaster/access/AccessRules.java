@@ -13,4 +13,14 @@ public record AccessRules(List<AccessRule> rules) {
     public boolean maySubmit(Caller caller) {
         return caller.may(Permission.WORKLOADS_SUBMIT) && rules.stream().anyMatch(rule -> rule.admits(caller));
     }
+
+    /** Whether these admit everyone whom the others admit. */
+    public boolean include(AccessRules others) {
+        return others.rules.stream().allMatch(other -> rules.stream().anyMatch(rule -> rule.includes(other)));
+    }
+
+    /** Whether one of these names the user or service account, or admits everyone of the tenant. */
+    public boolean admitNamed(String username) {
+        return rules.stream().anyMatch(rule -> rule.admitsNamed(username));
+    }
 }

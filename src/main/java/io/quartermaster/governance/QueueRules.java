@@ -8,8 +8,14 @@ import java.util.List;
 import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 
-/** The rows of {@code access_rule} as admins of queues see and change them. */
+/**
+ * The rows of {@code access_rule} as admins of queues see and change them. Every change counts the queue's {@code rules_version} up, which
+ * a submission compares when it is written: from the commit on, nothing enters by the rules as they were.
+ */
 final class QueueRules {
+
+    private static final String COUNT_UP =
+            "with counted as (update queue set rules_version = rules_version + 1 where tenant_id = :tenant and id = :queue) ";
 
     /** A rule with the id it is taken away by. */
     record Stored(UUID id, AccessRule rule) {}
@@ -32,7 +38,8 @@ final class QueueRules {
 
     static Uni<Void> insert(Mutiny.Session session, TenantId tenant, UUID queue, UUID id, AccessRule rule) {
         return session.createNativeQuery(
-                        "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) values (:tenant, :id, :queue, :kind, :subject)")
+                        COUNT_UP
+                                + "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) values (:tenant, :id, :queue, :kind, :subject)")
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)
                 .setParameter("queue", queue)
@@ -42,9 +49,11 @@ final class QueueRules {
                 .replaceWithVoid();
     }
 
-    static Uni<Void> delete(Mutiny.Session session, TenantId tenant, UUID id) {
-        return session.createNativeQuery("delete from access_rule where tenant_id = :tenant and id = :id")
+    static Uni<Void> delete(Mutiny.Session session, TenantId tenant, UUID queue, UUID id) {
+        return session.createNativeQuery(COUNT_UP
+                        + "delete from access_rule where tenant_id = :tenant and queue_id = :queue and id = :id")
                 .setParameter("tenant", tenant.value())
+                .setParameter("queue", queue)
                 .setParameter("id", id)
                 .executeUpdate()
                 .replaceWithVoid();

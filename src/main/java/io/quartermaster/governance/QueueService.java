@@ -244,7 +244,7 @@ class QueueService {
     }
 
     private Uni<Reply> remove(RuleWrites.Work work, Queue queue, QueueRules.Stored gone) {
-        return QueueRules.delete(work.session(), work.tenant(), gone.id())
+        return QueueRules.delete(work.session(), work.tenant(), queue.id(), gone.id())
                 .chain(() -> audit.record(
                         work.session(),
                         work.tenant(),

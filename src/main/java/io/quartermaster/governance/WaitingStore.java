@@ -23,6 +23,12 @@ class WaitingStore {
     private static final String WAITS =
             " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', 'paused') and wish <> 'cancel'";
 
+    private final MoveGuard guard;
+
+    WaitingStore(MoveGuard guard) {
+        this.guard = guard;
+    }
+
     /** Answers how many were touched. */
     Uni<Long> settle(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting how) {
         if (retired.isEmpty()) {
@@ -59,7 +65,7 @@ class WaitingStore {
                 });
     }
 
-    private static Uni<Long> move(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting.Move move) {
+    private Uni<Long> move(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting.Move move) {
         Queue target = after.queue(move.queue())
                 .orElseThrow(() -> ProblemException.refused(
                         "unknown-queue",
@@ -73,12 +79,13 @@ class WaitingStore {
                     "queue " + target.name() + " is draining: it takes no more work",
                     List.of(new Problem.Field("moveTo", "is draining", "the name of a queue that takes work"))));
         }
-        return update(
-                session,
-                after.tenant(),
-                retired,
-                "place = null, queue_id = '" + target.id() + "', policy_id = '" + target.policy() + "', profile_id = '"
-                        + target.profile() + "'");
+        return guard.check(session, after.tenant(), retired, target)
+                .chain(() -> update(
+                        session,
+                        after.tenant(),
+                        retired,
+                        "place = null, queue_id = '" + target.id() + "', policy_id = '" + target.policy()
+                                + "', profile_id = '" + target.profile() + "'"));
     }
 
     private static Uni<Long> update(Mutiny.Session session, TenantId tenant, List<Queue> retired, String change) {

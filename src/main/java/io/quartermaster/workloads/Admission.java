@@ -39,7 +39,18 @@ class Admission {
         Ask {
             workloads = List.copyOf(workloads);
         }
+
+        Room room() {
+            return new Room(name, maxWaiting, workloads.size());
+        }
     }
+
+    /**
+     * Room that is needed in a queue.
+     *
+     * @param more how many more are to wait in it
+     */
+    record Room(String queue, int maxWaiting, int more) {}
 
     @Inject
     Admission(RedisScripts scripts, WorkloadsConfig config) {
@@ -115,16 +126,16 @@ class Admission {
         Uni<Void> checks = Uni.createFrom().voidItem();
         for (Ask ask :
                 asks.stream().sorted((a, b) -> a.queue().compareTo(b.queue())).toList()) {
-            checks = checks.chain(() -> countQueue(session, tenant, ask));
+            checks = checks.chain(() -> requireRoom(session, tenant, ask.queue(), ask.room()));
         }
         return checks.chain(() -> countRate(session, tenant, asks));
     }
 
     /** The lock lets submissions to one queue count one after the other; taken in order of the queues' ids, it cannot lock up. */
-    private Uni<Void> countQueue(Mutiny.Session session, TenantId tenant, Ask ask) {
+    Uni<Void> requireRoom(Mutiny.Session session, TenantId tenant, UUID queue, Room room) {
         return session.createNativeQuery(
                         "select 1 from pg_advisory_xact_lock(hashtextextended(:name, 0))", Integer.class)
-                .setParameter("name", "queue:" + tenant + ":" + ask.queue())
+                .setParameter("name", "queue:" + tenant + ":" + queue)
                 .getSingleResult()
                 .chain(() -> session.createNativeQuery("""
                                 select count(*) from (select 1 from workload
@@ -132,12 +143,12 @@ class Admission {
                                       and state in ('waiting', 'held', 'paused') limit :most) w
                                 """, Long.class)
                         .setParameter("tenant", tenant.value())
-                        .setParameter("queue", ask.queue())
-                        .setParameter("most", ask.maxWaiting() + 1)
+                        .setParameter("queue", queue)
+                        .setParameter("most", room.maxWaiting() + 1)
                         .getSingleResult())
                 .map(waiting -> {
-                    if (waiting + ask.workloads().size() > ask.maxWaiting()) {
-                        throw queueFull(ask, waiting);
+                    if (waiting + room.more() > room.maxWaiting()) {
+                        throw queueFull(room, waiting);
                     }
                     return null;
                 });
@@ -171,7 +182,8 @@ class Admission {
             case "tenant" -> new Verdict.Refused(tenantSuspended());
             case "queue" ->
                 new Verdict.Refused(queueFull(
-                        asks.get(answer.get(1).toInteger() - 1), answer.get(2).toLong()));
+                        asks.get(answer.get(1).toInteger() - 1).room(),
+                        answer.get(2).toLong()));
             case "rate" -> new Verdict.Refused(tooFast(answer.get(1).toLong()));
             default -> throw new IllegalStateException("admission answers " + word);
         };
@@ -181,12 +193,12 @@ class Admission {
         return ProblemException.of(403, "tenant-suspended", "the tenant is not active: nothing can be submitted");
     }
 
-    private static ProblemException queueFull(Ask ask, long waiting) {
+    private static ProblemException queueFull(Room room, long waiting) {
         return ProblemException.of(
                 429,
                 "queue-full",
-                "queue " + ask.name() + " takes " + ask.maxWaiting() + " waiting workloads: " + waiting + " wait, "
-                        + ask.workloads().size() + " more were submitted");
+                "queue " + room.queue() + " is full: " + waiting + " of " + room.maxWaiting() + " waiting, and "
+                        + room.more() + (room.more() == 1 ? " more does" : " more do") + " not fit");
     }
 
     private ProblemException tooFast(long waitMillis) {

@@ -23,8 +23,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
- * The queues of all tenants by name, remembered for a moment so that a submission need not read them. The insert compares the queue's
- * version, so what is remembered may be old but never does harm; what it refuses is forgotten and read again.
+ * The queues of all tenants by name, remembered for a moment so that a submission need not read them. The insert compares the versions of
+ * the queue, of its access rules and of its profile, so nothing enters by what is not so any more; and nothing is refused by what is
+ * remembered: {@link #read} has the last word.
  */
 @ApplicationScoped
 class QueueDirectory {
@@ -33,7 +34,7 @@ class QueueDirectory {
     private static final int MAX_REMEMBERED = 20_000;
 
     private static final String READ = """
-            select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'policy', q.policy_id, 'profile', q.profile_id,
+            select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'rulesVersion', q.rules_version, 'profileVersion', f.version, 'policy', q.policy_id, 'profile', q.profile_id,
                        'group', p.group_path, 'gpuMilli', f.gpu_milli, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null,
                        'wholeGpus', f.gpu_memory_mib is null and f.mig is null and f.gpu_milli % (1000 * f.gpu_devices) = 0, 'maxGpus', f.max_gpus, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
@@ -59,8 +60,15 @@ class QueueDirectory {
         this.keptNanos = config.queueCache().toNanos();
     }
 
-    /** The queues of these names; a name that no open queue has is absent. */
-    Uni<Map<String, QueueTerms>> find(Mutiny.Session session, TenantId tenant, Collection<String> names) {
+    /**
+     * The queues of some names; a name that no open queue has is absent.
+     *
+     * @param remembered whether any of it is older than this transaction
+     */
+    record Found(Map<String, QueueTerms> terms, boolean remembered) {}
+
+    /** Of what is remembered, and read is only the rest. */
+    Uni<Found> find(Mutiny.Session session, TenantId tenant, Collection<String> names) {
         Map<String, QueueTerms> found = new HashMap<>();
         Set<String> missing = new TreeSet<>();
         long now = System.nanoTime();
@@ -73,24 +81,31 @@ class QueueDirectory {
             }
         }
         if (missing.isEmpty()) {
-            return Uni.createFrom().item(found);
+            return Uni.createFrom().item(new Found(found, true));
         }
+        boolean remembered = !found.isEmpty();
+        return read(session, tenant, missing).map(read -> {
+            found.putAll(read);
+            return new Found(found, remembered);
+        });
+    }
+
+    /** As they are in this transaction. */
+    Uni<Map<String, QueueTerms>> read(Mutiny.Session session, TenantId tenant, Set<String> names) {
+        long now = System.nanoTime();
         return session.createNativeQuery(READ, String.class)
                 .setParameter("tenant", tenant.value())
-                .setParameter("names", write(missing))
+                .setParameter("names", write(names))
                 .getResultList()
                 .map(rows -> {
                     if (remembered.size() > MAX_REMEMBERED) {
                         remembered.clear();
                     }
+                    Map<String, QueueTerms> found = new HashMap<>();
                     for (String row : rows) {
                         QueueTerms terms = read(row);
                         found.put(terms.name(), terms);
-                        // What is remembered of one that takes nothing would go on refusing, and no insert would find
-                        // it out.
-                        if (!terms.draining()) {
-                            remembered.put(new Key(tenant, terms.name()), new Remembered(terms, now));
-                        }
+                        remembered.put(new Key(tenant, terms.name()), new Remembered(terms, now));
                     }
                     return found;
                 });
@@ -114,7 +129,10 @@ class QueueDirectory {
             return new QueueTerms(
                     UUID.fromString(node.get("id").asText()),
                     node.get("name").asText(),
-                    node.get("version").asLong(),
+                    new QueueTerms.Versions(
+                            node.get("version").asLong(),
+                            node.get("rulesVersion").asLong(),
+                            node.get("profileVersion").asLong()),
                     UUID.fromString(node.get("policy").asText()),
                     UUID.fromString(node.get("profile").asText()),
                     new GroupPath(node.get("group").asText()),

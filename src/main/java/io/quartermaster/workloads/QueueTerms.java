@@ -8,7 +8,7 @@ import java.util.UUID;
 /**
  * What a submission needs to know of its queue.
  *
- * @param version of the queue, which the insert compares again
+ * @param versions of what was read, which the insert compares again
  * @param gpus of one worker of the profile
  * @param maxWaiting most that may wait in it
  * @param draining whether it takes no more work
@@ -16,7 +16,7 @@ import java.util.UUID;
 record QueueTerms(
         UUID id,
         String name,
-        long version,
+        Versions versions,
         UUID policy,
         UUID profile,
         GroupPath group,
@@ -24,4 +24,12 @@ record QueueTerms(
         int maxWaiting,
         boolean draining,
         boolean tenantActive,
-        AccessRules rules) {}
+        AccessRules rules) {
+
+    /**
+     * The versions that all of the above was read at.
+     *
+     * @param rules counts the changes of the queue's access rules
+     */
+    record Versions(long queue, long rules, long profile) {}
+}

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -39,11 +40,14 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class Submissions {
 
-    /** The queue is joined again, so that nothing enters one that was retired or changed since it was read. */
+    /**
+     * The queue and its profile are joined again, so that nothing enters a queue that was retired, or by terms or access rules that were
+     * changed since they were read.
+     */
     private static final String INSERT = """
             with asked as (
                 select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
-                    priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
+                    rules_version bigint, profile_version bigint, priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
                     max_runtime_ms bigint, gpus int, min_gpus int, labels jsonb, wish text, state text)),
             submitted as (
                 insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible,
@@ -51,7 +55,8 @@ class Submissions {
                 select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, :submitter, a.priority, a.preemptible,
                     a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus, a.min_gpus, a.labels, a.wish, a.state
                   from asked a
-                  join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.retired_at is null
+                  join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.rules_version = a.rules_version and q.retired_at is null
+                  join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id and f.version = a.profile_version
                   join tenant t on t.id = q.tenant_id and t.state = 'active'
                  order by a.n for share of q
                 returning id)
@@ -167,12 +172,31 @@ class Submissions {
 
     private Uni<List<WorkloadApi.Submitted>> submit(Mutiny.Session session, Request request) {
         List<UUID> ids = request.items().stream().map(item -> Ids.next()).toList();
-        return queues.find(session, request.tenant(), request.queueNames()).chain(terms -> {
-            requireAllowed(request, terms);
+        return allowed(session, request).chain(terms -> {
             List<Admission.Ask> asks = asks(request, terms, ids);
             return admit(session, request, asks).chain(() -> insert(session, request, terms, ids)
                     .onFailure()
                     .call(() -> admission.release(request.tenant(), asks)));
+        });
+    }
+
+    /** The queues asked for, which all take what is submitted. What is remembered refuses nothing: then they are read again. */
+    private Uni<Map<String, QueueTerms>> allowed(Mutiny.Session session, Request request) {
+        Set<String> names = request.queueNames();
+        return queues.find(session, request.tenant(), names).chain(found -> {
+            Optional<ProblemException> refusal = refusal(request, found.terms());
+            if (refusal.isEmpty()) {
+                return Uni.createFrom().item(found.terms());
+            }
+            if (!found.remembered()) {
+                return Uni.createFrom().failure(refusal.get());
+            }
+            return queues.read(session, request.tenant(), names).invoke(terms -> {
+                Optional<ProblemException> still = refusal(request, terms);
+                if (still.isPresent()) {
+                    throw still.get();
+                }
+            });
         });
     }
 
@@ -182,7 +206,7 @@ class Submissions {
                 : admission.countInDatabase(session, request.tenant(), asks);
     }
 
-    private static void requireAllowed(Request request, Map<String, QueueTerms> terms) {
+    private static Optional<ProblemException> refusal(Request request, Map<String, QueueTerms> terms) {
         List<Problem.Field> unknown = new ArrayList<>();
         List<Problem.Field> unfit = new ArrayList<>();
         List<Problem.Field> beyond = new ArrayList<>();
@@ -195,7 +219,7 @@ class Submissions {
                 unknown.add(new Problem.Field(
                         request.at().apply(i) + "queue", "there is no such queue", "the name of an open queue"));
             } else if (!queue.tenantActive()) {
-                throw Admission.tenantSuspended();
+                return Optional.of(Admission.tenantSuspended());
             } else if (!queue.rules().maySubmit(request.caller())) {
                 closed.add(queue.name());
             } else if (queue.draining()) {
@@ -221,24 +245,26 @@ class Submissions {
             }
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
-            throw new ProblemException(
-                    Problem.of(404, "not-found", "there is no such queue, or it is not yours to see", unknown));
+            return Optional.of(new ProblemException(
+                    Problem.of(404, "not-found", "there is no such queue, or it is not yours to see", unknown)));
         }
         if (!closed.isEmpty()) {
-            throw ProblemException.forbidden("no access rule lets you submit to queue " + String.join(", ", closed));
+            return Optional.of(
+                    ProblemException.forbidden("no access rule lets you submit to queue " + String.join(", ", closed)));
         }
         if (!drained.isEmpty()) {
-            throw new ProblemException(
-                    Problem.of(409, "queue-drained", drained.getFirst().message(), drained));
+            return Optional.of(new ProblemException(
+                    Problem.of(409, "queue-drained", drained.getFirst().message(), drained)));
         }
         if (!unfit.isEmpty()) {
-            throw new ProblemException(
-                    Problem.of(422, "type-does-not-fit", unfit.getFirst().message(), unfit));
+            return Optional.of(new ProblemException(
+                    Problem.of(422, "type-does-not-fit", unfit.getFirst().message(), unfit)));
         }
         if (!beyond.isEmpty()) {
-            throw new ProblemException(
-                    Problem.of(422, "gpus-out-of-range", beyond.getFirst().message(), beyond));
+            return Optional.of(new ProblemException(
+                    Problem.of(422, "gpus-out-of-range", beyond.getFirst().message(), beyond)));
         }
+        return Optional.empty();
     }
 
     private static List<Admission.Ask> asks(Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
@@ -291,6 +317,8 @@ class Submissions {
             String type,
             UUID queue,
             long version,
+            long rulesVersion,
+            long profileVersion,
             int priority,
             boolean preemptible,
             boolean dedicatedOnly,
@@ -311,7 +339,9 @@ class Submissions {
                     String.valueOf(item.name()),
                     item.known().word(),
                     queue.id(),
-                    queue.version(),
+                    queue.versions().queue(),
+                    queue.versions().rules(),
+                    queue.versions().profile(),
                     item.effectivePriority(),
                     item.effectivePreemptible(),
                     Boolean.TRUE.equals(item.dedicatedOnly()),

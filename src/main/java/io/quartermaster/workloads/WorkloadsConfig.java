@@ -20,7 +20,7 @@ public interface WorkloadsConfig {
     @WithDefault("PT60S")
     Duration holdTime();
 
-    /** How long a replica may go on with what it read of a queue. A retired or changed queue is noticed at once all the same. */
+    /** How long a replica uses what it read of a queue without reading it again. A change of the queue, its access rules or its profile counts at once all the same. */
     @WithDefault("PT2S")
     Duration queueCache();
 

@@ -11,13 +11,14 @@ import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasSize;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;
-import java.time.Duration;
+import io.vertx.mutiny.sqlclient.Tuple;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.IntStream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Queues and their access rules through the public API. */
@@ -49,11 +50,58 @@ class QueuesIT extends SharedPool {
         admit("user", "service-account-automation");
         submission.post(TENANT + "/workloads").then().statusCode(403);
         admit("service-account", "automation");
+        submission.post(TENANT + "/workloads").then().statusCode(201);
+    }
 
-        // A replica may go on for a moment with the rules that it read.
-        Awaitility.await()
-                .atMost(Duration.ofSeconds(15))
-                .until(() -> submission.post(TENANT + "/workloads").statusCode() == 201);
+    @Test
+    void aRuleThatIsTakenAwayAdmitsNothingFromItsAnswerOn() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu", "3xgpu"));
+        RequestSpecification other = request(memberToken(A, "devops-member"));
+        Map<String, Object> one = submission("rnd-1xgpu", "by-rule");
+        Map<String, Object> batch = Map.of("items", List.of(one, one));
+        for (int round = 0; round < 3; round++) {
+            other.body(one).post(TENANT + "/workloads").then().statusCode(403);
+            String rule = admit("user", "devops-member");
+            other.body(one).post(TENANT + "/workloads").then().statusCode(201);
+            other.body(batch).post(TENANT + "/workloads/batches").then().statusCode(201);
+
+            admin().delete(TENANT + "/queues/rnd-1xgpu/access-rules/" + rule)
+                    .then()
+                    .statusCode(204);
+
+            other.body(one)
+                    .post(TENANT + "/workloads")
+                    .then()
+                    .statusCode(403)
+                    .body("detail", containsString("rnd-1xgpu"));
+            other.body(batch).post(TENANT + "/workloads/batches").then().statusCode(403);
+            member().body(one).post(TENANT + "/workloads").then().statusCode(201);
+        }
+    }
+
+    @Test
+    void whatAProfileAllowsCountsFromItsChangeOn() {
+        String name = "ranged-" + UUID.randomUUID().toString().substring(0, 8);
+        admin().body(Map.of("name", name, "gpus", "1", "maxGpus", "3", "pools", List.of(POOL)))
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(201);
+        made(policy("rnd", "/rnd", "5", "9", name));
+        Map<String, Object> three = new HashMap<>(submission("rnd-" + name, "three"));
+        three.put("gpus", "3");
+        member().body(three).post(TENANT + "/workloads").then().statusCode(201);
+
+        admin().header("If-Match", "\"0\"")
+                .body(Map.of("name", name, "gpus", "1", "maxGpus", "2", "pools", List.of(POOL)))
+                .put(TENANT + "/profiles/" + name)
+                .then()
+                .statusCode(200);
+
+        member().body(three)
+                .post(TENANT + "/workloads")
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("gpus-out-of-range"));
     }
 
     @Test
@@ -100,6 +148,56 @@ class QueuesIT extends SharedPool {
     }
 
     @Test
+    void workIsMovedOnlyIntoAQueueThatWouldHaveTakenItsSubmission() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu", "3xgpu"));
+        UUID work = waiting("rnd-1xgpu", "to-be-moved");
+
+        execute("update workload set type = 'service' where id = $1", Tuple.of(work));
+        refusedToMove(422, "type-does-not-fit");
+        execute("update workload set type = 'training', gpus = 2 where id = $1", Tuple.of(work));
+        refusedToMove(422, "gpus-out-of-range");
+        execute("update workload set gpus = 3, min_gpus = 2 where id = $1", Tuple.of(work));
+        refusedToMove(422, "gpus-out-of-range");
+        execute("update workload set gpus = null, min_gpus = null where id = $1", Tuple.of(work));
+
+        String group = admin().get(TENANT + "/queues/rnd-3xgpu/access-rules").path("items[0].id");
+        admin().delete(TENANT + "/queues/rnd-3xgpu/access-rules/" + group)
+                .then()
+                .statusCode(204);
+        refusedToMove(422, "submitter-not-admitted");
+        admin().body(Map.of("subjectKind", "user", "subject", "rnd-member"))
+                .post(TENANT + "/queues/rnd-3xgpu/access-rules")
+                .then()
+                .statusCode(201);
+
+        admin().header("If-Match", "\"0\"")
+                .body(Map.of("maxWaiting", 1))
+                .patch(TENANT + "/queues/rnd-3xgpu")
+                .then()
+                .statusCode(200);
+        UUID there = waiting("rnd-3xgpu", "there-already");
+        refusedToMove(429, "queue-full");
+        execute("update workload set state = 'cancelled', ended_at = clock_timestamp() where id = $1", Tuple.of(there));
+
+        admin().queryParam("onWaiting", "move")
+                .queryParam("moveTo", "rnd-3xgpu")
+                .delete(TENANT + "/queues/rnd-1xgpu")
+                .then()
+                .statusCode(200)
+                .body("waitingTouched", equalTo(1));
+    }
+
+    private static void refusedToMove(int status, String code) {
+        admin().queryParam("onWaiting", "move")
+                .queryParam("moveTo", "rnd-3xgpu")
+                .delete(TENANT + "/queues/rnd-1xgpu")
+                .then()
+                .statusCode(status)
+                .body("code", equalTo(code));
+        admin().get(TENANT + "/queues/rnd-1xgpu").then().statusCode(200);
+    }
+
+    @Test
     void queuesCanBeClosedToOverQuotaAndOpenedToMore() {
         made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
 
@@ -129,7 +227,14 @@ class QueuesIT extends SharedPool {
                 .then()
                 .statusCode(200)
                 .body("id", equalTo(rule));
-        admin().delete(TENANT + "/queues/rnd-1xgpu/access-rules/" + rule).then().statusCode(204);
+        String repeated = UUID.randomUUID().toString();
+        for (int i = 0; i < 2; i++) {
+            Response answer = admin().header("Idempotency-Key", repeated)
+                    .delete(TENANT + "/queues/rnd-1xgpu/access-rules/" + rule);
+            assertThat(answer.statusCode()).isEqualTo(204);
+            assertThat(answer.asString()).as("a 204 has no body").isEmpty();
+            assertThat(answer.contentType()).as("nor a type of one").isEmpty();
+        }
         admin().get(TENANT + "/queues/rnd-1xgpu/access-rules").then().body("items", hasSize(1));
         admin().body(Map.of("subjectKind", "group", "subject", "rnd"))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")
@@ -150,7 +255,7 @@ class QueuesIT extends SharedPool {
                 .patch(TENANT + "/queues/rnd-1xgpu")
                 .then()
                 .statusCode(200)
-                .body("state", equalTo("draining"));
+                .body("resource.state", equalTo("draining"));
         admin().get(TENANT + "/queues/rnd-1xgpu").then().body("state", equalTo("open"));
         admin().header("If-Match", "\"0\"")
                 .body(Map.of("state", "draining"))
@@ -238,10 +343,13 @@ class QueuesIT extends SharedPool {
         return Map.of("queue", queue, "name", name, "type", "training", "hold", true, "command", List.of("true"));
     }
 
-    private static void admit(String kind, String subject) {
-        admin().body(Map.of("subjectKind", kind, "subject", subject))
+    /** Answers the id of the rule. */
+    private static String admit(String kind, String subject) {
+        return admin().body(Map.of("subjectKind", kind, "subject", subject))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")
                 .then()
-                .statusCode(201);
+                .statusCode(201)
+                .extract()
+                .path("id");
     }
 }

@@ -9,6 +9,7 @@ import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.everyItem;
 import static org.hamcrest.Matchers.hasItem;
+import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.JsonSettings;
@@ -274,7 +275,10 @@ class SubmissionsIT extends TwoTenantsWork {
                 .body(training(rnd, "dry"))
                 .post(WORKLOADS + "?dryRun=true")
                 .then()
-                .statusCode(201);
+                .statusCode(200)
+                .body("status", equalTo(201))
+                .body("resource.name", equalTo("dry"))
+                .body("resource.id", nullValue());
         request(member())
                 .body(training(devops, "dry"))
                 .post(WORKLOADS + "?dryRun=true")
@@ -309,6 +313,6 @@ class SubmissionsIT extends TwoTenantsWork {
                 .then()
                 .statusCode(429)
                 .body("code", equalTo("queue-full"))
-                .body("detail", containsString("2 waiting"));
+                .body("detail", containsString("2 of 2 waiting"));
     }
 }
