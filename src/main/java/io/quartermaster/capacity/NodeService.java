@@ -1,6 +1,5 @@
 package io.quartermaster.capacity;
 
-import io.quartermaster.access.NodeCredential;
 import io.quartermaster.access.NodeCredentials;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
@@ -174,15 +173,11 @@ class NodeService {
         return action.alone(params.mode(), work -> known(work.connection(), name, Lock.NONE)
                         .call(() -> action.record(work, "nodes:credential", "nodes/" + name, null, null)))
                 .chain(node -> params.mode() == WriteMode.DRY_RUN
-                        ? Uni.createFrom().item(Response.noContent().build())
-                        : credentials.issue(node.name()).map(NodeService::told));
-    }
-
-    private static Response told(NodeCredential credential) {
-        return Response.status(Response.Status.CREATED)
-                .header("Cache-Control", "no-store")
-                .entity(credential)
-                .build();
+                        ? Uni.createFrom()
+                                .item(action.unstored(params.mode(), new Reply(201, Map.of("node", name), Map.of())))
+                        : credentials
+                                .issue(node.name())
+                                .map(made -> action.unstored(params.mode(), new Reply(201, made, Map.of()))));
     }
 
     private Uni<Void> refuseWhileHeld(SqlConnection connection, NodeApi.View node) {

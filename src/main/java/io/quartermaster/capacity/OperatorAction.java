@@ -63,6 +63,11 @@ class OperatorAction {
         Uni<Reply> apply(Work work, B body);
     }
 
+    /** The answer to a write that holds a secret. */
+    Response unstored(WriteMode mode, Reply reply) {
+        return writes.unstored(mode, reply);
+    }
+
     Uni<Void> record(Work work, String action, String resource, @Nullable Object before, @Nullable Object after) {
         return audit.record(
                 work.connection(),

@@ -54,6 +54,11 @@ public final class QuotaPath implements Comparable<QuotaPath> {
         return segments.getFirst();
     }
 
+    /** The group as its tenant writes it, such as {@code /research/nlp}; {@code /} for the tenant itself. */
+    public String group() {
+        return "/" + String.join("/", segments.subList(1, segments.size()));
+    }
+
     public String last() {
         return segments.getLast();
     }

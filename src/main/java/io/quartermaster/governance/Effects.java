@@ -4,6 +4,7 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.DryRun;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,7 +37,8 @@ public record Effects(
         long waitingTouched,
 
         @Schema(description = "what is allowed, but may surprise")
-        List<String> warnings) {
+        List<String> warnings)
+        implements DryRun.Effect {
 
     public Effects {
         queuesMade = List.copyOf(queuesMade);
@@ -87,7 +89,7 @@ public record Effects(
             if (given != gave) {
                 changes.add(new Reserved(
                         after.nameOf(parent.scope()),
-                        group(parent.path()),
+                        parent.path().group(),
                         new GpuAmount(parent.reservedGpuMilli()),
                         new GpuAmount(gave),
                         new GpuAmount(given)));
@@ -100,12 +102,6 @@ public record Effects(
         return tree.childrenOf(parent).stream()
                 .mapToLong(Quota::reservedGpuMilli)
                 .sum();
-    }
-
-    private static String group(QuotaPath path) {
-        String text = path.toString();
-        int cut = text.indexOf('/');
-        return cut < 0 ? "/" : text.substring(cut);
     }
 
     /**
@@ -144,7 +140,8 @@ public record Effects(
                 tree.parentOf(path, quota.scope())
                         .filter(parent -> exceeds(quota, parent))
                         .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
-                                + after.nameOf(quota.scope()) + " is above that of " + group(parent.path())
+                                + after.nameOf(quota.scope()) + " is above that of "
+                                + parent.path().group()
                                 + ", which binds"));
             }
         });

@@ -16,6 +16,7 @@ import org.eclipse.microprofile.openapi.models.PathItem;
 import org.eclipse.microprofile.openapi.models.Paths;
 import org.eclipse.microprofile.openapi.models.media.MediaType;
 import org.eclipse.microprofile.openapi.models.media.Schema;
+import org.eclipse.microprofile.openapi.models.parameters.Parameter;
 import org.eclipse.microprofile.openapi.models.responses.APIResponse;
 import org.eclipse.microprofile.openapi.models.responses.APIResponses;
 import org.eclipse.microprofile.openapi.models.security.SecurityScheme;
@@ -33,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public final class ContractConventions implements OASFilter {
 
+    private static final String JSON = "application/json";
+    private static final String DRY_RUN_PARAMETER = "dryRun";
     private static final String SCHEME = "bearer";
     private static final String SCHEMA = "#/components/schemas/";
     private static final String OURS = "io.quartermaster.";
@@ -199,7 +202,10 @@ public final class ContractConventions implements OASFilter {
         components.setSchemas(new TreeMap<>(components.getSchemas()));
         contract.setPaths(ordered(contract.getPaths()));
         contract.getPaths().getPathItems().values().forEach(item -> item.getOperations()
-                .forEach(ContractConventions::addProblems));
+                .forEach((method, operation) -> {
+                    addDryRun(operation);
+                    addProblems(method, operation);
+                }));
     }
 
     private static void addShared(Components components, List<Shared> problems) {
@@ -210,6 +216,32 @@ public final class ContractConventions implements OASFilter {
         Paths ordered = OASFactory.createPaths();
         new TreeMap<>(paths.getPathItems()).forEach(ordered::addPathItem);
         return ordered;
+    }
+
+    /** Beside what a write answers by itself, a dry run has an answer of its own. */
+    private static void addDryRun(Operation operation) {
+        List<Parameter> parameters = operation.getParameters();
+        if (parameters == null
+                || parameters.stream().noneMatch(parameter -> DRY_RUN_PARAMETER.equals(parameter.getName()))) {
+            return;
+        }
+        APIResponses responses = operation.getResponses();
+        Schema dryRun = OASFactory.createSchema().ref(SCHEMA + "DryRun");
+        APIResponse ok = responses.getAPIResponse("200");
+        MediaType json =
+                ok == null || ok.getContent() == null ? null : ok.getContent().getMediaType(JSON);
+        if (ok == null || json == null || json.getSchema() == null) {
+            responses.addAPIResponse(
+                    "200",
+                    OASFactory.createAPIResponse()
+                            .description(
+                                    ok == null ? "With dryRun=true: what the write would do." : ok.getDescription())
+                            .content(OASFactory.createContent()
+                                    .addMediaType(
+                                            JSON, OASFactory.createMediaType().schema(dryRun))));
+        } else {
+            json.setSchema(OASFactory.createSchema().oneOf(List.of(json.getSchema(), dryRun)));
+        }
     }
 
     private static void addProblems(PathItem.HttpMethod method, Operation operation) {

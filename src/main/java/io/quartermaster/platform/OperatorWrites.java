@@ -1,8 +1,5 @@
 package io.quartermaster.platform;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -10,7 +7,6 @@ import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
-import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -24,16 +20,14 @@ public class OperatorWrites {
     /** Stands in the {@code tenant_id} of rows that are the operator's own. */
     public static final String OPERATOR = "operator";
 
-    private static final TypeReference<Map<String, String>> HEADERS = new TypeReference<>() {};
-
     private final SystemDatabase database;
     private final Wakeups wakeups;
-    private final ObjectMapper json;
+    private final IdempotentReplies replies;
 
-    OperatorWrites(SystemDatabase database, Wakeups wakeups, ObjectMapper json) {
+    OperatorWrites(SystemDatabase database, Wakeups wakeups, IdempotentReplies replies) {
         this.database = database;
         this.wakeups = wakeups;
-        this.json = json;
+        this.replies = replies;
     }
 
     /** See {@link Writes#run}. */
@@ -48,76 +42,64 @@ public class OperatorWrites {
                 params.mode(),
                 connection -> key == null
                         ? work.apply(connection)
-                        : once(connection, subject, key, params.fingerprint(uri, write(request)), work));
+                        : replies.once(
+                                new ConnectionRows(connection),
+                                new IdempotentReplies.Key(OPERATOR, subject, key),
+                                params.fingerprint(uri, replies.write(request)),
+                                () -> work.apply(connection)));
         return reply.invoke(done -> {
                     if (params.mode() == WriteMode.COMMIT) {
                         wakeups.leader();
                     }
                 })
-                .map(Writes::response);
+                .map(done -> replies.response(params.mode(), done));
     }
 
-    private Uni<Reply> once(
-            SqlConnection connection,
-            String subject,
-            String key,
-            String fingerprint,
-            Function<SqlConnection, Uni<Reply>> work) {
-        return connection
-                .preparedQuery(
-                        "insert into idempotency (tenant_id, caller, key, fingerprint) values ($1, $2, $3, $4) on conflict do nothing")
-                .execute(Tuple.of(OPERATOR, subject, key, fingerprint))
-                .chain(inserted -> inserted.rowCount() == 0
-                        ? replay(connection, subject, key, fingerprint)
-                        : work.apply(connection).call(done -> keep(connection, subject, key, done)));
+    /** The answer to a write that is not stored for a repeated key, because it holds a secret. */
+    public Response unstored(WriteMode mode, Reply reply) {
+        return switch (mode) {
+            case COMMIT ->
+                Response.fromResponse(replies.response(mode, reply))
+                        .header("Cache-Control", "no-store")
+                        .build();
+            case DRY_RUN -> replies.response(mode, reply);
+        };
     }
 
-    private Uni<Reply> replay(SqlConnection connection, String subject, String key, String fingerprint) {
-        return connection
-                .preparedQuery(
-                        "select fingerprint, status, headers::text, body from idempotency where tenant_id = $1 and caller = $2 and key = $3")
-                .execute(Tuple.of(OPERATOR, subject, key))
-                .map(rows -> {
-                    Row row = rows.iterator().next();
-                    if (!fingerprint.equals(row.getString(0))) {
-                        throw ProblemException.of(
-                                422, "idempotency-key-reused", "this Idempotency-Key was used for another request");
-                    }
-                    return new Reply(row.getInteger(1), body(row.getString(3)), headers(row.getString(2)));
-                });
-    }
+    /** As the system role, on the connection of the write. */
+    private record ConnectionRows(SqlConnection connection) implements IdempotentReplies.Rows {
 
-    private Uni<Void> keep(SqlConnection connection, String subject, String key, Reply reply) {
-        return connection
-                .preparedQuery(
-                        "update idempotency set status = $4, headers = $5::text::jsonb, body = $6 where tenant_id = $1 and caller = $2 and key = $3")
-                .execute(Tuple.from(new Object[] {
-                    OPERATOR, subject, key, reply.status(), write(reply.headers()), write(reply.body())
-                }))
-                .replaceWithVoid();
-    }
-
-    private Map<String, String> headers(String text) {
-        try {
-            return json.readValue(text, HEADERS);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a kept answer cannot be read", e);
+        @Override
+        public Uni<Boolean> insert(IdempotentReplies.Key key, String fingerprint) {
+            return connection
+                    .preparedQuery(
+                            "insert into idempotency (tenant_id, caller, key, fingerprint) values ($1, $2, $3, $4) on conflict do nothing")
+                    .execute(Tuple.of(key.tenant(), key.caller(), key.key(), fingerprint))
+                    .map(inserted -> inserted.rowCount() == 1);
         }
-    }
 
-    private @Nullable Object body(@Nullable String text) {
-        try {
-            return text == null || text.equals("null") ? null : json.readTree(text);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a kept answer cannot be read", e);
+        @Override
+        public Uni<IdempotentReplies.Stored> find(IdempotentReplies.Key key) {
+            return connection
+                    .preparedQuery(
+                            "select fingerprint, status, headers::text, body from idempotency where tenant_id = $1 and caller = $2 and key = $3")
+                    .execute(Tuple.of(key.tenant(), key.caller(), key.key()))
+                    .map(rows -> {
+                        Row row = rows.iterator().next();
+                        return new IdempotentReplies.Stored(
+                                row.getString(0), row.getInteger(1), row.getString(2), row.getString(3));
+                    });
         }
-    }
 
-    private String write(@Nullable Object value) {
-        try {
-            return json.writeValueAsString(value);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a request or answer cannot be written as JSON", e);
+        @Override
+        public Uni<Void> update(IdempotentReplies.Key key, IdempotentReplies.Stored reply) {
+            return connection
+                    .preparedQuery(
+                            "update idempotency set status = $4, headers = $5::text::jsonb, body = $6 where tenant_id = $1 and caller = $2 and key = $3")
+                    .execute(Tuple.from(new Object[] {
+                        key.tenant(), key.caller(), key.key(), reply.status(), reply.headers(), reply.body()
+                    }))
+                    .replaceWithVoid();
         }
     }
 }

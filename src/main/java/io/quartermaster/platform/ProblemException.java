@@ -110,5 +110,13 @@ public final class ProblemException extends RuntimeException {
                 throw toException();
             }
         }
+
+        /** 422 where anything was noted: each field is well-formed, but a rule of the product does not allow it. */
+        public void refuseIfAny(String code) {
+            if (!fields.isEmpty()) {
+                Problem.Field first = fields.getFirst();
+                throw new ProblemException(Problem.of(422, code, first.field() + " " + first.message(), fields));
+            }
+        }
     }
 }

@@ -33,7 +33,9 @@ public final class WriteParams {
     String ifMatch;
 
     @QueryParam("dryRun")
-    @Parameter(description = "true: all checks, no change.")
+    @Parameter(
+            description =
+                    "true: makes all checks and changes nothing; the answer is 200 with a DryRun, or the problem of the write")
     boolean dryRun;
 
     @Context

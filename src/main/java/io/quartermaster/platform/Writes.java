@@ -1,14 +1,9 @@
 package io.quartermaster.platform;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
-import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
-import java.util.Map;
 import java.util.function.Function;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
@@ -21,16 +16,14 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class Writes {
 
-    private static final TypeReference<Map<String, String>> HEADERS = new TypeReference<>() {};
-
     private final TenantTransactions transactions;
     private final Wakeups wakeups;
-    private final ObjectMapper json;
+    private final IdempotentReplies replies;
 
-    Writes(TenantTransactions transactions, Wakeups wakeups, ObjectMapper json) {
+    Writes(TenantTransactions transactions, Wakeups wakeups, IdempotentReplies replies) {
         this.transactions = transactions;
         this.wakeups = wakeups;
-        this.json = json;
+        this.replies = replies;
     }
 
     /**
@@ -50,95 +43,69 @@ public class Writes {
                 : transactions.in(
                         tenant,
                         params.mode(),
-                        session -> once(session, tenant, subject, key, params.fingerprint(uri, write(request)), work));
+                        session -> replies.once(
+                                new SessionRows(session),
+                                new IdempotentReplies.Key(tenant.value(), subject, key),
+                                params.fingerprint(uri, replies.write(request)),
+                                () -> work.apply(session)));
         return reply.invoke(done -> {
                     if (params.mode() == WriteMode.COMMIT) {
                         wakeups.leader();
                     }
                 })
-                .map(Writes::response);
+                .map(done -> replies.response(params.mode(), done));
     }
 
-    private Uni<Reply> once(
-            Mutiny.Session session,
-            TenantId tenant,
-            String subject,
-            String key,
-            String fingerprint,
-            Function<Mutiny.Session, Uni<Reply>> work) {
-        return session.createNativeQuery(
-                        "insert into idempotency (tenant_id, caller, key, fingerprint) values (:tenant, :caller, :key, :fingerprint) on conflict do nothing")
-                .setParameter("tenant", tenant.value())
-                .setParameter("caller", subject)
-                .setParameter("key", key)
-                .setParameter("fingerprint", fingerprint)
-                .executeUpdate()
-                .chain(inserted -> inserted == 0
-                        ? replay(session, tenant, subject, key, fingerprint)
-                        : work.apply(session).call(done -> keep(session, tenant, subject, key, done)));
-    }
+    /** As the request role, in the session of the write. */
+    private record SessionRows(Mutiny.Session session) implements IdempotentReplies.Rows {
 
-    private Uni<Reply> replay(Mutiny.Session session, TenantId tenant, String subject, String key, String fingerprint) {
-        return session.createNativeQuery(
-                        "select fingerprint, status, cast(headers as text), body from idempotency where tenant_id = :tenant and caller = :caller and key = :key",
-                        Object[].class)
-                .setParameter("tenant", tenant.value())
-                .setParameter("caller", subject)
-                .setParameter("key", key)
-                .getSingleResult()
-                .map(row -> {
-                    if (!fingerprint.equals(row[0])) {
-                        throw ProblemException.of(
-                                422, "idempotency-key-reused", "this Idempotency-Key was used for another request");
-                    }
-                    return new Reply(((Number) row[1]).intValue(), read(row[3]), headers((String) row[2]));
-                });
-    }
+        @Override
+        public Uni<Boolean> insert(IdempotentReplies.Key key, String fingerprint) {
+            return at(
+                            session.createNativeQuery(
+                                    "insert into idempotency (tenant_id, caller, key, fingerprint) values (:tenant, :caller, :key, :fingerprint) on conflict do nothing"),
+                            key)
+                    .setParameter("fingerprint", fingerprint)
+                    .executeUpdate()
+                    .map(inserted -> inserted == 1);
+        }
 
-    private Uni<Integer> keep(Mutiny.Session session, TenantId tenant, String subject, String key, Reply reply) {
-        return session.flush().chain(() -> session.createNativeQuery(
-                        "update idempotency set status = :status, headers = cast(cast(:headers as text) as jsonb), body = :body where tenant_id = :tenant and caller = :caller and key = :key")
-                .setParameter("status", reply.status())
-                .setParameter("headers", write(reply.headers()))
-                .setParameter("body", write(reply.body()))
-                .setParameter("tenant", tenant.value())
-                .setParameter("caller", subject)
-                .setParameter("key", key)
-                .executeUpdate());
-    }
+        @Override
+        public Uni<IdempotentReplies.Stored> find(IdempotentReplies.Key key) {
+            return session.createNativeQuery(
+                            "select fingerprint, status, cast(headers as text), body from idempotency where tenant_id = :tenant and caller = :caller and key = :key",
+                            Object[].class)
+                    .setParameter("tenant", key.tenant())
+                    .setParameter("caller", key.caller())
+                    .setParameter("key", key.key())
+                    .getSingleResult()
+                    .map(row -> new IdempotentReplies.Stored(
+                            (String) row[0], ((Number) row[1]).intValue(), (String) row[2], (String) row[3]));
+        }
 
-    private Map<String, String> headers(String text) {
-        try {
-            return json.readValue(text, HEADERS);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a kept answer cannot be read", e);
+        @Override
+        public Uni<Void> update(IdempotentReplies.Key key, IdempotentReplies.Stored reply) {
+            return session.flush()
+                    .chain(() -> at(
+                                    session.createNativeQuery(
+                                            "update idempotency set status = :status, headers = cast(cast(:headers as text) as jsonb), body = cast(:body as text) where tenant_id = :tenant and caller = :caller and key = :key"),
+                                    key)
+                            .setParameter("status", reply.status())
+                            .setParameter("headers", reply.headers())
+                            .setParameter("body", reply.body())
+                            .executeUpdate())
+                    .replaceWithVoid();
+        }
+
+        private static Mutiny.MutationQuery at(Mutiny.MutationQuery query, IdempotentReplies.Key key) {
+            return query.setParameter("tenant", key.tenant())
+                    .setParameter("caller", key.caller())
+                    .setParameter("key", key.key());
         }
     }
 
-    private @Nullable Object read(@Nullable Object text) {
-        try {
-            return text == null ? null : json.readTree((String) text);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a kept answer cannot be read", e);
-        }
-    }
-
-    private String write(@Nullable Object value) {
-        try {
-            return json.writeValueAsString(value);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a request or answer cannot be written as JSON", e);
-        }
-    }
-
-    /** Also used by writes of the operator's own things, which run as the system role. */
+    /** What was read, with its ETag. */
     public static Response response(Reply reply) {
-        Response.ResponseBuilder builder = Response.status(reply.status());
-        reply.headers().forEach(builder::header);
-        return reply.body() == null
-                ? builder.build()
-                : builder.type(MediaType.APPLICATION_JSON_TYPE)
-                        .entity(reply.body())
-                        .build();
+        return IdempotentReplies.response(reply);
     }
 }

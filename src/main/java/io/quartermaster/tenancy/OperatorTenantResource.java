@@ -26,6 +26,7 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -169,7 +170,7 @@ public class OperatorTenantResource {
         return database.in(
                         params.mode(),
                         connection -> credentials.admin(connection, callers.current(), tenant, wanted, params.mode()))
-                .map(login -> told(params.mode(), login));
+                .map(login -> told(params.mode(), login, login.withoutSecret()));
     }
 
     @POST
@@ -187,18 +188,19 @@ public class OperatorTenantResource {
         return database.in(
                         params.mode(),
                         connection -> credentials.automation(connection, callers.current(), tenant, params.mode()))
-                .map(secret -> told(params.mode(), secret));
+                .map(secret -> told(params.mode(), secret, secret.withoutSecret()));
     }
 
-    /** Not kept for a repeated key, as other answers are: a secret is stored nowhere. */
-    private static Response told(WriteMode mode, Object secret) {
-        return switch (mode) {
-            case COMMIT ->
-                Response.status(Response.Status.CREATED)
-                        .header("Cache-Control", "no-store")
-                        .entity(secret)
-                        .build();
-            case DRY_RUN -> Response.noContent().build();
-        };
+    /** Not kept for a repeated key, as other answers are: a secret is stored nowhere, and a dry run makes none. */
+    private Response told(WriteMode mode, Object secret, Object withoutSecret) {
+        return writes.unstored(
+                mode,
+                new Reply(
+                        201,
+                        switch (mode) {
+                            case COMMIT -> secret;
+                            case DRY_RUN -> withoutSecret;
+                        },
+                        Map.of()));
     }
 }

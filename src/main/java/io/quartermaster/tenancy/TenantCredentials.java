@@ -15,6 +15,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.Map;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,10 @@ class TenantCredentials {
             @Schema(description = "where the admin can log in and set a password")
             URI loginUrl) {
 
+        Map<String, Object> withoutSecret() {
+            return Map.of("username", username, "loginUrl", loginUrl);
+        }
+
         @Override
         public String toString() {
             return "first login of " + username;
@@ -70,6 +75,10 @@ class TenantCredentials {
             String clientId,
             @Schema(description = "told once") String clientSecret,
             URI tokenUrl) {
+
+        Map<String, Object> withoutSecret() {
+            return Map.of("clientId", clientId, "tokenUrl", tokenUrl);
+        }
 
         @Override
         public String toString() {

@@ -122,7 +122,9 @@ class CapacityIT extends OperatorsWork {
                 .body(Map.of("name", "tried"))
                 .post("/v1/operator/pools")
                 .then()
-                .statusCode(201);
+                .statusCode(200)
+                .body("status", equalTo(201))
+                .body("resource.id", nullValue());
         operator().get("/v1/operator/pools/tried").then().statusCode(404);
     }
 

@@ -22,7 +22,23 @@ final class Calls {
         return send(call, world, token, Bodies.text(call, world), true);
     }
 
+    /** As a dry run that is based on what is there now. */
+    static Response dryRunOfNow(Contract.Call call, World world, String token) {
+        Response now = given().auth().oauth2(token).get(world.fill(call.path()));
+        return send(call, world, token, Bodies.text(call, world), true, now.header("ETag"));
+    }
+
     static Response send(Contract.Call call, World world, @Nullable String token, String body, boolean dryRun) {
+        return send(call, world, token, body, dryRun, null);
+    }
+
+    private static Response send(
+            Contract.Call call,
+            World world,
+            @Nullable String token,
+            String body,
+            boolean dryRun,
+            @Nullable String version) {
         RequestSpecification request = given().contentType(ContentType.JSON);
         if (token != null) {
             request.auth().oauth2(token);
@@ -34,7 +50,7 @@ final class Calls {
             request.queryParam("dryRun", true);
         }
         if (call.writes()) {
-            request.header("If-Match", "\"0\"");
+            request.header("If-Match", version == null ? "\"0\"" : version);
         }
         if (call.streams()) {
             // A stream that begins does not end soon; with this it is refused once the caller is let in.

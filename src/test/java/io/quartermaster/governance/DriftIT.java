@@ -84,7 +84,7 @@ class DriftIT {
                 .queryParam("dryRun", true)
                 .post(TENANT + "/drift-checks")
                 .then()
-                .body("suspended", contains("rnd"));
+                .body("resource.suspended", contains("rnd"));
         policy("rnd").body("state", equalTo("active"));
         check().body("suspended", contains("rnd"));
 

@@ -9,6 +9,7 @@ import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItems;
 import static org.hamcrest.Matchers.not;
+import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.restassured.response.Response;
@@ -84,7 +85,10 @@ class FirstLoginIT {
                 .body(Map.of("username", "nobody", "email", "nobody@example.com"))
                 .post(OPERATOR_PATH + "/admins")
                 .then()
-                .statusCode(204);
+                .statusCode(200)
+                .body("status", equalTo(201))
+                .body("resource.username", equalTo("nobody"))
+                .body("resource.temporaryPassword", nullValue());
 
         try (Browser browser = new Browser(TENANT)) {
             browser.submit(Map.of("username", "nobody", "password", "x"));

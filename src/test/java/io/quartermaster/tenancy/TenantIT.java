@@ -11,6 +11,7 @@ import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.everyItem;
 import static org.hamcrest.Matchers.hasItems;
 import static org.hamcrest.Matchers.notNullValue;
+import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import java.util.List;
@@ -64,7 +65,9 @@ class TenantIT {
                 .body(Map.of("path", "/never"))
                 .post("/v1/tenants/" + A + "/groups")
                 .then()
-                .statusCode(201);
+                .statusCode(200)
+                .body("status", equalTo(201))
+                .body("resource.path", equalTo("/never"));
         request(viewerToken(A))
                 .get("/v1/tenants/" + A + "/groups/")
                 .then()
@@ -165,7 +168,10 @@ class TenantIT {
                 .body(Map.of("id", "only-tried", "plan", "demo"))
                 .post("/v1/operator/tenants")
                 .then()
-                .statusCode(202);
+                .statusCode(200)
+                .header("Location", nullValue())
+                .body("status", equalTo(202))
+                .body("resource.id", nullValue());
 
         request(operatorToken()).get("/v1/operator/tenants/only-tried").then().statusCode(404);
     }
