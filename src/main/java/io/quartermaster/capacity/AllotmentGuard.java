@@ -4,6 +4,7 @@ import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
@@ -12,13 +13,25 @@ import org.hibernate.reactive.mutiny.Mutiny;
  */
 public interface AllotmentGuard {
 
+    /** What stands against a change of an allotment. */
+    sealed interface Objection {
+
+        String text();
+
+        /** A rule of the tenant's names the pool of an allotment that would go. */
+        record InUse(String text) implements Objection {}
+
+        /** More would be reserved than is granted, at a moment, or always. */
+        record DoesNotFit(String text, Optional<Instant> at) implements Objection {}
+    }
+
     /**
      * What stands against it: one sentence for each thing that would no longer fit. Empty = it may change.
      *
      * @param after all allotments as they would be
      * @param windows the tenant's capacity reservations that would be planned or open beside them
      */
-    Uni<List<String>> objectionsToAllotments(
+    Uni<List<Objection>> objectionsToAllotments(
             Mutiny.Session session,
             TenantId tenant,
             List<Allotments.Named> after,

@@ -6,7 +6,6 @@ import io.quartermaster.access.Callers;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Inbox;
-import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
@@ -176,7 +175,7 @@ public class AllotmentService {
         }
         Allotments.Named after = after(change, terms, before);
         return checkTenants(change, before)
-                .chain(() -> guardAgainst(change, replaced(all, change.pool(), after)))
+                .chain(() -> guardAgainst(change, replaced(all, change.pool(), after), Optional.of(terms)))
                 .chain(() -> store(change, before, after))
                 .chain(() -> record(change, before, Optional.of(after)))
                 .chain(() -> warnings(change, terms))
@@ -202,7 +201,7 @@ public class AllotmentService {
         if (params.givenVersion().isPresent()) {
             params.requireVersion(before.version());
         }
-        return guardAgainst(change, replaced(all, change.pool(), null))
+        return guardAgainst(change, replaced(all, change.pool(), null), Optional.empty())
                 .chain(() -> reservations.endAll(
                         new CapacityReservations.Change(change.session(), change.tenant(), change.caller()),
                         each -> each.pool().equals(change.pool().id())))
@@ -219,7 +218,8 @@ public class AllotmentService {
                         connection, change.pool().id(), change.tenant().value(), "pool"));
     }
 
-    private Uni<Void> guardAgainst(Change change, List<Allotments.Named> after) {
+    /** @param terms as they would be; empty where the allotment would go */
+    private Uni<Void> guardAgainst(Change change, List<Allotments.Named> after, Optional<QuotaTerms> terms) {
         return reservations
                 .coming(change.session(), change.tenant())
                 .map(coming -> coming.stream()
@@ -228,18 +228,33 @@ public class AllotmentService {
                         .toList())
                 .chain(windows -> guard.objectionsToAllotments(
                         change.session(), change.tenant(), after, windows, reservations.now()))
-                .invoke(objections -> {
-                    if (!objections.isEmpty()) {
-                        throw new ProblemException(Problem.of(
-                                422,
-                                "reservations-do-not-fit",
-                                "what the tenant's policies state would no longer fit",
-                                objections.stream()
-                                        .map(text -> new Problem.Field("reserved", text, null))
-                                        .toList()));
-                    }
-                })
+                .invoke(objections -> refuse(objections, terms))
                 .replaceWithVoid();
+    }
+
+    private static void refuse(List<AllotmentGuard.Objection> objections, Optional<QuotaTerms> terms) {
+        List<String> uses = new ArrayList<>();
+        var unfit = new ProblemException.Invalid();
+        for (AllotmentGuard.Objection objection : objections) {
+            switch (objection) {
+                case AllotmentGuard.Objection.InUse use -> uses.add(use.text());
+                case AllotmentGuard.Objection.DoesNotFit(String text, Optional<Instant> at) ->
+                    unfit.add(field(terms, at), "does not fit: " + text, "at least what the tenant's policies reserve");
+            }
+        }
+        if (!uses.isEmpty()) {
+            throw ProblemException.conflict(
+                    "in-use", "rules of the tenant name the pool: " + Filters.some(uses) + "; change those first");
+        }
+        unfit.refuseIfAny("reservations-do-not-fit");
+    }
+
+    /** What of the request says how much is reserved then. */
+    private static String field(Optional<QuotaTerms> terms, Optional<Instant> at) {
+        boolean overridden = terms.isPresent()
+                && at.isPresent()
+                && terms.get().reservesOtherwiseAt(at.get().toEpochMilli());
+        return overridden ? "override.reserved" : "reserved";
     }
 
     private Uni<Void> store(Change change, Optional<Allotments.Named> before, Allotments.Named after) {

@@ -128,6 +128,13 @@ public record QuotaTerms(
                 fence);
     }
 
+    /** Whether at this moment an override says what is reserved. */
+    public boolean reservesOtherwiseAt(long millis) {
+        return override.filter(stated -> stated.isOpenAt(millis))
+                .filter(stated -> stated.reservedGpuMilli().isPresent())
+                .isPresent();
+    }
+
     /** As they are at a moment; no more is lent than is reserved then. */
     public QuotaTerms standingAt(long millis) {
         Optional<Quota.Override> open = override.filter(stated -> stated.isOpenAt(millis));

@@ -93,7 +93,7 @@ final class PendingReasons {
                 .put("free", decimal(numbers.freeGpuMilli()))
                 .put("sentence", reason.sentence())
                 .put("remedy", reason.remedy());
-        reason.path().ifPresent(path -> json.put("path", path.toString()));
+        reason.path().ifPresent(path -> json.put("path", path.group()));
         // Where no bound of the tenant's own is named, what is used is others' too, and not for the tenant to know.
         numbers.boundGpuMilli().ifPresent(bound -> json.put("used", decimal(numbers.usedGpuMilli()))
                 .put("bound", decimal(bound)));

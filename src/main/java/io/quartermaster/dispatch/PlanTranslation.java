@@ -11,7 +11,6 @@ import io.quartermaster.engine.Decision;
 import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.governance.OnPreemption;
@@ -294,7 +293,7 @@ final class PlanTranslation {
         attempt.nodes().forEach(rows::touch);
     }
 
-    /** As the victim's tenant may see it: others' pressure in numbers, without their names. */
+    /** As the victim's tenant may see it: that another tenant was compared with its own, and nothing more of that one. */
     private static JsonObject receipt(Receipt receipt, TenantId tenant, Map<UUID, WorkloadRecord> records) {
         JsonArray considered = new JsonArray();
         receipt.considered().forEach(each -> {
@@ -314,19 +313,20 @@ final class PlanTranslation {
 
     private static JsonArray shares(Iterable<Receipt.Share> shares, TenantId tenant) {
         JsonArray json = new JsonArray();
+        boolean others = false;
         for (Receipt.Share share : shares) {
+            if (!share.path().tenant().equals(tenant.value())) {
+                others = true;
+                continue;
+            }
             json.add(new JsonObject()
-                    .put("path", seenBy(tenant, share.path()))
+                    .put("path", share.path().group())
                     .put("scope", share.scope().toString())
                     .put("used", new GpuAmount(share.usedGpuMilli()).decimal())
                     .put("reserved", new GpuAmount(share.reservedGpuMilli()).decimal())
                     .put("fairShare", new GpuAmount(share.fairGpuMilli()).decimal()));
         }
-        return json;
-    }
-
-    private static String seenBy(TenantId tenant, QuotaPath path) {
-        return path.tenant().equals(tenant.value()) ? path.toString() : "another tenant";
+        return others ? json.add(new JsonObject().put("anotherTenant", true)) : json;
     }
 
     private static String word(Enum<?> value) {

@@ -7,12 +7,15 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.TenantId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -41,27 +44,45 @@ final class CalendarFit {
 
     private record Place(QuotaPath path, Scope scope) {}
 
+    /** A place where groups would reserve more than there is, and the first moment at which they would. */
+    record Objection(QuotaTree.Overdrawn overdrawn, Instant at, String text) {
+
+        /** The field of a request for a policy that has a part in it; {@code quotas} for any other. */
+        String field(TenantId tenant, Policy policy) {
+            QuotaPath path = QuotaTree.path(tenant, policy.group());
+            Scope scope = overdrawn.parent().scope();
+            if (!overdrawn.parent().path().equals(path)
+                    && overdrawn.children().stream()
+                            .noneMatch(child -> child.path().equals(path))) {
+                return "quotas";
+            }
+            boolean overridden = policy.quotaFor(scope)
+                    .map(PolicyQuota::terms)
+                    .filter(terms -> terms.reservesOtherwiseAt(at.toEpochMilli()))
+                    .isPresent();
+            return PolicyChecks.field(policy, scope, overridden ? "override.reserved" : "reserved");
+        }
+    }
+
     private CalendarFit() {}
 
     /**
      * Each place where, at some moment from now on, groups would reserve more than there is, and by more than before the change: one
      * sentence with the first such moment.
      */
-    static List<String> objections(State before, State after, Instant now) {
+    static List<Objection> objections(State before, State after, Instant now) {
         if (after.isAlwaysTheSame()) {
             return List.of();
         }
-        Map<Place, String> found = new HashMap<>();
-        List<String> inOrder = new ArrayList<>();
+        Set<Place> found = new HashSet<>();
+        List<Objection> inOrder = new ArrayList<>();
         for (Instant moment : moments(before, after, now)) {
             Map<Place, Long> had = excess(treeAt(before, moment));
             for (QuotaTree.Overdrawn overdrawn : treeAt(after, moment).overdrawn()) {
                 Place place =
                         new Place(overdrawn.parent().path(), overdrawn.parent().scope());
-                if (excess(overdrawn) > had.getOrDefault(place, 0L) && !found.containsKey(place)) {
-                    String objection = objection(after.rules(), overdrawn, moment);
-                    found.put(place, objection);
-                    inOrder.add(objection);
+                if (excess(overdrawn) > had.getOrDefault(place, 0L) && found.add(place)) {
+                    inOrder.add(new Objection(overdrawn, moment, objection(after.rules(), overdrawn, moment)));
                 }
             }
         }
@@ -99,10 +120,10 @@ final class CalendarFit {
     }
 
     private static String objection(TenantRules rules, QuotaTree.Overdrawn overdrawn, Instant moment) {
-        return "what groups under " + overdrawn.parent().path() + " reserve in "
-                + rules.nameOf(overdrawn.parent().scope()) + " would be "
-                + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " at " + moment + ", of "
-                + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + ": "
+        return "in " + rules.nameOf(overdrawn.parent().scope()) + " the groups of "
+                + PoliciesGuard.holder(overdrawn.parent().path()) + " would reserve "
+                + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " of "
+                + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " GPUs at " + moment + ": "
                 + PoliciesGuard.reservations(overdrawn);
     }
 

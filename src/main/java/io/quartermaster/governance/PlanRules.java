@@ -138,7 +138,7 @@ class PlanRules implements BlueprintSection {
         List<Profile> profiles = reader.profiles(request.profiles());
         problems.throwIfAny();
         TenantRules after = reader.with(policy, profiles);
-        PolicyChecks.check(rules, after, policy, profiles, problems);
+        PolicyChecks.check(rules, after, policy, profiles, problems, problems);
         problems.throwIfAny();
         return Optional.of(after);
     }

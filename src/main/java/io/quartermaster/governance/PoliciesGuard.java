@@ -5,6 +5,7 @@ import io.quartermaster.capacity.Allotments;
 import io.quartermaster.capacity.CapacityReservation;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
@@ -13,6 +14,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
@@ -28,19 +30,22 @@ class PoliciesGuard implements AllotmentGuard {
     }
 
     @Override
-    public Uni<List<String>> objectionsToAllotments(
+    public Uni<List<Objection>> objectionsToAllotments(
             Mutiny.Session session,
             TenantId tenant,
             List<Allotments.Named> after,
             List<CapacityReservation> windows,
             Instant now) {
         return store.read(session, tenant).map(rules -> {
-            List<String> objections = objections(rules, after);
+            List<Objection> objections = objections(rules, after);
             return objections.isEmpty()
                     ? CalendarFit.objections(
-                            new CalendarFit.State(rules, windows),
-                            new CalendarFit.State(rules.withAllotments(after), windows),
-                            now)
+                                    new CalendarFit.State(rules, windows),
+                                    new CalendarFit.State(rules.withAllotments(after), windows),
+                                    now)
+                            .stream()
+                            .<Objection>map(each -> new Objection.DoesNotFit(each.text(), Optional.of(each.at())))
+                            .toList()
                     : objections;
         });
     }
@@ -53,18 +58,25 @@ class PoliciesGuard implements AllotmentGuard {
             List<CapacityReservation> after,
             Instant now) {
         return store.read(session, tenant)
-                .map(rules -> CalendarFit.objections(
-                        new CalendarFit.State(rules, before), new CalendarFit.State(rules, after), now));
+                .map(
+                        rules -> CalendarFit.objections(
+                                        new CalendarFit.State(rules, before), new CalendarFit.State(rules, after), now)
+                                .stream()
+                                .map(CalendarFit.Objection::text)
+                                .toList());
     }
 
-    static List<String> objections(TenantRules rules, List<Allotments.Named> after) {
-        List<String> objections = new ArrayList<>(stillNamed(rules, after));
+    static List<Objection> objections(TenantRules rules, List<Allotments.Named> after) {
+        List<Objection> objections = new ArrayList<>();
+        stillNamed(rules, after).forEach(text -> objections.add(new Objection.InUse(text)));
         TenantRules changed = rules.withAllotments(after);
         for (QuotaTree.Overdrawn overdrawn : changed.tree().overdrawn()) {
-            objections.add("in " + changed.nameOf(overdrawn.parent().scope()) + " policies reserve "
-                    + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " GPUs, and only "
-                    + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " would be granted: "
-                    + reservations(overdrawn));
+            objections.add(new Objection.DoesNotFit(
+                    "in " + changed.nameOf(overdrawn.parent().scope()) + " policies reserve "
+                            + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " GPUs, and only "
+                            + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " would be granted: "
+                            + reservations(overdrawn),
+                    Optional.empty()));
         }
         return objections;
     }
@@ -94,7 +106,11 @@ class PoliciesGuard implements AllotmentGuard {
     }
 
     private static String reservation(Quota quota) {
-        String path = quota.path().toString();
-        return path.substring(path.indexOf('/')) + " " + new GpuAmount(quota.reservedGpuMilli());
+        return quota.path().group() + " " + new GpuAmount(quota.reservedGpuMilli());
+    }
+
+    /** Whose reservation it is. */
+    static String holder(QuotaPath path) {
+        return path.group().equals("/") ? "the tenant" : "group " + path.group();
     }
 }

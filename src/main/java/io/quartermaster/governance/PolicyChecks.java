@@ -23,14 +23,21 @@ final class PolicyChecks {
     private final QuotaPath path;
     private final QuotaTree tree;
     private final ProblemException.Invalid problems;
+    private final ProblemException.Invalid unfit;
 
-    private PolicyChecks(TenantRules before, TenantRules after, Policy policy, ProblemException.Invalid problems) {
+    private PolicyChecks(
+            TenantRules before,
+            TenantRules after,
+            Policy policy,
+            ProblemException.Invalid problems,
+            ProblemException.Invalid unfit) {
         this.before = before;
         this.after = after;
         this.policy = policy;
         this.path = QuotaTree.path(after.tenant(), policy.group());
         this.tree = after.tree();
         this.problems = problems;
+        this.unfit = unfit;
     }
 
     /**
@@ -38,13 +45,15 @@ final class PolicyChecks {
      *
      * @param after with the policy and its queues as they would be
      * @param profiles of the policy, in the order of the request
+     * @param unfit takes what is reserved beyond what there is; see {@link RuleWrites#DO_NOT_FIT}
      */
     static void check(
             TenantRules before,
             TenantRules after,
             Policy policy,
             List<Profile> profiles,
-            ProblemException.Invalid problems) {
+            ProblemException.Invalid problems,
+            ProblemException.Invalid unfit) {
         Optional<Policy> other =
                 before.policyOf(policy.group()).filter(found -> !found.id().equals(policy.id()));
         if (other.isPresent()) {
@@ -54,7 +63,7 @@ final class PolicyChecks {
                     "a group without a policy, or a change of that one");
             return;
         }
-        PolicyChecks checks = new PolicyChecks(before, after, policy, problems);
+        PolicyChecks checks = new PolicyChecks(before, after, policy, problems, unfit);
         checks.reservations();
         checks.profiles(profiles);
     }
@@ -63,7 +72,7 @@ final class PolicyChecks {
         for (QuotaTree.Overdrawn overdrawn : tree.overdrawn()) {
             Quota parent = overdrawn.parent();
             if (parent.path().equals(path)) {
-                problems.add(
+                unfit.add(
                         field(parent.scope(), "reserved"),
                         "is less than the groups below it reserve: " + PoliciesGuard.reservations(overdrawn),
                         "at least " + new GpuAmount(overdrawn.childrenReservedGpuMilli()));
@@ -73,15 +82,15 @@ final class PolicyChecks {
                         .map(Quota::reservedGpuMilli)
                         .orElse(0L);
                 long others = overdrawn.childrenReservedGpuMilli() - own;
-                problems.add(
+                unfit.add(
                         field(parent.scope(), "reserved"),
-                        where(parent) + " has " + new GpuAmount(parent.reservedGpuMilli()) + " reserved, and "
-                                + new GpuAmount(others) + " of it are given to others",
+                        "does not fit: " + where(parent) + " has " + new GpuAmount(parent.reservedGpuMilli())
+                                + " reserved, of which other groups have " + new GpuAmount(others),
                         "at most " + new GpuAmount(Math.max(0, parent.reservedGpuMilli() - others)));
             } else if (!before.tree().overdrawn().contains(overdrawn)) {
-                problems.add(
+                unfit.add(
                         "quotas",
-                        where(parent) + " would have less reserved than is given out: "
+                        "do not fit: " + where(parent) + " would have less reserved than is given out: "
                                 + PoliciesGuard.reservations(overdrawn),
                         "quotas that leave room for the groups below");
             }
@@ -90,6 +99,10 @@ final class PolicyChecks {
 
     /** The path of a field in the quota of a scope, as the request names it; the list itself where it names none. */
     private String field(Scope scope, String name) {
+        return field(policy, scope, name);
+    }
+
+    static String field(Policy policy, Scope scope, String name) {
         for (int i = 0; i < policy.quotas().size(); i++) {
             if (policy.quotas().get(i).scope().equals(scope)) {
                 return "quotas[" + i + "]." + name;
@@ -99,10 +112,7 @@ final class PolicyChecks {
     }
 
     private String where(Quota parent) {
-        String text = parent.path().toString();
-        int cut = text.indexOf('/');
-        String holder = cut < 0 ? "the tenant" : "group " + text.substring(cut);
-        return "in " + after.nameOf(parent.scope()) + " " + holder;
+        return "in " + after.nameOf(parent.scope()) + " " + PoliciesGuard.holder(parent.path());
     }
 
     private void profiles(List<Profile> profiles) {
@@ -119,7 +129,8 @@ final class PolicyChecks {
 
     /** Why work of the profile could never start under the policy. */
     static Optional<String> objection(TenantRules rules, Policy policy, Profile profile) {
-        return new PolicyChecks(rules, rules, policy, new ProblemException.Invalid()).objection(profile);
+        return new PolicyChecks(rules, rules, policy, new ProblemException.Invalid(), new ProblemException.Invalid())
+                .objection(profile);
     }
 
     private Optional<String> objection(Profile profile) {

@@ -8,7 +8,6 @@ import io.quartermaster.capacity.CapacityReservationApi;
 import io.quartermaster.capacity.CapacityReservations;
 import io.quartermaster.capacity.CapacityReservations.Change;
 import io.quartermaster.engine.Scope;
-import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -88,17 +87,12 @@ class PolicyReservationService {
     private void requireRoom(TenantRules rules, List<CapacityReservation> coming, CapacityReservation made) {
         List<CapacityReservation> all = new ArrayList<>(coming);
         all.add(made);
-        List<String> objections = CalendarFit.objections(
-                new CalendarFit.State(rules, coming), new CalendarFit.State(rules, all), reservations.now());
-        if (!objections.isEmpty()) {
-            throw new ProblemException(Problem.of(
-                    422,
-                    "reservations-do-not-fit",
-                    objections.getFirst(),
-                    objections.stream()
-                            .map(text -> new Problem.Field("gpus", text, "as much as is left at each moment of it"))
-                            .toList()));
-        }
+        var unfit = new ProblemException.Invalid();
+        CalendarFit.objections(
+                        new CalendarFit.State(rules, coming), new CalendarFit.State(rules, all), reservations.now())
+                .forEach(objection -> unfit.add(
+                        "gpus", "does not fit: " + objection.text(), "as much as is left at each moment of it"));
+        unfit.refuseIfAny(RuleWrites.DO_NOT_FIT);
     }
 
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {

@@ -138,8 +138,10 @@ class PolicyService {
                     "there is a policy named " + policy.name() + " with other content; change it with PUT");
         }
         TenantRules after = reader.with(policy, profiles);
-        PolicyChecks.check(before, after, policy, profiles, problems);
+        var unfit = new ProblemException.Invalid();
+        PolicyChecks.check(before, after, policy, profiles, problems, unfit);
         problems.throwIfAny();
+        unfit.refuseIfAny(RuleWrites.DO_NOT_FIT);
         return writes.apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
                 .map(effects -> warning.map(effects::warning).orElse(effects))
                 .map(effects -> {

@@ -7,7 +7,6 @@ import io.quartermaster.access.Callers;
 import io.quartermaster.capacity.CapacityReservations;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
-import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -23,6 +22,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +35,9 @@ class RuleWrites {
 
     /** More is a mistake of a script, and would make every change slow. */
     private static final int MAX_POLICIES = 1000;
+
+    /** The code of every refusal of reservations that are more than there is, whatever road they come by. */
+    static final String DO_NOT_FIT = "reservations-do-not-fit";
 
     private static final int MAX_PROFILES = 1000;
     private static final int MAX_QUEUES = 10_000;
@@ -108,22 +111,26 @@ class RuleWrites {
         return reservations
                 .coming(work.session(), work.tenant())
                 .invoke(windows -> {
-                    List<String> objections = CalendarFit.objections(
-                            new CalendarFit.State(work.before(), windows),
-                            new CalendarFit.State(after, windows),
-                            reservations.now());
-                    if (!objections.isEmpty()) {
-                        throw new ProblemException(Problem.of(
-                                422,
-                                "reservations-do-not-fit",
-                                objections.getFirst(),
-                                objections.stream()
-                                        .map(text ->
-                                                new Problem.Field("quotas", text, "as much as is left at each moment"))
-                                        .toList()));
-                    }
+                    var unfit = new ProblemException.Invalid();
+                    CalendarFit.objections(
+                                    new CalendarFit.State(work.before(), windows),
+                                    new CalendarFit.State(after, windows),
+                                    reservations.now())
+                            .forEach(objection -> unfit.add(
+                                    field(work, after, objection),
+                                    "does not fit: " + objection.text(),
+                                    "as much as is left at each moment"));
+                    unfit.refuseIfAny(DO_NOT_FIT);
                 })
                 .replaceWithVoid();
+    }
+
+    private static String field(Work work, TenantRules after, CalendarFit.Objection objection) {
+        Difference<Policy> policies = Difference.ofPolicies(work.before(), after);
+        return Stream.concat(policies.made().stream(), policies.changed().stream())
+                .map(policy -> objection.field(work.tenant(), policy))
+                .findFirst()
+                .orElse("quotas");
     }
 
     private Uni<Void> endReservations(Work work, List<Policy> gone) {

@@ -6,6 +6,7 @@ import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.dispatch.CellSnapshot;
 import io.quartermaster.engine.Cause;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Reason;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.simulation.Foretold;
@@ -161,7 +162,7 @@ record Answer(
         return new WorkloadApi.Reason(
                 reason.pool().value(),
                 reason.code().name(),
-                reason.path().map(Object::toString).orElse(null),
+                reason.path().map(QuotaPath::group).orElse(null),
                 decimal(numbers.requestedGpuMilli()),
                 only.isPresent() && numbers.boundGpuMilli().isEmpty() ? null : decimal(numbers.usedGpuMilli()),
                 numbers.boundGpuMilli().isPresent()

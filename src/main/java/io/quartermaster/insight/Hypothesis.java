@@ -216,7 +216,8 @@ final class Hypothesis {
                 throw ProblemException.refused(
                         "reservations-do-not-fit",
                         asked.at() + (asked.policies().isEmpty() ? "allotments" : "policies"),
-                        "more would be reserved under " + overdrawn.parent().path() + " in "
+                        "more would be reserved below "
+                                + overdrawn.parent().path().group() + " in "
                                 + overdrawn.parent().scope() + " than is reserved for it",
                         "reservations that fit into those above them");
             }

@@ -102,8 +102,22 @@ final class Explanations {
                 .toList();
     }
 
-    /** @param known those of the holders that the tenant has; others are left out */
-    static WorkloadApi.Outlook outlook(Outlooks.Prospect prospect, Map<UUID, WorkloadApi.Holder> known) {
+    /** The groups whose policies an outlook would change. */
+    static List<String> groups(Outlooks.Prospect prospect) {
+        return prospect.outlook().stream()
+                .flatMap(outlook -> outlook.perPool().stream())
+                .flatMap(pool -> pool.relief().flatMap(Outlook.Relief::path).stream())
+                .map(QuotaPath::group)
+                .distinct()
+                .toList();
+    }
+
+    /**
+     * @param known those of the holders that the tenant has; others are left out
+     * @param policies names of policies by group
+     */
+    static WorkloadApi.Outlook outlook(
+            Outlooks.Prospect prospect, Map<UUID, WorkloadApi.Holder> known, Map<String, String> policies) {
         return new WorkloadApi.Outlook(
                 prospect.asOf(),
                 prospect.startsAt().orElse(null),
@@ -112,11 +126,12 @@ final class Explanations {
                         .map(first -> known.get(UUID.fromString(first.value())))
                         .orElse(null),
                 prospect.outlook().map(Outlook::perPool).orElse(List.of()).stream()
-                        .map(pool -> inPool(pool, known))
+                        .map(pool -> inPool(pool, known, policies))
                         .toList());
     }
 
-    private static WorkloadApi.PoolOutlook inPool(Outlook.InPool pool, Map<UUID, WorkloadApi.Holder> known) {
+    private static WorkloadApi.PoolOutlook inPool(
+            Outlook.InPool pool, Map<UUID, WorkloadApi.Holder> known, Map<String, String> policies) {
         return new WorkloadApi.PoolOutlook(
                 pool.pool().value(),
                 pool.code().name(),
@@ -125,17 +140,17 @@ final class Explanations {
                         .filter(Objects::nonNull)
                         .toList(),
                 pool.heldByOthersGpuMilli() > 0,
-                pool.relief().map(Explanations::relief).orElse(null),
+                pool.relief().map(relief -> relief(relief, policies)).orElse(null),
                 pool.startsAtMillis().isPresent()
                         ? Instant.ofEpochMilli(pool.startsAtMillis().getAsLong())
                         : null,
                 pool.preemptsFromMillis().isPresent()
                         ? Instant.ofEpochMilli(pool.preemptsFromMillis().getAsLong())
                         : null,
-                pool.fence().map(QuotaPath::toString).orElse(null));
+                pool.fence().map(QuotaPath::group).orElse(null));
     }
 
-    private static WorkloadApi.Relief relief(Outlook.Relief relief) {
+    private static WorkloadApi.Relief relief(Outlook.Relief relief, Map<String, String> policies) {
         WorkloadApi.Relief.Change change =
                 switch (relief.kind()) {
                     case RAISE_LIMIT -> WorkloadApi.Relief.Change.RAISE_LIMIT;
@@ -147,7 +162,8 @@ final class Explanations {
                 };
         return new WorkloadApi.Relief(
                 change,
-                relief.path().map(QuotaPath::toString).orElse(null),
+                relief.path().map(QuotaPath::group).orElse(null),
+                relief.path().map(QuotaPath::group).map(policies::get).orElse(null),
                 relief.workloads() > 0 ? null : new GpuAmount(relief.gpuMilli()),
                 relief.workloads() > 0 ? relief.workloads() : null);
     }

@@ -1,6 +1,8 @@
 package io.quartermaster.workloads;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
 import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.TenantId;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -94,13 +96,19 @@ public final class WorkloadApi {
     /**
      * A workload with all there is to say of it.
      *
-     * @param environment shown to its submitter and to those who may manage it; it may hold secrets
+     * @param environment shown to its submitter and to those of its tenant who may manage it; it may hold secrets
      */
     @Schema(name = "WorkloadDetails")
     public record Details(
             View workload,
             List<String> command,
-            @Nullable Map<String, String> environment,
+
+            @Schema(
+                    description =
+                            "shown to its submitter and to those of its tenant who may manage it, not to others and not to the operator")
+            @Nullable
+            Map<String, String> environment,
+
             @Nullable List<String> abortCallback,
             List<Attempt> attempts,
 
@@ -127,6 +135,34 @@ public final class WorkloadApi {
                     nomination,
                     preemptions);
         }
+
+        /** With paths as its tenant writes them, and nothing of other tenants, whatever older versions stored. */
+        Details seenBy(TenantId tenant) {
+            return new Details(
+                    workload,
+                    command,
+                    environment,
+                    abortCallback,
+                    attempts,
+                    surplusWorkers,
+                    reasons.stream().map(reason -> reason.seenBy(tenant)).toList(),
+                    reasonsAt,
+                    nomination,
+                    preemptions.stream()
+                            .map(preemption -> preemption.seenBy(tenant))
+                            .toList());
+        }
+    }
+
+    /** How the leader of version 0.1 called other tenants in stored receipts. */
+    private static final String ANOTHER_TENANT = "another tenant";
+
+    /** Of {@code acme/research} as older versions stored it: {@code /research}, and {@code /} of {@code acme}. */
+    private static String group(TenantId tenant, String path) {
+        if (path.equals(tenant.value())) {
+            return "/";
+        }
+        return path.startsWith(tenant + "/") ? path.substring(tenant.value().length()) : path;
     }
 
     /**
@@ -181,7 +217,7 @@ public final class WorkloadApi {
     /**
      * Why it does not start in one pool.
      *
-     * @param path the node of its path that is in the way, where one is
+     * @param path the group that is in the way, where one is; {@code /} for the tenant
      * @param bound what must not be passed; {@code used} comes with it, and not without: a pool's use is others' too
      * @param free what nobody holds in the pool
      * @param remedy what would have to happen
@@ -190,13 +226,26 @@ public final class WorkloadApi {
     public record Reason(
             String pool,
             String code,
-            @Nullable String path,
+
+            @Schema(
+                    description = "path of the group whose bound is in the way; / for the tenant's own",
+                    examples = "/rnd")
+            @Nullable
+            String path,
+
             @Nullable String requested,
             @Nullable String used,
             @Nullable String bound,
             @Nullable String free,
             String sentence,
-            String remedy) {}
+            String remedy) {
+
+        Reason seenBy(TenantId tenant) {
+            return path == null
+                    ? this
+                    : new Reason(pool, code, group(tenant, path), requested, used, bound, free, sentence, remedy);
+        }
+    }
 
     /** A place that is kept for it until those who hold it have left. */
     @Schema(name = "Nomination")
@@ -210,11 +259,80 @@ public final class WorkloadApi {
      */
     @Schema(name = "Preemption")
     public record Preemption(
-            Instant at,
-            int attempt,
-            String cause,
-            @Nullable UUID forWorkload,
-            @Schema(implementation = Object.class) Object receipt) {}
+            Instant at, int attempt, String cause, @Nullable UUID forWorkload, Receipt receipt) {
+
+        Preemption seenBy(TenantId tenant) {
+            return new Preemption(at, attempt, cause, forWorkload, receipt.seenBy(tenant));
+        }
+    }
+
+    /**
+     * The rule and the numbers behind a preemption, as the tenant of the workload may see them.
+     *
+     * @param before the branches that were compared, before the plan
+     * @param after the same branches, once what was told to stop has left and what it made room for runs
+     * @param considered the tenant's own work that was looked at, in that order
+     */
+    @Schema(name = "PreemptionReceipt")
+    public record Receipt(
+            @Schema(
+                    description =
+                            "the right that decided: reserved, fair-share, priority, moved, drained, closed, budget-used-up or incomplete")
+            String right,
+
+            @Schema(description = "the branches of the quota tree that were compared, before the plan")
+            List<Share> before,
+
+            @Schema(description = "the same branches, once what was told to stop has left")
+            List<Share> after,
+
+            @Schema(description = "the tenant's own work that was looked at, in that order")
+            List<Considered> considered) {
+
+        Receipt seenBy(TenantId tenant) {
+            return new Receipt(right, seenBy(tenant, before), seenBy(tenant, after), considered);
+        }
+
+        private static List<Share> seenBy(TenantId tenant, List<Share> shares) {
+            return shares.stream().map(share -> share.seenBy(tenant)).distinct().toList();
+        }
+    }
+
+    /** One branch of the quota tree in a receipt. Of another tenant's it says that there is one, and nothing else. */
+    @Schema(name = "ReceiptShare")
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Share(
+            @Schema(
+                    description = "path of the group; / for the tenant itself; absent for another tenant's",
+                    examples = "/rnd")
+            @Nullable
+            String path,
+
+            @Schema(description = "name of the pool, or * for all pools together") @Nullable
+            String scope,
+
+            @Nullable String used,
+            @Nullable String reserved,
+            @Nullable String fairShare,
+
+            @Schema(description = "true for a branch of another tenant, of which nothing else is shown; else absent")
+            @Nullable
+            Boolean anotherTenant) {
+
+        Share seenBy(TenantId tenant) {
+            return path == null || path.equals(ANOTHER_TENANT)
+                    ? new Share(null, null, null, null, null, true)
+                    : new Share(group(tenant, path), scope, used, reserved, fairShare, null);
+        }
+    }
+
+    /** A workload of the tenant's that was looked at as one to stop. */
+    @Schema(name = "ReceiptCandidate")
+    public record Considered(
+            UUID workload,
+
+            @Schema(description = "stopped, moved or spared")
+            String outcome) {}
 
     /**
      * Why a workload is where it is.
@@ -335,14 +453,23 @@ public final class WorkloadApi {
     /**
      * A change of one number that would be enough.
      *
-     * @param path whose limit or reservation; absent where it is the pool's room
+     * @param path the group whose limit or reservation; absent where it is the pool's room
+     * @param policy of that group
      */
     @Schema(name = "Relief")
     public record Relief(
             Change change,
 
-            @Schema(description = "whose limit, cap or reservation; absent where it is the pool's room") @Nullable
+            @Schema(
+                    description =
+                            "path of the group whose limit, cap or reservation it is; / for the tenant's own; absent where it is the pool's room",
+                    examples = "/rnd")
+            @Nullable
             String path,
+
+            @Schema(description = "name of that group's policy; absent for the tenant's own, which is its allotment")
+            @Nullable
+            String policy,
 
             @Schema(description = "by how much; absent where workloads are counted") @Nullable
             GpuAmount gpus,

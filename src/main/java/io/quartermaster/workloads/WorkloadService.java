@@ -55,8 +55,17 @@ class WorkloadService {
 
     Uni<WorkloadApi.Details> details(TenantId tenant, Caller caller, UUID id) {
         return transactions.in(tenant, session -> details(session, tenant, id)
-                .chain(details -> isTheirs(session, tenant, caller, details.workload())
-                        .map(theirs -> theirs ? details : details.withoutEnvironment())));
+                .chain(details -> seesEnvironment(session, tenant, caller, details.workload())
+                        .map(seen -> seen ? details : details.withoutEnvironment())));
+    }
+
+    /** It may hold the tenant's secrets, which are not the operator's to read, whatever the operator may do to the work. */
+    private Uni<Boolean> seesEnvironment(
+            Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+        return switch (caller.realm()) {
+            case Realm.Tenant own -> isTheirs(session, tenant, caller, view);
+            case Realm.Operator operator -> Uni.createFrom().item(false);
+        };
     }
 
     Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
@@ -76,10 +85,14 @@ class WorkloadService {
                 .chain(prospect -> prospect.isEmpty()
                         ? Uni.createFrom().item(explanation)
                         : transactions
-                                .in(
-                                        tenant,
-                                        session -> store.holders(session, tenant, Explanations.holders(prospect.get())))
-                                .map(known -> explanation.with(Explanations.outlook(prospect.get(), known))));
+                                .in(tenant, session -> outlook(session, tenant, prospect.get()))
+                                .map(explanation::with));
+    }
+
+    private Uni<WorkloadApi.Outlook> outlook(Mutiny.Session session, TenantId tenant, Outlooks.Prospect prospect) {
+        return store.holders(session, tenant, Explanations.holders(prospect))
+                .chain(holders -> store.policies(session, tenant, Explanations.groups(prospect))
+                        .map(policies -> Explanations.outlook(prospect, holders, policies)));
     }
 
     private Uni<WorkloadApi.Explanation> stored(TenantId tenant, UUID id) {

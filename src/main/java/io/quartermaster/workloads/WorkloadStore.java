@@ -149,7 +149,8 @@ class WorkloadStore {
 
     /** Null when there is none. */
     Uni<WorkloadApi.@Nullable Details> details(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(session, DETAILS, tenant, id, WorkloadApi.Details.class);
+        return one(session, DETAILS, tenant, id, WorkloadApi.Details.class)
+                .map(details -> details == null ? null : details.seenBy(tenant));
     }
 
     /** The subject of the token it was submitted with; null where that is not known. */
@@ -181,6 +182,20 @@ class WorkloadStore {
                 .map(rows -> rows.stream()
                         .map(row -> read(row, WorkloadApi.Holder.class))
                         .collect(Collectors.toMap(WorkloadApi.Holder::id, holder -> holder)));
+    }
+
+    /** The names of the policies of these groups, by group; a group that has none is absent. */
+    Uni<Map<String, String>> policies(Mutiny.Session session, TenantId tenant, List<String> groups) {
+        if (groups.isEmpty()) {
+            return Uni.createFrom().item(Map.of());
+        }
+        return session.createNativeQuery(
+                        "select group_path, name from policy where tenant_id = :tenant and retired_at is null and group_path in (:groups)",
+                        Object[].class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("groups", groups)
+                .getResultList()
+                .map(rows -> rows.stream().collect(Collectors.toMap(row -> (String) row[0], row -> (String) row[1])));
     }
 
     /** By which right the newest attempt was bound; null when it has none. */

@@ -42,9 +42,12 @@ class CalendarFitTest {
 
     private static List<String> objections(TenantRules after, CapacityReservation... windows) {
         return CalendarFit.objections(
-                new CalendarFit.State(rules(QuotaTerms.reserving(4_000)), List.of(windows)),
-                new CalendarFit.State(after, List.of(windows)),
-                NOW);
+                        new CalendarFit.State(rules(QuotaTerms.reserving(4_000)), List.of(windows)),
+                        new CalendarFit.State(after, List.of(windows)),
+                        NOW)
+                .stream()
+                .map(CalendarFit.Objection::text)
+                .toList();
     }
 
     private static CapacityReservation window(long gpus, Instant from, Instant until) {
@@ -62,7 +65,7 @@ class CalendarFitTest {
         assertThat(objections(rules(overridden(7, LATER, LATER.plusSeconds(60)))))
                 .singleElement()
                 .asString()
-                .contains("would be 11 at " + LATER + ", of 10");
+                .contains("would reserve 11 of 10 GPUs at " + LATER);
     }
 
     @Test
@@ -97,8 +100,9 @@ class CalendarFitTest {
         assertThat(CalendarFit.objections(
                         new CalendarFit.State(before, List.of()), new CalendarFit.State(after, List.of()), NOW))
                 .singleElement()
+                .extracting(CalendarFit.Objection::text)
                 .asString()
-                .contains("would be 8 at " + NOW + ", of 7");
+                .contains("would reserve 8 of 7 GPUs at " + NOW);
     }
 
     @Test

@@ -9,6 +9,7 @@ import static io.quartermaster.governance.RulesFixture.queue;
 import static io.quartermaster.governance.RulesFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.capacity.AllotmentGuard;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
@@ -158,12 +159,15 @@ class PolicyChecksTest {
                 .with(burst);
 
         assertThat(PoliciesGuard.objections(rules, List.of(RulesFixture.granted("h100", RulesFixture.H100_ID, 9))))
+                .extracting(AllotmentGuard.Objection::text)
                 .containsExactly("profile burst uses pool cloud");
         assertThat(PoliciesGuard.objections(
                         rules,
                         List.of(rules.allotments().getFirst(), RulesFixture.granted("h100", RulesFixture.H100_ID, 8))))
+                .extracting(AllotmentGuard.Objection::text)
                 .containsExactly("in h100 policies reserve 9 GPUs, and only 8 would be granted: /ops 4, /rnd 5");
         assertThat(PoliciesGuard.objections(rules, List.of(rules.allotments().getFirst())))
+                .extracting(AllotmentGuard.Objection::text)
                 .containsExactly("policy rnd has a quota in pool h100", "policy ops has a quota in pool h100");
     }
 
@@ -173,7 +177,7 @@ class PolicyChecksTest {
             after = after.with(profile).with(queue(policy, profile));
         }
         var problems = new ProblemException.Invalid();
-        PolicyChecks.check(before, after, policy, Arrays.asList(profiles), problems);
+        PolicyChecks.check(before, after, policy, Arrays.asList(profiles), problems, problems);
         return problems.isEmpty() ? List.of() : problems.toException().problem().errors();
     }
 }

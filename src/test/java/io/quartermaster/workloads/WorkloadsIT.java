@@ -2,6 +2,7 @@ package io.quartermaster.workloads;
 
 import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.memberToken;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static io.quartermaster.tenancy.TestTenants.viewerToken;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,6 +17,7 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.restassured.RestAssured;
+import io.restassured.response.Response;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -53,6 +55,104 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(403)
                 .body("code", equalTo("forbidden"));
         request(adminToken(A)).post(WORKLOADS + "/" + id + "/cancel").then().statusCode(200);
+    }
+
+    @Test
+    void theEnvironmentIsShownInsideTheTenantAndNotToTheOperator() {
+        String id = request(member())
+                .body(with(
+                        with(training(rnd, "with-secrets"), "environment", Map.of("TOKEN", "secret-of-rnd")),
+                        "hold",
+                        true))
+                .post(WORKLOADS)
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+        for (String token : List.of(member(), adminToken(A))) {
+            request(token)
+                    .get(WORKLOADS + "/" + id)
+                    .then()
+                    .statusCode(200)
+                    .body("environment.TOKEN", equalTo("secret-of-rnd"));
+        }
+        for (String token : List.of(viewerToken(A), memberToken(A, "devops-member"), operatorToken())) {
+            request(token)
+                    .get(WORKLOADS + "/" + id)
+                    .then()
+                    .statusCode(200)
+                    .body("workload.name", equalTo("with-secrets"))
+                    .body("environment", nullValue());
+        }
+        cancel(id);
+    }
+
+    @Test
+    void aReceiptSaysNothingOfAnotherTenantButThatThereIsOne() {
+        UUID pool = rows.pool("receipts", 4);
+        QueueRows others = new QueueRows(database, B);
+        rows.run("update allotment set reserved_milli = 1000 where tenant_id = $1 and pool_id = $2", A, pool);
+        rows.run(
+                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, 3000, 4000, 1)",
+                B,
+                pool);
+        rows.inbox("allotment", pool.toString());
+        others.inbox("allotment", pool.toString());
+        String queue = rows.queue("/rnd/receipts", pool, 1, 4, 1, 10);
+        String claiming = others.queue("/rnd/receipts", pool, 3, 4, 3, 10);
+        List<String> ids = IntStream.range(0, 4)
+                .mapToObj(i -> request(member())
+                        .body(training(queue, "borrower-" + i))
+                        .post(WORKLOADS)
+                        .then()
+                        .statusCode(201)
+                        .extract()
+                        .<String>path("id"))
+                .toList();
+        ids.forEach(id -> eventually(id, "starting"));
+        ids.forEach(id -> rows.report(UUID.fromString(id), "running", "", ""));
+        dispatcher.wake();
+        ids.forEach(id -> eventually(id, "running"));
+        String claimant = request(memberToken(B, "rnd-member"))
+                .body(training(claiming, "claimant"))
+                .post("/v1/tenants/" + B + "/workloads")
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+        String victim = ids.get(3);
+        eventually(victim, "stopping");
+
+        assertCut(victim);
+        // As an older version stored it.
+        rows.run("""
+                update preemption set receipt = jsonb_build_object('right', 'reserved', 'considered', receipt -> 'considered', 'after', '[]'::jsonb, 'before', jsonb_build_array(
+                    jsonb_build_object('path', tenant_id, 'scope', 'receipts', 'used', '4', 'reserved', '1', 'fairShare', '1'),
+                    jsonb_build_object('path', 'another tenant', 'scope', 'receipts', 'used', '87.654321', 'reserved', '76.543211', 'fairShare', '65.432111')))
+                 where workload_id = $1
+                """, UUID.fromString(victim));
+        assertCut(victim);
+
+        request(adminToken(B))
+                .post("/v1/tenants/" + B + "/workloads/" + claimant + "/cancel")
+                .then()
+                .statusCode(200);
+        endAll();
+    }
+
+    private static void assertCut(String victim) {
+        Response answer = get(victim);
+        answer.then()
+                .statusCode(200)
+                .body("preemptions", hasSize(1))
+                .body("preemptions[0].receipt.right", equalTo("reserved"))
+                .body("preemptions[0].receipt.before.find { it.path == '/' }.used", equalTo("4"))
+                .body("preemptions[0].receipt.before.find { it.path == '/' }.reserved", equalTo("1"));
+        assertThat(answer.<List<Map<String, Object>>>path("preemptions[0].receipt.before"))
+                .hasSize(2)
+                .contains(Map.of("anotherTenant", true));
+        assertThat(answer.asString())
+                .doesNotContain(B, "87.654321", "76.543211", "65.432111", "another tenant", A + "/");
     }
 
     @Test
@@ -111,7 +211,9 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("outlook.pools[0].holders.queue", everyItem(equalTo(rnd)))
                 .body("outlook.pools[0].heldByOthers", equalTo(false))
                 .body("outlook.pools[0].relief.change", equalTo("raise-limit"))
-                .body("outlook.pools[0].relief.path", equalTo(A + "/rnd"))
+                .body("reasons[0].path", equalTo("/rnd"))
+                .body("outlook.pools[0].relief.path", equalTo("/rnd"))
+                .body("outlook.pools[0].relief.policy", equalTo("rnd"))
                 .body("outlook.pools[0].relief.gpus", equalTo("1"));
         String next = request(viewerToken(A))
                 .get("/v1/tenants/" + A + "/queues/" + rnd + "/waiting?pageSize=1")
