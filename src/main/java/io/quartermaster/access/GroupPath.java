@@ -15,12 +15,15 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 public record GroupPath(String value) implements Comparable<GroupPath> {
 
     public static final int MAX_LENGTH = 512;
+    /** What is told to those who wrote something else. */
+    public static final String ACCEPTED = "a path such as /research/nlp";
+
     private static final Pattern FORM = Pattern.compile("(/[^/]+)+");
 
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public GroupPath {
         if (!isValid(value)) {
-            throw new IllegalArgumentException("not a group path such as /research/nlp: " + value);
+            throw new IllegalArgumentException("\"" + value + "\" is not the path of a group");
         }
     }
 

@@ -92,7 +92,7 @@ public class AllotmentService {
     Uni<Response> put(
             TenantId tenant, String pool, AllotmentApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         if (body == null) {
-            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         var problems = new ProblemException.Invalid();
         QuotaTerms terms = body.fields().check(problems, "");

@@ -47,7 +47,7 @@ class CapacityReservationService {
     Uni<Response> create(
             TenantId tenant, CapacityReservationApi.@Nullable OfTenant body, WriteParams params, UriInfo uri) {
         if (body == null) {
-            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         CapacityReservationApi.Terms terms = body.check(reservations.now());
         Caller caller = callers.current();

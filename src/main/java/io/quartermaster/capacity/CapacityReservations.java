@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -138,11 +139,12 @@ public class CapacityReservations {
         return allotments.of(session, tenant).map(all -> all.stream()
                 .filter(one -> one.poolName().equals(pool))
                 .findFirst()
-                .orElseThrow(() -> ProblemException.refused(
-                        "no-allotment",
+                .orElseThrow(() -> ProblemException.invalid(
                         "pool",
                         "the tenant has no allotment in a pool named " + pool,
-                        "one of " + all.stream().map(Allotments.Named::poolName).toList())));
+                        all.isEmpty()
+                                ? "none: no pool is allotted yet"
+                                : all.stream().map(Allotments.Named::poolName).collect(Collectors.joining(", ")))));
     }
 
     /** Writes a new one down and tells the leader. */

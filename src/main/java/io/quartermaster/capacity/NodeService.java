@@ -209,8 +209,7 @@ class NodeService {
     }
 
     private static ProblemException unknown(String field, String name) {
-        return ProblemException.refused(
-                "unknown-" + field, field, "there is no " + field + " " + name, "the name of a " + field);
+        return ProblemException.invalid(field, "there is no " + field + " " + name, "the name of a " + field);
     }
 
     private static void check(ProblemException.Invalid problems, NodeApi.Settings settings) {

@@ -53,7 +53,7 @@ class OperatorAction {
     /** A write that needs a body. */
     <B> Uni<Response> run(UriInfo uri, WriteParams params, @Nullable B body, BodyWork<B> work) {
         if (body == null) {
-            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         return run(uri, params, body, (Work context) -> work.apply(context, body));
     }

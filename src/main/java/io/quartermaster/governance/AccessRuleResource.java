@@ -44,6 +44,15 @@ public class AccessRuleResource {
         return queues.rules(new TenantId(tenant), queue, callers.current());
     }
 
+    @GET
+    @Path("{rule}")
+    @Needs(Permission.ACCESS_RULES_READ)
+    @Operation(operationId = "getAccessRule", summary = "Shows an access rule")
+    public Uni<QueueApi.RuleView> get(
+            @PathParam("tenant") String tenant, @PathParam("queue") String queue, @PathParam("rule") String rule) {
+        return queues.rule(new TenantId(tenant), queue, id(rule), callers.current());
+    }
+
     @POST
     @Needs(Permission.ACCESS_RULES_WRITE)
     @Operation(operationId = "createAccessRule", summary = "Admits somebody to a queue; the same again answers 200")

@@ -42,6 +42,21 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
     public String accepted() {
         return most.isPresent()
                 ? "\"" + new GpuAmount(leastGpuMilli) + "\" to \"" + most.getAsInt() + "\", whole numbers"
-                : "none: the profile says what a worker has";
+                : "no gpus: leave it out, or use a queue whose profile has a range";
+    }
+
+    /**
+     * Why another number of GPUs is refused.
+     *
+     * @param giver what gives a worker its GPUs, such as {@code queue rnd-1gpu}
+     */
+    public String refusal(String giver) {
+        if (most.isPresent()) {
+            return giver + " gives a worker " + new GpuAmount(leastGpuMilli) + " to " + most.getAsInt() + " GPUs";
+        }
+        return whole
+                ? giver + " always gives a worker " + new GpuAmount(leastGpuMilli)
+                        + (leastGpuMilli == GPU ? " GPU" : " GPUs")
+                : giver + " gives a worker " + (any ? "parts of GPUs" : "no GPUs") + ", as its profile says";
     }
 }

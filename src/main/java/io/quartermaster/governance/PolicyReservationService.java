@@ -42,7 +42,7 @@ class PolicyReservationService {
     Uni<Response> create(
             TenantId tenant, CapacityReservationApi.@Nullable OfPolicy body, WriteParams params, UriInfo uri) {
         if (body == null) {
-            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         CapacityReservationApi.Terms terms = body.check(reservations.now());
         Caller caller = callers.current();
@@ -68,11 +68,8 @@ class PolicyReservationService {
 
     private static Policy policy(TenantRules rules, String name, Allotments.Named pool) {
         Policy policy = rules.policy(name)
-                .orElseThrow(() -> ProblemException.refused(
-                        "no-such-policy",
-                        "policy",
-                        "there is no policy named " + name,
-                        "one of " + rules.policies().stream().map(Policy::name).toList()));
+                .orElseThrow(
+                        () -> ProblemException.invalid("policy", "there is no policy " + name, "the name of a policy"));
         if (policy.quotaFor(Scope.of(pool.allotment().pool())).isEmpty()) {
             throw ProblemException.refused(
                     "no-quota",
@@ -107,7 +104,8 @@ class PolicyReservationService {
                 .chain(() -> reservations.find(session, tenant, id))
                 .invoke(found -> {
                     if (found.reservation().policy().isEmpty()) {
-                        throw ProblemException.forbidden("the operator gave it to the tenant, and ends it");
+                        throw ProblemException.forbidden(
+                                "the operator made this capacity reservation for the tenant; only the operator ends it");
                     }
                 });
     }

@@ -110,7 +110,7 @@ class PolicyService {
                 .recoverWithItem(false)
                 .map(lacks -> lacks
                         ? Optional.of("the realm has no group " + group
-                                + " now; the policy is suspended by the next comparison, until it has")
+                                + ". The policy is suspended at the next drift check, until the group is made")
                         : Optional.empty());
     }
 
@@ -174,7 +174,8 @@ class PolicyService {
     private static void requireMayWrite(Caller caller, GroupPath group) {
         boolean above = caller.groups().stream().anyMatch(mine -> mine.contains(group) && !mine.equals(group));
         if (!caller.mayEverywhere(Permission.POLICIES_WRITE) && !above) {
-            throw ProblemException.forbidden("group admins state policies only for groups below their own");
+            throw ProblemException.forbidden("the permission " + Permission.POLICIES_WRITE
+                    + " of a group admin covers policies of groups below its own groups, not of " + group);
         }
     }
 

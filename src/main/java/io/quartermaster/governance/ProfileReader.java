@@ -90,18 +90,20 @@ public final class ProfileReader {
         boolean fine = noted(
                         mig == null || amount == null && memory == null,
                         "mig",
-                        "says again what gpus or gpuMemoryMiB says",
-                        "one of gpus, gpuMemoryMiB and mig")
+                        "cannot stand beside " + (amount == null ? "gpuMemoryMiB" : "gpus"),
+                        "one of gpus, gpuMemoryMiB and mig, not two")
                 & noted(
                         memory == null || amount == null,
                         "gpuMemoryMiB",
-                        "says again what gpus says",
-                        "one of gpus, gpuMemoryMiB and mig")
+                        "cannot stand beside gpus",
+                        "one of gpus, gpuMemoryMiB and mig, not two")
                 & noted(
                         amount == null ? memory != null || mig != null : Profile.isAmount(amount.milli()),
                         "gpus",
-                        "is no whole number and no part of one GPU",
-                        "\"0\", a part such as \"0.25\", or a whole number such as \"8\"; or instead of it gpuMemoryMiB or mig")
+                        amount == null
+                                ? "is missing"
+                                : "\"" + amount + "\" is neither a whole number of GPUs nor a part of one GPU",
+                        "\"0\", a part such as \"0.25\", or a whole number such as \"8\"; or gpuMemoryMiB or mig instead")
                 & noted(
                         memory == null || memory >= 1 && memory <= MAX_AMOUNT,
                         "gpuMemoryMiB",
@@ -116,7 +118,7 @@ public final class ProfileReader {
                         devices == 1 || isPart && devices >= 1 && devices <= MAX_DEVICES,
                         "gpuDevices",
                         isPart ? "out of range" : "is for parts of GPUs and for memory of GPUs",
-                        isPart ? "1 to " + MAX_DEVICES : "1; how many whole GPUs a worker has gpus says");
+                        isPart ? "1 to " + MAX_DEVICES : "1; give the number of whole GPUs of a worker in gpus");
         return fine
                 ? Optional.of(Profile.gpus(amount == null ? 0 : amount.milli() * devices, devices, memory, mig))
                 : Optional.empty();
@@ -149,7 +151,7 @@ public final class ProfileReader {
         boolean fine = noted(
                 ranges && most.milli() % WHOLE_GPU == 0 && most.milli() >= least,
                 "maxGpus",
-                ranges ? "is no whole number from gpus on" : "a range is of whole GPUs",
+                ranges ? "is not a whole number of at least gpus" : "needs gpus of at least one whole GPU",
                 ranges ? "a whole number, \"" + new GpuAmount(least) + "\" or more" : "none, or gpus of \"1\" or more");
         return fine ? most.milli() : least;
     }

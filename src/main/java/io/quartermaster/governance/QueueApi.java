@@ -104,10 +104,21 @@ final class QueueApi {
             String subject) {}
 
     @Schema(name = "AccessRule", description = "Whom a queue admits.")
-    record RuleView(UUID id, AccessRule.Kind subjectKind, String subject) {
+    record RuleView(
+            UUID id,
+            AccessRule.Kind subjectKind,
+            String subject,
+
+            @Schema(description = "in answers to writes: what is allowed, but may not do what the caller expects")
+            @Nullable
+            List<String> warnings) {
 
         static RuleView of(QueueRules.Stored stored) {
-            return new RuleView(stored.id(), stored.rule().kind(), stored.rule().subject());
+            return new RuleView(stored.id(), stored.rule().kind(), stored.rule().subject(), null);
+        }
+
+        RuleView with(List<String> found) {
+            return new RuleView(id, subjectKind, subject, found);
         }
     }
 }

@@ -16,10 +16,12 @@ import io.quartermaster.platform.TenantTransactions;
 import io.quartermaster.platform.Words;
 import io.quartermaster.platform.WriteParams;
 import io.quartermaster.platform.Writes;
+import io.quartermaster.tenancy.TenantSubjects;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -37,13 +39,22 @@ class QueueService {
     private final TenantTransactions transactions;
     private final RulesStore store;
     private final RuleWrites writes;
-    private final AuditLog audit;
+    private static final Duration REALM_PATIENCE = Duration.ofSeconds(2);
 
-    QueueService(TenantTransactions transactions, RulesStore store, RuleWrites writes, AuditLog audit) {
+    private final AuditLog audit;
+    private final TenantSubjects subjects;
+
+    QueueService(
+            TenantTransactions transactions,
+            RulesStore store,
+            RuleWrites writes,
+            AuditLog audit,
+            TenantSubjects subjects) {
         this.transactions = transactions;
         this.store = store;
         this.writes = writes;
         this.audit = audit;
+        this.subjects = subjects;
     }
 
     /** What a list of queues is narrowed to, by names; null leaves all. */
@@ -197,23 +208,46 @@ class QueueService {
             TenantId tenant, String name, QueueApi.@Nullable RuleRequest body, WriteParams params, UriInfo uri) {
         QueueApi.RuleRequest request = RuleWrites.required(body);
         AccessRule rule = rule(request);
-        return writes.run(tenant, uri, params, request, work -> {
-            Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
-            return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
-                Optional<QueueRules.Stored> there =
-                        stored.stream().filter(one -> one.rule().equals(rule)).findFirst();
-                if (there.isPresent()) {
-                    return Uni.createFrom().item(Reply.ok(QueueApi.RuleView.of(there.get())));
-                }
-                if (stored.size() >= MAX_RULES) {
-                    throw ProblemException.conflict("too-many", "a queue has at most " + MAX_RULES + " access rules");
-                }
-                return insert(work, queue, new QueueRules.Stored(Ids.next(), rule));
-            });
-        });
+        return warnings(tenant, rule)
+                .chain(warnings -> writes.run(tenant, uri, params, request, work -> {
+                    Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
+                    return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
+                        Optional<QueueRules.Stored> there = stored.stream()
+                                .filter(one -> one.rule().equals(rule))
+                                .findFirst();
+                        if (there.isPresent()) {
+                            return Uni.createFrom()
+                                    .item(Reply.ok(
+                                            QueueApi.RuleView.of(there.get()).with(warnings)));
+                        }
+                        if (stored.size() >= MAX_RULES) {
+                            throw ProblemException.conflict(
+                                    "too-many", "a queue has at most " + MAX_RULES + " access rules");
+                        }
+                        return insert(work, queue, new QueueRules.Stored(Ids.next(), rule), warnings);
+                    });
+                }));
     }
 
-    private Uni<Reply> insert(RuleWrites.Work work, Queue queue, QueueRules.Stored made) {
+    /** Asked of the realm before the transaction, so that no lock is held for Keycloak; nothing is said when it does not answer soon. */
+    private Uni<List<String>> warnings(TenantId tenant, AccessRule rule) {
+        return subjects.lacks(tenant, rule, REALM_PATIENCE)
+                .onFailure()
+                .recoverWithItem(false)
+                .map(lacks -> lacks
+                        ? List.of("the realm has no " + Words.of(rule.kind()).replace('-', ' ') + " " + rule.subject()
+                                + "; the rule admits nobody until there is one")
+                        : List.of());
+    }
+
+    Uni<QueueApi.RuleView> rule(TenantId tenant, String name, UUID id, Caller caller) {
+        return rules(tenant, name, caller).map(page -> page.items().stream()
+                .filter(rule -> rule.id().equals(id))
+                .findFirst()
+                .orElseThrow(ProblemException::notFound));
+    }
+
+    private Uni<Reply> insert(RuleWrites.Work work, Queue queue, QueueRules.Stored made, List<String> warnings) {
         QueueApi.RuleView view = QueueApi.RuleView.of(made);
         String resource = "queues/" + queue.name() + "/access-rules/" + made.id();
         return QueueRules.insert(work.session(), work.tenant(), queue.id(), made.id(), made.rule())
@@ -227,7 +261,7 @@ class QueueService {
                         work.tenant(),
                         Inbox.Kind.QUEUE,
                         queue.id().toString()))
-                .map(done -> Reply.created("/v1/tenants/" + work.tenant() + "/" + resource, view));
+                .map(done -> Reply.created("/v1/tenants/" + work.tenant() + "/" + resource, view.with(warnings)));
     }
 
     Uni<Response> removeRule(TenantId tenant, String name, UUID id, WriteParams params, UriInfo uri) {
@@ -272,7 +306,10 @@ class QueueService {
                 && subject.length() <= MAX_SUBJECT
                 && (kind != AccessRule.Kind.GROUP || GroupPath.isValid(subject));
         problems.check(
-                fine, "subject", "names nobody", "a group path such as /research/nlp, a user name, or a client id");
+                fine,
+                "subject",
+                subject == null ? "is missing" : "is not a subject of this kind",
+                "a group path such as /research/nlp, a user name, or a client id");
         if (kind == null || subject == null || !problems.isEmpty()) {
             throw problems.toException();
         }
@@ -291,7 +328,8 @@ class QueueService {
 
     private static void requireMayWrite(Caller caller, Permission permission, GroupPath group) {
         if (!caller.may(permission, group)) {
-            throw ProblemException.forbidden(permission + " is yours only for queues of your groups");
+            throw ProblemException.forbidden("the permission " + permission
+                    + " of a group admin covers queues of its own groups and those below, not of " + group);
         }
     }
 

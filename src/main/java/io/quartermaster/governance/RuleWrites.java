@@ -82,7 +82,7 @@ class RuleWrites {
 
     static <B> B required(@Nullable B body) {
         if (body == null) {
-            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         return body;
     }

@@ -60,22 +60,22 @@ class WaitingStore {
                     throw new ProblemException(Problem.of(
                             409,
                             "work-is-waiting",
-                            count + " workloads wait in it: " + String.join(", ", names) + more,
+                            (count == 1 ? "1 workload waits" : count + " workloads wait")
+                                    + " in what would be retired: " + String.join(", ", names) + more,
                             List.of(new Problem.Field("onWaiting", "say what becomes of them", OnWaiting.ACCEPTED))));
                 });
     }
 
     private Uni<Long> move(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting.Move move) {
         Queue target = after.queue(move.queue())
-                .orElseThrow(() -> ProblemException.refused(
-                        "unknown-queue",
+                .orElseThrow(() -> ProblemException.invalid(
                         "moveTo",
                         "there is no queue " + move.queue() + " that stays",
                         "the name of a queue that is not retired"));
         if (target.terms().state() == QueueState.DRAINING) {
             throw new ProblemException(Problem.of(
                     409,
-                    "queue-drained",
+                    "queue-draining",
                     "queue " + target.name() + " is draining: it takes no more work",
                     List.of(new Problem.Field("moveTo", "is draining", "the name of a queue that takes work"))));
         }

@@ -109,7 +109,12 @@ final class Hypothesis {
             PolicyChange change = asked.policies().get(i);
             Policy policy = policy(before, asked.policy(i) + "policy", change.policy());
             if (!mayChange(policy.group())) {
-                throw ProblemException.forbidden("group admins vary policies only of groups below their own");
+                throw ProblemException.forbidden(
+                        caller.may(Permission.POLICIES_WRITE)
+                                ? "the permission " + Permission.POLICIES_WRITE
+                                        + " of a group admin covers policies of groups below its own groups, not of "
+                                        + policy.group()
+                                : "this needs the permission " + Permission.POLICIES_WRITE);
             }
             policies.removeIf(one -> one.id().equals(policy.id()));
             policies.add(changed(asked.policy(i), policy, change, allotments));
@@ -243,7 +248,7 @@ final class Hypothesis {
                 throw ProblemException.refused(
                         "gpus-out-of-range",
                         asked.workload(i) + "gpus",
-                        "its profile or shape gives no worker so many",
+                        gpus.refusal("its profile or shape"),
                         gpus.accepted());
             }
             if (!gpus.allowsAtLeast(Shapes.namedMin(workload), Shapes.named(workload))) {
@@ -273,7 +278,7 @@ final class Hypothesis {
         if (queue.state() == QueueState.DRAINING) {
             throw new ProblemException(Problem.of(
                     409,
-                    "queue-drained",
+                    "queue-draining",
                     "queue " + queue.name() + " is draining: it takes no more work",
                     List.of(new Problem.Field(at + "queue", "is draining", "the name of a queue that takes work"))));
         }
@@ -284,8 +289,8 @@ final class Hypothesis {
         CellSnapshot.Terms terms = terms(asked.tenant());
         Policy policy = policy(terms, at + "policy", workload.policy());
         if (!caller.may(Permission.POLICIES_WRITE, policy.group())) {
-            throw ProblemException.forbidden(
-                    "work of any shape is for those who may write the policies of group " + policy.group());
+            throw ProblemException.forbidden("work with a shape of its own needs the permission "
+                    + Permission.POLICIES_WRITE + " for group " + policy.group());
         }
         ProfileApi.Request shape = workload.shape();
         if (shape == null) {

@@ -44,17 +44,18 @@ final class QuestionReader {
 
     static Question read(InsightConfig config, TenantId tenant, SimulationApi.@Nullable Request request) {
         if (request == null) {
-            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         QuestionReader reader = new QuestionReader(config);
         Question.OfTenant one = reader.tenant(tenant, "", request.workloads(), request.policies(), List.of());
         return reader.done(
-                new Question(List.of(one), List.of(), List.of(), List.of(), reader.horizon(request.horizon())));
+                new Question(List.of(one), List.of(), List.of(), List.of(), reader.horizon(request.horizon())),
+                "at least one change, in workloads or policies");
     }
 
     static Question read(InsightConfig config, SimulationApi.@Nullable CellRequest request) {
         if (request == null) {
-            throw ProblemException.invalid("body", "a body is needed", "a JSON object");
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         QuestionReader reader = new QuestionReader(config);
         List<SimulationApi.TenantChange> parts = reader.list("tenants", request.tenants(), MOST_TENANTS);
@@ -72,25 +73,24 @@ final class QuestionReader {
             }
         }
         SimulationApi.NodesChange nodes = request.nodes();
-        return reader.done(new Question(
-                tenants,
-                nodes == null ? List.of() : reader.added(nodes.added()),
-                nodes == null ? List.of() : reader.nodes("nodes.removed", nodes.removed()),
-                nodes == null ? List.of() : reader.nodes("nodes.down", nodes.down()),
-                reader.horizon(request.horizon())));
+        return reader.done(
+                new Question(
+                        tenants,
+                        nodes == null ? List.of() : reader.added(nodes.added()),
+                        nodes == null ? List.of() : reader.nodes("nodes.removed", nodes.removed()),
+                        nodes == null ? List.of() : reader.nodes("nodes.down", nodes.down()),
+                        reader.horizon(request.horizon())),
+                "at least one change, in tenants or nodes");
     }
 
-    private Question done(Question question) {
+    /** @param accepted what a question that names no change could name */
+    private Question done(Question question, String accepted) {
         problems.check(
                 workloads <= MOST_WORKLOADS,
                 "workloads",
                 "there are " + workloads + ", each counted as often as it says",
                 "up to " + MOST_WORKLOADS);
-        problems.check(
-                !problems.isEmpty() || !question.isEmpty(),
-                "body",
-                "nothing would be otherwise",
-                "at least one change");
+        problems.check(!problems.isEmpty() || !question.isEmpty(), "body", "names no change", accepted);
         problems.throwIfAny();
         return question;
     }

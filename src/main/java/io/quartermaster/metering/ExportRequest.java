@@ -53,7 +53,7 @@ public final class ExportRequest {
         ExportFormat written = ExportFormat.CSV;
         if (format != null) {
             written = Words.parse(ExportFormat.class, format).orElseGet(() -> {
-                problems.add("format", "\"" + format + "\" is none", Words.accepted(ExportFormat.class));
+                problems.add("format", "\"" + format + "\" is not a format", Words.accepted(ExportFormat.class));
                 return ExportFormat.CSV;
             });
         }

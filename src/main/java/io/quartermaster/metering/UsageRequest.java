@@ -81,7 +81,8 @@ public final class UsageRequest {
             return Granularity.TOTAL;
         }
         return Words.parse(Granularity.class, granularity).orElseGet(() -> {
-            problems.add("granularity", "\"" + granularity + "\" is none", Words.accepted(Granularity.class));
+            problems.add(
+                    "granularity", "\"" + granularity + "\" is not a granularity", Words.accepted(Granularity.class));
             return Granularity.TOTAL;
         });
     }

@@ -24,16 +24,17 @@ public record DryRun(
 
         @Schema(
                 type = SchemaType.OBJECT,
+                implementation = Object.class,
                 description =
                         "what the write would answer, without effects and warnings; without its id where it would be made; absent where the write answers without a body")
         @Nullable
-        JsonNode resource,
+        Object resource,
 
         @Schema(
                 ref = "#/components/schemas/Effects",
                 description = "what the change would do beyond itself; absent for writes that have none")
         @Nullable
-        JsonNode effects,
+        Object effects,
 
         @Schema(description = "what is allowed, but may not do what the caller expects")
         List<String> warnings) {

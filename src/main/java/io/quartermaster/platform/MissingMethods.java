@@ -42,7 +42,7 @@ public final class MissingMethods {
         }
         SortedSet<String> methods = served.at(path);
         if (methods.isEmpty()) {
-            return path.startsWith("/v1/") ? Uni.createFrom().failure(ProblemException.notFound()) : null;
+            return path.startsWith("/v1/") ? Uni.createFrom().failure(ProblemException.noSuchPath()) : null;
         }
         return known(
                 Response.noContent().header(HttpHeaders.ALLOW, allowed(methods)).build());
@@ -51,7 +51,11 @@ public final class MissingMethods {
     @ServerExceptionMapper({NotFoundException.class, NotAllowedException.class})
     public Uni<Response> answer(WebApplicationException e, ContainerRequestContext request) {
         SortedSet<String> methods = served.at(request.getUriInfo().getPath());
-        return methods.isEmpty() || methods.contains(request.getMethod())
+        if (methods.isEmpty()) {
+            return Uni.createFrom()
+                    .item(ProblemMappers.response(ProblemException.noSuchPath().problem()));
+        }
+        return methods.contains(request.getMethod())
                 ? Uni.createFrom().item(ProblemMappers.of(e))
                 : known(notAllowed(request.getMethod(), allowed(methods)));
     }

@@ -11,6 +11,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,7 +38,9 @@ public class OperationRunner {
     private final OperationsConfig config;
     private final Vertx vertx;
     private final Map<String, LongWork> works = new TreeMap<>();
-    private final Clock clock = Clock.systemUTC();
+    /** To the millisecond, as all times of the API. */
+    private final Clock clock = Clock.tickMillis(ZoneOffset.UTC);
+
     private final String me = UUID.randomUUID().toString();
     private final Set<UUID> mine = ConcurrentHashMap.newKeySet();
 

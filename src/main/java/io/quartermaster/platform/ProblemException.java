@@ -1,6 +1,7 @@
 package io.quartermaster.platform;
 
 import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -13,11 +14,26 @@ public final class ProblemException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
+
     private final transient Problem problem;
+    private final transient Optional<Duration> retryAfter;
 
     public ProblemException(Problem problem) {
+        this(
+                problem,
+                problem.status() == 429 || problem.status() == 503 ? Optional.of(ASK_AGAIN_AFTER) : Optional.empty());
+    }
+
+    /** @param retryAfter when the same request may succeed; empty where nothing says so */
+    public ProblemException(Problem problem, Optional<Duration> retryAfter) {
         super(problem.code() + ": " + problem.detail(), null, false, false);
         this.problem = problem;
+        this.retryAfter = retryAfter;
+    }
+
+    Optional<Duration> retryAfter() {
+        return retryAfter;
     }
 
     public Problem problem() {
@@ -32,6 +48,11 @@ public final class ProblemException extends RuntimeException {
     /** 404. The same words for what does not exist and for what is another tenant's. */
     public static ProblemException notFound() {
         return of(404, "not-found", "there is no such thing, or it is not yours to see");
+    }
+
+    /** 404 for a path that no route has, whoever asks: which paths there are is no secret. */
+    static ProblemException noSuchPath() {
+        return of(404, "not-found", "there is no such path; /openapi lists the paths that there are");
     }
 
     public static ProblemException forbidden(String detail) {

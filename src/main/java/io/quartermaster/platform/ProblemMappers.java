@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.hibernate.JDBCException;
@@ -52,10 +53,7 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
-        return switch (e.problem().status()) {
-            case 429, 503 -> askAgain(e.problem());
-            default -> response(e.problem());
-        };
+        return e.retryAfter().map(time -> askAgain(e.problem(), time)).orElseGet(() -> response(e.problem()));
     }
 
     @ServerExceptionMapper
@@ -153,12 +151,12 @@ public final class ProblemMappers {
                 "unavailable",
                 "the database cannot be reached for now; ask again. Whether a write was kept is not known: with the same Idempotency-Key it is not made twice",
                 List.of());
-        return askAgain(problem);
+        return askAgain(problem, ASK_AGAIN_AFTER);
     }
 
-    private static Response askAgain(Problem problem) {
+    private static Response askAgain(Problem problem, Duration after) {
         return Response.fromResponse(response(problem))
-                .header("Retry-After", ASK_AGAIN_AFTER.toSeconds())
+                .header("Retry-After", after.plusMillis(999).toSeconds())
                 .build();
     }
 
@@ -228,9 +226,6 @@ public final class ProblemMappers {
                     .map(constant -> Words.of((Enum<?>) constant))
                     .collect(Collectors.joining(", "));
         }
-        if (type == GpuAmount.class) {
-            return GpuAmount.ACCEPTED;
-        }
         if (type == Duration.class) {
             return "an ISO-8601 duration such as PT30S";
         }
@@ -246,7 +241,18 @@ public final class ProblemMappers {
         if (type == Integer.class || type == int.class || type == Long.class || type == long.class) {
             return "a whole number";
         }
-        return Collection.class.isAssignableFrom(type) ? "a list" : type.isRecord() ? "an object" : null;
+        return Collection.class.isAssignableFrom(type)
+                ? "a list"
+                : type.isRecord() ? ofValue(type).orElse("an object") : null;
+    }
+
+    /** Of a record that is written as one text, what it says of itself in {@code ACCEPTED}. */
+    private static Optional<String> ofValue(Class<?> type) {
+        try {
+            return Optional.of((String) type.getField("ACCEPTED").get(null));
+        } catch (NoSuchFieldException | IllegalAccessException e) {
+            return Optional.empty();
+        }
     }
 
     /** Where a parser stands, which knows more than the exception when no reader of the field's object has begun. */

@@ -10,12 +10,16 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 @Schema(type = SchemaType.STRING, pattern = "^[a-z][a-z0-9-]{1,38}[a-z0-9]$", description = "id of a tenant")
 public record TenantId(String value) implements Comparable<TenantId> {
 
+    /** What is told to those who wrote something else. */
+    public static final String ACCEPTED =
+            "3 to 40 characters: a lower-case letter first, then lower-case letters, digits and hyphens, no hyphen last";
+
     private static final Pattern FORM = Pattern.compile("[a-z][a-z0-9-]{1,38}[a-z0-9]");
 
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public TenantId {
         if (!FORM.matcher(value).matches()) {
-            throw new IllegalArgumentException("not a tenant id: " + value);
+            throw new IllegalArgumentException("\"" + value + "\" is not an id of a tenant");
         }
     }
 

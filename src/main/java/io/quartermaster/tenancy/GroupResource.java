@@ -20,12 +20,16 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.hibernate.reactive.mutiny.Mutiny;
@@ -68,14 +72,21 @@ public class GroupResource {
     @GET
     @Needs(Permission.GROUPS_READ)
     @Operation(operationId = "listGroups", summary = "Lists groups, in the order of their paths")
-    public Uni<Page<Group>> list(@PathParam("tenant") TenantId tenant, @BeanParam PageRequest page) {
-        String scope = "tenants/" + tenant + "/groups";
+    public Uni<Page<Group>> list(
+            @PathParam("tenant") TenantId tenant,
+            @Parameter(description = "only the group of this path", example = "/research/nlp")
+                    @QueryParam("path")
+                    @Nullable
+                    String only,
+            @BeanParam PageRequest page) {
+        String scope = "tenants/" + tenant + "/groups" + (only == null ? "" : "?path=" + only);
         String after = page.after(scope).orElse("");
         int size = page.size();
         return groups.all(tenant)
                 .map(all -> all.stream()
                         .sorted()
                         .filter(path -> path.value().compareTo(after) > 0)
+                        .filter(path -> only == null || path.value().equals(only))
                         .limit(size + 1L)
                         .map(Group::new)
                         .toList())
@@ -93,7 +104,7 @@ public class GroupResource {
             @Nullable NewGroup body) {
         GroupPath path = body == null ? null : body.path();
         if (path == null) {
-            throw ProblemException.invalid("path", "there is none", "a path such as /research/nlp");
+            throw ProblemException.invalid("path", "is missing", GroupPath.ACCEPTED);
         }
         return writes.run(
                 tenant,
@@ -116,8 +127,11 @@ public class GroupResource {
                                         tenant,
                                         callers.current(),
                                         new AuditLog.Change("groups:create", "groups" + path, null, new Group(path))))
-                                .replaceWith(
-                                        () -> Reply.created("/v1/tenants/" + tenant + "/groups", new Group(path))));
+                                .replaceWith(() -> Reply.created(location(tenant, path), new Group(path))));
+    }
+
+    private static String location(TenantId tenant, GroupPath path) {
+        return "/v1/tenants/" + tenant + "/groups?path=" + URLEncoder.encode(path.value(), StandardCharsets.UTF_8);
     }
 
     private Uni<Integer> most(Mutiny.Session session, TenantId tenant) {

@@ -27,12 +27,12 @@ public class OperationResource {
     }
 
     @GET
-    @Path("/operator/operations/{id}")
+    @Path("/operator/operations/{operation}")
     @Needs(Permission.OPERATIONS_READ)
     @org.eclipse.microprofile.openapi.annotations.Operation(
             operationId = "getOperation",
             summary = "Shows an operation, of any tenant")
-    public Uni<Operation> get(@PathParam("id") UUID id) {
+    public Uni<Operation> get(@PathParam("operation") UUID id) {
         return database.on(connection -> operations.find(connection, id))
                 .map(found -> found.orElseThrow(ProblemException::notFound));
     }

@@ -103,7 +103,7 @@ class TenantCredentials {
 
     static NewAdmin checked(@Nullable NewAdmin wanted) {
         if (wanted == null) {
-            throw ProblemException.invalid("body", "there is none", "an admin: username, email");
+            throw ProblemException.invalid("body", "is missing", "an admin: username, email");
         }
         String username = wanted.username() == null ? "" : wanted.username();
         String email = wanted.email() == null ? "" : wanted.email();

@@ -53,13 +53,13 @@ public class TenantResource {
     }
 
     @GET
-    @Path("/operations/{id}")
+    @Path("/operations/{operation}")
     @Tag(name = "Operations")
     @Needs(Permission.OPERATIONS_READ)
     @org.eclipse.microprofile.openapi.annotations.Operation(
             operationId = "getOwnOperation",
             summary = "Shows an operation on the tenant")
-    public Uni<Operation> operation(@PathParam("tenant") TenantId tenant, @PathParam("id") UUID id) {
+    public Uni<Operation> operation(@PathParam("tenant") TenantId tenant, @PathParam("operation") UUID id) {
         return transactions
                 .in(tenant, session -> session.createNativeQuery(OPERATION, String.class)
                         .setParameter("tenant", tenant.value())

@@ -30,8 +30,6 @@ import org.jspecify.annotations.Nullable;
 class TenantService {
 
     static final int MAX_NAME_LENGTH = 128;
-    private static final String ID_FORM =
-            "3 to 40 characters: a lower-case letter first, then lower-case letters, digits and hyphens, no hyphen last";
     /** Realms that are not tenants'. */
     private static final Set<String> RESERVED = Set.of(Realm.OPERATOR_NAME, "master");
 
@@ -89,7 +87,7 @@ class TenantService {
 
     TenantSpec check(@Nullable NewTenant wanted) {
         if (wanted == null) {
-            throw ProblemException.invalid("body", "there is none", "a tenant: id, displayName, plan");
+            throw ProblemException.invalid("body", "is missing", "a tenant: id, displayName, plan");
         }
         String id = wanted.id() == null ? "" : wanted.id();
         String name = wanted.displayName() == null ? id : wanted.displayName();
@@ -97,8 +95,8 @@ class TenantService {
         List<GroupPath> groups = wanted.groups() == null ? List.of() : wanted.groups();
         Optional<Blueprint> blueprint = blueprints.find(plan);
         ProblemException.Invalid invalid = new ProblemException.Invalid()
-                .check(TenantId.isValid(id), "id", "not an id of a tenant", ID_FORM)
-                .check(!RESERVED.contains(id), "id", "this name is taken by the service itself", ID_FORM)
+                .check(TenantId.isValid(id), "id", "not an id of a tenant", TenantId.ACCEPTED)
+                .check(!RESERVED.contains(id), "id", "this name is taken by the service itself", TenantId.ACCEPTED)
                 .check(blueprint.isPresent(), "plan", "there is no such plan", String.join(", ", blueprints.names()))
                 .check(
                         isName(name),

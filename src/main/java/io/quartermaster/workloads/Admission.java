@@ -1,5 +1,6 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.RedisScript;
 import io.quartermaster.platform.RedisScripts;
@@ -12,6 +13,7 @@ import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jboss.logging.Logger;
@@ -194,19 +196,17 @@ class Admission {
     }
 
     private static ProblemException queueFull(Room room, long waiting) {
-        return ProblemException.of(
-                429,
-                "queue-full",
-                "queue " + room.queue() + " is full: " + waiting + " of " + room.maxWaiting() + " waiting, and "
-                        + room.more() + (room.more() == 1 ? " more does" : " more do") + " not fit");
+        String detail = "queue " + room.queue() + " is full: " + waiting + " of " + room.maxWaiting() + " waiting, and "
+                + room.more() + (room.more() == 1 ? " more does" : " more do") + " not fit";
+        // Nothing says when work that waits will have started.
+        return new ProblemException(Problem.of(429, "queue-full", detail, List.of()), Optional.empty());
     }
 
     private ProblemException tooFast(long waitMillis) {
-        return ProblemException.of(
-                429,
-                "rate-exceeded",
-                "a tenant may submit " + perSecond + " workloads a second and " + burst
-                        + " at once; there is room again in " + waitMillis + " ms");
+        String detail = "a tenant may submit " + perSecond + " workloads a second and " + burst
+                + " at once; there is room again in " + waitMillis + " ms";
+        return new ProblemException(
+                Problem.of(429, "rate-exceeded", detail, List.of()), Optional.of(Duration.ofMillis(waitMillis)));
     }
 
     private static String rateKey(TenantId tenant) {

@@ -26,10 +26,12 @@ class FeedStore {
 
     private final TenantTransactions transactions;
     private final ObjectMapper json;
+    private final WorkloadsConfig config;
 
-    FeedStore(TenantTransactions transactions, ObjectMapper json) {
+    FeedStore(TenantTransactions transactions, ObjectMapper json, WorkloadsConfig config) {
         this.transactions = transactions;
         this.json = json;
+        this.config = config;
     }
 
     /** One entry; its number is the id of the event. */
@@ -54,18 +56,22 @@ class FeedStore {
     }
 
     /**
-     * Whether everything after this number is still there: the entry itself is, or an older one. Empty when the tenant's feed holds nothing
+     * Whether everything after this number is still there: the entry itself is, or an older one, or the tenant is so new that nothing of its
+     * feed was dropped. Empty when the tenant's feed holds nothing
      * as old, else the number to go on from.
      */
     Uni<OptionalLong> resumable(TenantId tenant, long seq) {
         return transactions
-                .in(tenant, session -> session.createNativeQuery(
-                                "select count(*) from (select 1 from feed where tenant_id = :tenant and seq <= :seq limit 1) f",
-                                Long.class)
+                .in(tenant, session -> session.createNativeQuery("""
+                                select exists (select 1 from feed where tenant_id = :tenant and seq <= :seq)
+                                    or exists (select 1 from tenant where id = :tenant
+                                                  and created_at > clock_timestamp() - :kept * interval '1 millisecond')
+                                """, Boolean.class)
                         .setParameter("tenant", tenant.value())
                         .setParameter("seq", seq)
+                        .setParameter("kept", config.feedKept().toMillis())
                         .getSingleResult())
-                .map(older -> older > 0 || seq == 0 ? OptionalLong.of(seq) : OptionalLong.empty());
+                .map(whole -> whole || seq == 0 ? OptionalLong.of(seq) : OptionalLong.empty());
     }
 
     private Entry read(String row) {

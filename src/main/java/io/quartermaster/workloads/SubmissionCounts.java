@@ -67,7 +67,7 @@ class SubmissionCounts {
             return Outcome.FAILED;
         }
         return switch (refusal.problem().code()) {
-            case "not-found", "forbidden", "tenant-suspended", "queue-drained" -> Outcome.CLOSED;
+            case "not-found", "forbidden", "tenant-suspended", "queue-draining" -> Outcome.CLOSED;
             case "queue-full" -> Outcome.QUEUE_FULL;
             case "rate-exceeded" -> Outcome.RATE_EXCEEDED;
             default -> Outcome.REFUSED;

@@ -79,7 +79,7 @@ class Submissions {
 
     Uni<Response> one(TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
         if (body == null) {
-            throw ProblemException.invalid("body", "there is none", "a submission");
+            throw ProblemException.invalid("body", "is missing", "a submission: queue, name, type, command");
         }
         ProblemException.Invalid invalid = new ProblemException.Invalid();
         body.check("", invalid);
@@ -106,7 +106,7 @@ class Submissions {
         for (int i = 0; i < items.size(); i++) {
             Submission item = items.get(i);
             if (item == null) {
-                invalid.add("items[" + i + "]", "there is none", "a submission");
+                invalid.add("items[" + i + "]", "is null", "a submission");
             } else {
                 item.check("items[" + i + "].", invalid);
                 known.add(item);
@@ -235,13 +235,13 @@ class Submissions {
             } else if (!queue.gpus().allows(item.namedGpus())) {
                 beyond.add(new Problem.Field(
                         request.at().apply(i) + "gpus",
-                        "queue " + queue.name() + " has a profile that gives no worker so many",
+                        queue.gpus().refusal("queue " + queue.name()),
                         queue.gpus().accepted()));
             } else if (!queue.gpus().allowsAtLeast(item.namedMinGpus(), item.namedGpus())) {
                 beyond.add(new Problem.Field(
                         request.at().apply(i) + "minGpus",
-                        "is not within the range of the profile of queue " + queue.name() + ", or more than gpus",
-                        queue.gpus().accepted() + "; gpus at the most"));
+                        "is outside the range of the profile of queue " + queue.name() + ", or more than gpus",
+                        queue.gpus().accepted() + "; not more than gpus"));
             }
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
@@ -254,7 +254,7 @@ class Submissions {
         }
         if (!drained.isEmpty()) {
             return Optional.of(new ProblemException(
-                    Problem.of(409, "queue-drained", drained.getFirst().message(), drained)));
+                    Problem.of(409, "queue-draining", drained.getFirst().message(), drained)));
         }
         if (!unfit.isEmpty()) {
             return Optional.of(new ProblemException(

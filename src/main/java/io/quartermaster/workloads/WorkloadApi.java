@@ -72,6 +72,12 @@ public final class WorkloadApi {
 
             @Schema(
                     description =
+                            "what its workers hold now, together; of an elastic workload less than gpus while some workers wait; absent while it holds nothing")
+            @Nullable
+            GpuAmount heldGpus,
+
+            @Schema(
+                    description =
                             "with how many GPUs of each worker it starts where it cannot have all; what it got its attempts say")
             @Nullable
             GpuAmount minGpus,

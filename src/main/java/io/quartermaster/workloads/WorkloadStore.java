@@ -26,7 +26,9 @@ class WorkloadStore {
             select w.id, w.name, w.type, q.name as queue, p.name as policy, p.group_path as "group", f.name as profile,
                    w.submitted_by as "submittedBy", cast(trim_scale(case when f.gpu_memory_mib is null then asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) * f.workers else
                        (select a.gpu_milli from attempt a where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.worker is null
-                         order by a.number desc limit 1) end / 1000.0) as text) as gpus, cast(w.min_gpus as text) as "minGpus", w.priority, w.preemptible,
+                         order by a.number desc limit 1) end / 1000.0) as text) as gpus,
+                   (select cast(trim_scale(sum(a.gpu_milli) / 1000.0) as text) from attempt a
+                     where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended') as "heldGpus", cast(w.min_gpus as text) as "minGpus", w.priority, w.preemptible,
                    w.dedicated_only as "dedicatedOnly", 'PT' || trim_scale(w.max_runtime_ms / 1000.0) || 'S' as "maxRuntime", w.labels, w.state, w.wish,
                    w.reason_code as reason, w.attempts, w.submitted_at as "submittedAt", w.started_at as "startedAt", w.ended_at as "endedAt",
                    w.end_reason as "endReason", case when w.state = 'paused' then w.paused_until end as "pausedUntil"

@@ -31,7 +31,7 @@ class DryRunIT {
             "retireProfile", "work-is-waiting",
             "retireQueue", "work-is-waiting",
             "offboardTenant", "wrong-state",
-            "createQueue", "queue-exists");
+            "createQueue", "invalid-input");
 
     private static World world;
 

@@ -162,7 +162,6 @@ record World(String tenant, Map<String, String> ids) {
                         Map.entry("cluster", CLUSTER),
                         Map.entry("pool", POOL),
                         Map.entry("node", NODE),
-                        Map.entry("id", operation),
                         Map.entry("operation", operation),
                         Map.entry("profile", profile),
                         Map.entry("policy", policy),

@@ -185,7 +185,7 @@ class StoredWorkIT extends LedByHand {
         odd.run("update policy set group_path = '/' || repeat('x', 600) where tenant_id = $1", odd.tenant);
 
         cell.rebuild();
-        assertThatThrownBy(() -> cell.cycle()).hasMessageContaining("not a group path");
+        assertThatThrownBy(() -> cell.cycle()).hasMessageContaining("is not the path of a group");
         assertThat(examination().run(cell.epoch())).isEqualTo(1);
         assertThat(odd.run("select id from tenant where set_aside_at is not null"))
                 .extracting(row -> row.getString("id"))

@@ -39,7 +39,8 @@ class PolicyChecksTest {
                 .satisfies(error -> {
                     assertThat(error.field()).isEqualTo("quotas[1].reserved");
                     assertThat(error.message())
-                            .isEqualTo("in h100 the tenant has 10 reserved, and 6 of it are given to others");
+                            .isEqualTo(
+                                    "does not fit: in h100 the tenant has 10 reserved, of which other groups have 6");
                     assertThat(error.accepted()).isEqualTo("at most 4");
                 });
     }

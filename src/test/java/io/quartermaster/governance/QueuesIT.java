@@ -120,14 +120,15 @@ class QueuesIT extends SharedPool {
                 .statusCode(409)
                 .body(
                         "detail",
-                        equalTo("7 workloads wait in it: left-behind, more-1, more-2, more-3, more-4 and 2 more"));
+                        equalTo(
+                                "7 workloads wait in what would be retired: left-behind, more-1, more-2, more-3, more-4 and 2 more"));
         admin().get(TENANT + "/queues/rnd-1xgpu").then().statusCode(200);
 
         admin().queryParam("onWaiting", "move")
                 .queryParam("moveTo", "rnd-1xgpu")
                 .delete(TENANT + "/queues/rnd-1xgpu")
                 .then()
-                .statusCode(422)
+                .statusCode(400)
                 .body("errors.field", contains("moveTo"));
         admin().queryParam("onWaiting", "move")
                 .queryParam("moveTo", "rnd-3xgpu")
@@ -216,12 +217,23 @@ class QueuesIT extends SharedPool {
                 .statusCode(200)
                 .body("overQuota", equalTo(false))
                 .body("order", equalTo("strict-fifo"));
-        String rule = admin().body(Map.of("subjectKind", "user", "subject", "devops-member"))
+        Response made = admin().body(Map.of("subjectKind", "user", "subject", "devops-member"))
+                .post(TENANT + "/queues/rnd-1xgpu/access-rules");
+        made.then().statusCode(201).body("warnings", hasSize(0));
+        String rule = made.path("id");
+        admin().get(made.header("Location"))
+                .then()
+                .statusCode(200)
+                .body("id", equalTo(rule))
+                .body("subject", equalTo("devops-member"));
+        admin().queryParam("dryRun", true)
+                .body(Map.of("subjectKind", "user", "subject", "nobody-such"))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")
                 .then()
-                .statusCode(201)
-                .extract()
-                .path("id");
+                .statusCode(200)
+                .body(
+                        "warnings",
+                        contains("the realm has no user nobody-such; the rule admits nobody until there is one"));
         admin().body(Map.of("subjectKind", "user", "subject", "devops-member"))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")
                 .then()
@@ -267,7 +279,7 @@ class QueuesIT extends SharedPool {
                 .post(TENANT + "/workloads")
                 .then()
                 .statusCode(409)
-                .body("code", equalTo("queue-drained"))
+                .body("code", equalTo("queue-draining"))
                 .body("errors.field", contains("queue"));
         member().body(Map.of("items", List.of(submission("rnd-3xgpu", "not-alone"), forIt)))
                 .post(TENANT + "/workloads/batches")
@@ -289,7 +301,7 @@ class QueuesIT extends SharedPool {
                 .delete(TENANT + "/queues/rnd-3xgpu")
                 .then()
                 .statusCode(409)
-                .body("code", equalTo("queue-drained"));
+                .body("code", equalTo("queue-draining"));
 
         admin().header("If-Match", "\"1\"")
                 .body(Map.of("state", "open"))

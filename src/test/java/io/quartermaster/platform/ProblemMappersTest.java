@@ -10,8 +10,11 @@ import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.ws.rs.core.Response;
 import java.net.ConnectException;
 import java.net.SocketException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,6 +52,17 @@ class ProblemMappersTest {
 
         assertThat(response.getStatus()).isEqualTo(status);
         assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
+    }
+
+    @Test
+    void whatNothingTellsTheEndOfIsNotSaidToPass() {
+        Problem full = Problem.of(429, "queue-full", "full", List.of());
+
+        assertThat(mappers.problem(new ProblemException(full, Optional.empty())).getHeaderString("Retry-After"))
+                .isNull();
+        assertThat(mappers.problem(new ProblemException(full, Optional.of(Duration.ofMillis(1_001))))
+                        .getHeaderString("Retry-After"))
+                .isEqualTo("2");
     }
 
     @ParameterizedTest

@@ -50,16 +50,36 @@ class TenantIT {
                 .statusCode(200)
                 .body("items.path", hasItems("/devops", "/rnd"));
 
-        request(adminToken(A))
+        String made = request(adminToken(A))
                 .body(Map.of("path", "/rnd/vision/small"))
                 .post("/v1/tenants/" + A + "/groups")
                 .then()
-                .statusCode(201);
+                .statusCode(201)
+                .extract()
+                .header("Location");
 
         request(viewerToken(A))
                 .get("/v1/tenants/" + A + "/groups")
                 .then()
                 .body("items.path", hasItems("/rnd", "/rnd/vision", "/rnd/vision/small"));
+        request(viewerToken(A))
+                .urlEncodingEnabled(false)
+                .get(made)
+                .then()
+                .statusCode(200)
+                .body("items.path", contains("/rnd/vision/small"));
+        request(adminToken(A))
+                .body(Map.of("path", "rnd"))
+                .post("/v1/tenants/" + A + "/groups")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("path"))
+                .body("errors.accepted", contains("a path such as /research/nlp"));
+        request(adminToken(A))
+                .get("/v1/tenants/" + A + "/no-such-thing")
+                .then()
+                .statusCode(404)
+                .body("detail", containsString("/openapi"));
         request(adminToken(A))
                 .queryParam("dryRun", true)
                 .body(Map.of("path", "/never"))

@@ -312,6 +312,7 @@ class SubmissionsIT extends TwoTenantsWork {
                 .post(WORKLOADS)
                 .then()
                 .statusCode(429)
+                .header("Retry-After", nullValue())
                 .body("code", equalTo("queue-full"))
                 .body("detail", containsString("2 of 2 waiting"));
     }

@@ -58,7 +58,7 @@ public class AgentResource {
     public Uni<Response> sync(@PathParam("node") String node, byte @Nullable [] body) throws IOException {
         @Nullable SyncRequest request = PROTOCOL.readValue(body == null ? new byte[0] : body, SyncRequest.class);
         if (request == null) {
-            throw ProblemException.invalid("body", "there is none", "a report of what is on the node");
+            throw ProblemException.invalid("body", "is missing", "a report of what is on the node");
         }
         return service.sync(node, request)
                 .map(Unchecked.function(
