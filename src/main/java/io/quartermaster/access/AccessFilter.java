@@ -6,23 +6,29 @@ import io.quarkus.security.identity.CurrentIdentityAssociation;
 import io.quarkus.security.identity.SecurityIdentity;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.RequestRates;
+import io.quartermaster.platform.ServedMethods;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
+import io.vertx.ext.web.RoutingContext;
 import jakarta.ws.rs.HttpMethod;
 import jakarta.ws.rs.Priorities;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.container.ContainerResponseContext;
 import jakarta.ws.rs.container.ResourceInfo;
 import jakarta.ws.rs.core.UriInfo;
+import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jboss.resteasy.reactive.server.ServerResponseFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gate in front of every route: 401 without a good token, 404 for what the caller may not know of, 403 for what it may not do, else
+ * The gate in front of every route: 401 without a good token, 429 for a realm or an agent that sends too many requests, 404 for what the caller may not know of, 403 for what it may not do, else
  * the request goes on as its {@link Caller}.
  */
 public final class AccessFilter {
@@ -34,24 +40,31 @@ public final class AccessFilter {
     private final CurrentIdentityAssociation identities;
     private final Issuers issuers;
     private final Callers callers;
+    private final RequestRates rates;
+    private final Map<Method, Optional<RouteArea>> areas = new ConcurrentHashMap<>();
 
-    AccessFilter(CurrentIdentityAssociation identities, Issuers issuers, Callers callers) {
+    AccessFilter(CurrentIdentityAssociation identities, Issuers issuers, Callers callers, RequestRates rates) {
+        this.rates = rates;
         this.identities = identities;
         this.issuers = issuers;
         this.callers = callers;
     }
 
     @ServerRequestFilter(priority = Priorities.AUTHORIZATION)
-    public Uni<Void> gate(ContainerRequestContext request, ResourceInfo resource, UriInfo uri) {
+    public Uni<Void> gate(ContainerRequestContext request, ResourceInfo resource, UriInfo uri, RoutingContext context) {
         String requestId = requestId(request.getHeaderString(REQUEST_ID));
         request.setProperty(REQUEST_ID, requestId);
         return identities
                 .getDeferredIdentity()
                 .onFailure(AccessFilter::isIdentityAway)
                 .transform(AccessFilter::away)
-                .map(identity -> caller(identity, requestId))
-                .call(caller -> route(caller, request, resource, uri).invoke(route -> Gate.enforce(caller, route)))
-                .invoke(callers::set)
+                .chain(identity -> {
+                    Caller caller = caller(identity, requestId);
+                    rates.countVerified(context, caller.realm().word(), caller.node());
+                    return route(caller, request, resource, uri)
+                            .invoke(route -> Gate.enforce(caller, route))
+                            .invoke(() -> callers.set(caller, VerifiedToken.expiry(identity)));
+                })
                 .replaceWithVoid();
     }
 
@@ -74,20 +87,25 @@ public final class AccessFilter {
         Needs needs = resource.getResourceMethod().getAnnotation(Needs.class);
         Optional<Permission> permission = Optional.ofNullable(needs).map(Needs::value);
         Route.Access access = READS.contains(request.getMethod()) ? Route.Access.READS : Route.Access.WRITES;
-        return area(caller, uri).map(area -> new Route(area, permission, access));
+        return area(caller, resource, uri).map(area -> new Route(area, permission, access));
     }
 
-    private Uni<Route.Area> area(Caller caller, UriInfo uri) {
-        String path = uri.getPath();
-        if (path.startsWith("/v1/operator/") || path.equals("/v1/operator")) {
-            return Uni.createFrom().item(new Route.Area.OfOperator());
+    private Uni<Route.Area> area(Caller caller, ResourceInfo resource, UriInfo uri) {
+        Optional<RouteArea> area = areas.computeIfAbsent(
+                resource.getResourceMethod(), route -> RouteArea.of(ServedMethods.template(route)));
+        if (area.isEmpty()) {
+            return Uni.createFrom().item(new Route.Area.OfNobody());
         }
-        String tenant = uri.getPathParameters().getFirst("tenant");
-        if (tenant != null) {
-            return standing(caller, tenant).map(standing -> new Route.Area.OfTenant(tenant, standing));
-        }
-        String node = uri.getPathParameters().getFirst("node");
-        return Uni.createFrom().item(node != null ? new Route.Area.OfNode(node) : new Route.Area.Common());
+        return switch (area.get()) {
+            case OPERATOR -> Uni.createFrom().item(new Route.Area.OfOperator());
+            case TENANT -> {
+                String tenant = uri.getPathParameters().getFirst("tenant");
+                yield standing(caller, tenant).map(standing -> new Route.Area.OfTenant(tenant, standing));
+            }
+            case NODE ->
+                Uni.createFrom()
+                        .item(new Route.Area.OfNode(uri.getPathParameters().getFirst("node")));
+        };
     }
 
     /** Another tenant is not even looked up for a tenant's caller, so that no answer can take longer for one that exists. */

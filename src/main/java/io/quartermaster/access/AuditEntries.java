@@ -35,9 +35,9 @@ class AuditEntries {
         Map<String, Object> values = new LinkedHashMap<>();
         StringBuilder sql = new StringBuilder(ENTRY);
         values.put("tenant", tenant.value());
-        page.after(scope).ifPresent(last -> {
+        page.afterId(scope).ifPresent(last -> {
             sql.append(" and id < cast(cast(:after as text) as uuid)");
-            values.put("after", last);
+            values.put("after", last.toString());
         });
         filter.actor().ifPresent(actor -> {
             sql.append(" and actor = :actor");

@@ -1,6 +1,7 @@
 package io.quartermaster.access;
 
 import jakarta.enterprise.context.RequestScoped;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** The caller of the current request, from the moment the gate let it through. */
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 public class Callers {
 
     private @Nullable Caller current;
+    private Instant tokenExpiry = Instant.MIN;
 
     public Caller current() {
         Caller caller = current;
@@ -17,7 +19,13 @@ public class Callers {
         return caller;
     }
 
-    void set(Caller caller) {
-        current = caller;
+    /** When the token of the request stops counting; a request that lasts longer ends then. */
+    public Instant tokenExpiry() {
+        return tokenExpiry;
+    }
+
+    void set(Caller caller, Instant tokenExpiry) {
+        this.current = caller;
+        this.tokenExpiry = tokenExpiry;
     }
 }

@@ -58,7 +58,7 @@ final class Gate {
             case Route.Area.OfOperator area -> caller.realm() instanceof Realm.Operator;
             case Route.Area.OfNode area ->
                 caller.node().filter(area.node()::equals).isPresent();
-            case Route.Area.Common area -> true;
+            case Route.Area.OfNobody area -> false;
         };
     }
 

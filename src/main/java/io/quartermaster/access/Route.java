@@ -25,7 +25,7 @@ record Route(Area area, Optional<Permission> needs, Access access) {
         /** {@code /v1/nodes/{node}/...} */
         record OfNode(String node) implements Area {}
 
-        /** Anything else: open to whoever has the permission. */
-        record Common() implements Area {}
+        /** A route outside these parts. Nobody may use it. */
+        record OfNobody() implements Area {}
     }
 }

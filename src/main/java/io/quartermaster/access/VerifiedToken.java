@@ -4,6 +4,7 @@ import io.quarkus.oidc.runtime.OidcUtils;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.identity.SecurityIdentity;
 import io.quartermaster.platform.TenantId;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.Optional;
@@ -34,6 +35,13 @@ final class VerifiedToken {
                 clientId,
                 realm instanceof Realm.Operator ? text(token, "node") : Optional.empty(),
                 requestId);
+    }
+
+    /** When the token stops counting. A token without an end was refused before. */
+    static Instant expiry(SecurityIdentity identity) {
+        return identity.getPrincipal() instanceof JsonWebToken token
+                ? Instant.ofEpochSecond(token.getExpirationTime())
+                : Instant.MIN;
     }
 
     /** The realm is the one whose keys the token was checked with, whatever else the token says of itself. */

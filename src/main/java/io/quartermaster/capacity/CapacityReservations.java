@@ -88,7 +88,7 @@ public class CapacityReservations {
     public Uni<Page<CapacityReservationApi.View>> list(TenantId tenant, boolean over, PageRequest page) {
         Instant now = now();
         String scope = "capacity-reservations:" + tenant + ":" + over;
-        UUID after = page.after(scope).map(UUID::fromString).orElse(new UUID(0, 0));
+        UUID after = page.afterId(scope).orElse(new UUID(0, 0));
         return transactions
                 .in(tenant, session -> allotments.requireTenant(session, tenant).chain(() -> session.createNativeQuery(
                                 SELECT + " and (c.ends_at <= :now) = :over and c.id > :after order by c.id",

@@ -123,9 +123,12 @@ final class LoadCommand implements Callable<Integer> {
                 "-Dquartermaster.load.ceiling=true",
                 "-Dquartermaster.dispatch.simulate-counted-pools=true",
                 "-Dquartermaster.workloads.submissions-per-second=1000000",
-                "-Dquartermaster.workloads.submission-burst=1000000")));
+                "-Dquartermaster.workloads.submission-burst=1000000",
+                "-Dquartermaster.http.tenant-requests-per-second=1000000",
+                "-Dquartermaster.http.tenant-burst=1000000")));
         command.addAll(List.of("up", "--data-dir", folder.path().toString()));
-        for (String port : List.of("--http-port", "--postgres-port", "--redis-port", "--keycloak-port")) {
+        for (String port :
+                List.of("--http-port", "--management-port", "--postgres-port", "--redis-port", "--keycloak-port")) {
             command.addAll(List.of(port, Integer.toString(Ports.anyFree())));
         }
         return new ProcessBuilder(command)

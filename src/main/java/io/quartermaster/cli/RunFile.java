@@ -16,7 +16,14 @@ import java.util.Properties;
  * What a running service says about itself in its data folder, for the other commands. It stays behind when the service is killed, so it
  * counts only while its process lives.
  */
-record RunFile(ProcessMark process, String url, String keycloakUrl, String postgres, String redis, boolean ready) {
+record RunFile(
+        ProcessMark process,
+        String url,
+        String managementUrl,
+        String keycloakUrl,
+        String postgres,
+        String redis,
+        boolean ready) {
 
     private static final String NAME = "run.properties";
 
@@ -29,6 +36,7 @@ record RunFile(ProcessMark process, String url, String keycloakUrl, String postg
         Properties values = new Properties();
         values.setProperty("process", process.toString());
         values.setProperty("url", url);
+        values.setProperty("management-url", managementUrl);
         values.setProperty("keycloak-url", keycloakUrl);
         values.setProperty("postgres", postgres);
         values.setProperty("redis", redis);
@@ -45,7 +53,7 @@ record RunFile(ProcessMark process, String url, String keycloakUrl, String postg
     }
 
     RunFile becomeReady() {
-        return new RunFile(process, url, keycloakUrl, postgres, redis, true);
+        return new RunFile(process, url, managementUrl, keycloakUrl, postgres, redis, true);
     }
 
     private static Optional<RunFile> read(DataFolder folder) {
@@ -61,6 +69,8 @@ record RunFile(ProcessMark process, String url, String keycloakUrl, String postg
                 .map(process -> new RunFile(
                         process,
                         values.getProperty("url", ""),
+                        // A version that is still running may have its health beside its API.
+                        values.getProperty("management-url", values.getProperty("url", "")),
                         values.getProperty("keycloak-url", ""),
                         values.getProperty("postgres", ""),
                         values.getProperty("redis", ""),

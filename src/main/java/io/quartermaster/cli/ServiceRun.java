@@ -33,11 +33,18 @@ final class ServiceRun {
     private final long begun = System.nanoTime();
     private final AtomicInteger exitCode = new AtomicInteger(ExitCodes.OK);
 
-    /** What the options say. */
+    /**
+     * What the options say.
+     *
+     * @param trustedProxies addresses or networks with commas between them; blank for none
+     */
     record Settings(
             Path dataFolder,
             String httpHost,
             int httpPort,
+            String managementHost,
+            int managementPort,
+            String trustedProxies,
             int postgresPort,
             int redisPort,
             int keycloakPort,
@@ -71,6 +78,7 @@ final class ServiceRun {
             return ExitCodes.ALREADY_RUNNING;
         }
         Ports.requireFree(settings.httpPort(), "the API", "--http-port or QM_HTTP_PORT");
+        Ports.requireFree(settings.managementPort(), "health and metrics", "--management-port or QM_MANAGEMENT_PORT");
         EmbeddedServices services = EmbeddedServices.of(embeddedConfig(folder));
         // From here on the hook ends the children, whatever happens, also in the middle of their start.
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(folder, services), "stop"));
@@ -145,6 +153,13 @@ final class ServiceRun {
     private void listenProperties() {
         System.setProperty("quarkus.http.host", settings.httpHost());
         System.setProperty("quarkus.http.port", Integer.toString(settings.httpPort()));
+        if (!settings.trustedProxies().isBlank()) {
+            System.setProperty("quarkus.http.proxy.proxy-address-forwarding", "true");
+            System.setProperty("quarkus.http.proxy.allow-x-forwarded", "true");
+            System.setProperty("quarkus.http.proxy.trusted-proxies", settings.trustedProxies());
+        }
+        System.setProperty("quarkus.management.host", settings.managementHost());
+        System.setProperty("quarkus.management.port", Integer.toString(settings.managementPort()));
     }
 
     private boolean isDemo() {
@@ -180,6 +195,7 @@ final class ServiceRun {
         return new RunFile(
                 ProcessMark.of(ProcessHandle.current()),
                 "http://127.0.0.1:" + settings.httpPort(),
+                "http://127.0.0.1:" + settings.managementPort(),
                 System.getProperty(io.quartermaster.embedded.ServiceProperties.KEYCLOAK_URL, ""),
                 external.addresses().getOrDefault(Part.POSTGRES, "127.0.0.1:" + settings.postgresPort()),
                 external.addresses().getOrDefault(Part.REDIS, "127.0.0.1:" + settings.redisPort()),

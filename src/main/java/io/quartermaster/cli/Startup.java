@@ -73,7 +73,9 @@ final class Startup {
         long end = System.nanoTime() + SERVICE_PATIENCE.toNanos();
         try (Probe probe = new Probe()) {
             while (System.nanoTime() < end) {
-                if (probe.ready(runFile.url()).filter(Probe.Health::serves).isPresent()) {
+                if (probe.ready(runFile.managementUrl())
+                        .filter(Probe.Health::serves)
+                        .isPresent()) {
                     return true;
                 }
                 Thread.sleep(POLL_MILLIS);
@@ -109,13 +111,15 @@ final class Startup {
 
     private void summary(double seconds, Optional<DemoSeed.Loaded> demo) {
         String url = runFile.url();
+        String management = runFile.managementUrl();
         out.printf(
                 Locale.ROOT,
                 """
 
                 Quartermaster is ready after %.1f s. %s stops everything.
 
-                  API          %s          description: %s/openapi   health: %s/health
+                  API          %s          description: %s/openapi
+                  Management   %s          health: %s/health   metrics: %s/metrics
                   Keycloak     %s          administrator "admin", password in %s
                   Logs         %s
                 """,
@@ -123,11 +127,13 @@ final class Startup {
                 Background.isDetached() ? "qm down" : "Ctrl-C or qm down",
                 url,
                 url,
-                url,
+                management,
+                management,
+                management,
                 runFile.keycloakUrl(),
                 folder.resolve("secrets.properties"),
                 folder.resolve("log"));
-        out.println(demo.map(loaded -> users(loaded, url)).orElse("\n  curl " + url + "/health/ready\n"));
+        out.println(demo.map(loaded -> users(loaded, url)).orElse("\n  curl " + management + "/health/ready\n"));
         out.flush();
     }
 

@@ -69,11 +69,12 @@ final class StatusCommand implements Callable<Integer> {
                 out,
                 "Service",
                 "%s   process %d, up %s".formatted(run.url(), run.process().pid(), Duration.ofSeconds(upSeconds)));
+        line(out, "Management", run.managementUrl());
         line(out, "PostgreSQL", run.postgres());
         line(out, "Redis", run.redis());
         line(out, "Keycloak", run.keycloakUrl());
         try (Probe probe = new Probe()) {
-            Optional<Probe.Health> health = probe.ready(run.url());
+            Optional<Probe.Health> health = probe.ready(run.managementUrl());
             if (health.isEmpty()) {
                 line(out, "Health", "does not answer");
                 return false;

@@ -51,6 +51,31 @@ final class UpCommand implements Callable<Integer> {
     private String httpHost;
 
     @Option(
+            names = "--management-port",
+            defaultValue = "${env:QM_MANAGEMENT_PORT:-8081}",
+            description = "Port of health and metrics. Default: QM_MANAGEMENT_PORT, else 8081")
+    private int managementPort;
+
+    @Option(
+            names = "--management-host",
+            defaultValue = "${env:QM_MANAGEMENT_HOST:-127.0.0.1}",
+            description = {
+                "Address health and metrics listen on. They ask for no token.",
+                "Default: QM_MANAGEMENT_HOST, else 127.0.0.1, this machine only"
+            })
+    private String managementHost;
+
+    @Option(
+            names = "--trusted-proxies",
+            defaultValue = "${env:QM_TRUSTED_PROXIES:-}",
+            description = {
+                "Proxies in front of the API, as addresses or networks with commas between them. From them the API takes"
+                        + " X-Forwarded-For, which they must replace, not extend.",
+                "Default: QM_TRUSTED_PROXIES, else none"
+            })
+    private String trustedProxies;
+
+    @Option(
             names = "--postgres-port",
             defaultValue = "${env:QM_POSTGRES_PORT:-5439}",
             description = "Port of the embedded PostgreSQL. Default: QM_POSTGRES_PORT, else 5439")
@@ -119,6 +144,15 @@ final class UpCommand implements Callable<Integer> {
 
     private ServiceRun.Settings settings() {
         return new ServiceRun.Settings(
-                dataFolder.path(), httpHost, httpPort, postgresPort, redisPort, keycloakPort, demo);
+                dataFolder.path(),
+                httpHost,
+                httpPort,
+                managementHost,
+                managementPort,
+                trustedProxies,
+                postgresPort,
+                redisPort,
+                keycloakPort,
+                demo);
     }
 }

@@ -4,6 +4,7 @@ import jakarta.ws.rs.QueryParam;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Optional;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,13 +42,31 @@ public final class PageRequest {
         try {
             String text = new String(Base64.getUrlDecoder().decode(pageToken), StandardCharsets.UTF_8);
             int cut = text.indexOf('\n');
-            if (cut > 0 && text.substring(0, cut).equals(fingerprint(scope))) {
-                return Optional.of(text.substring(cut + 1));
+            String key = text.substring(cut + 1);
+            if (cut > 0 && text.substring(0, cut).equals(fingerprint(scope)) && PrintableText.isPrintable(key)) {
+                return Optional.of(key);
             }
         } catch (IllegalArgumentException e) {
             // falls through to the refusal below
         }
-        throw ProblemException.invalid(
+        throw invalid();
+    }
+
+    /** The same for lists that are ordered by ids. */
+    public Optional<UUID> afterId(String scope) {
+        return after(scope).map(PageRequest::id);
+    }
+
+    private static UUID id(String key) {
+        try {
+            return UUID.fromString(key);
+        } catch (IllegalArgumentException e) {
+            throw invalid();
+        }
+    }
+
+    private static ProblemException invalid() {
+        return ProblemException.invalid(
                 "pageToken", "not a token of this list", "the nextPageToken of the page before, with the same filters");
     }
 

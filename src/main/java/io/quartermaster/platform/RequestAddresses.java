@@ -1,7 +1,5 @@
 package io.quartermaster.platform;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quarkus.vertx.http.runtime.filters.Filters;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.enterprise.event.Observes;
@@ -21,14 +19,14 @@ public class RequestAddresses {
 
     private static final Pattern NO_ESCAPE = Pattern.compile("%(?![0-9A-Fa-f]{2})");
 
-    private final ObjectMapper json;
+    private final ProblemWriter problems;
 
-    RequestAddresses(ObjectMapper json) {
-        this.json = json;
+    RequestAddresses(ProblemWriter problems) {
+        this.problems = problems;
     }
 
     void register(@Observes Filters filters) {
-        filters.register(this::check, Integer.MAX_VALUE);
+        filters.register(this::check, FilterPriorities.ADDRESSES);
     }
 
     private void check(RoutingContext request) {
@@ -38,19 +36,7 @@ public class RequestAddresses {
             return;
         }
         Problem.Field field = wrong.get();
-        Problem problem = Problem.of(400, "invalid-input", field.field() + ": " + field.message(), List.of(field));
-        request.response()
-                .setStatusCode(problem.status())
-                .putHeader("Content-Type", Problem.MEDIA_TYPE)
-                .end(write(problem));
-    }
-
-    private String write(Problem problem) {
-        try {
-            return json.writeValueAsString(problem);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException(e);
-        }
+        problems.end(request, Problem.of(400, "invalid-input", field.field() + ": " + field.message(), List.of(field)));
     }
 
     /** What is wrong with the path, or with the first parameter of the query that cannot be read, named as it is written. */

@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
  * fits, and answers 404 where another class has the path, too.
  */
 @Singleton
-class ServedMethods {
+public class ServedMethods {
 
     private static final Pattern PLACE = Pattern.compile("\\{[^}]+}");
     private static final String ANYTHING = "[^/]+";
@@ -35,7 +35,7 @@ class ServedMethods {
             Path base = bean.getBeanClass().getAnnotation(Path.class);
             if (base != null) {
                 for (Method method : bean.getBeanClass().getDeclaredMethods()) {
-                    add(base, method);
+                    add(method);
                 }
             }
         }
@@ -49,14 +49,20 @@ class ServedMethods {
         }
     }
 
-    private void add(Path base, Method method) {
+    private void add(Method method) {
         for (Annotation annotation : method.getAnnotations()) {
             HttpMethod named = annotation.annotationType().getAnnotation(HttpMethod.class);
             if (named != null) {
-                Path below = method.getAnnotation(Path.class);
-                add(named.value(), steps(base.value()) + (below == null ? "" : steps(below.value())));
+                add(named.value(), template(method));
             }
         }
+    }
+
+    /** The path of a route as its classes state it, such as {@code /v1/tenants/{tenant}/queues}. */
+    public static String template(Method route) {
+        Path base = route.getDeclaringClass().getAnnotation(Path.class);
+        Path below = route.getAnnotation(Path.class);
+        return (base == null ? "" : steps(base.value())) + (below == null ? "" : steps(below.value()));
     }
 
     private void add(String method, String path) {

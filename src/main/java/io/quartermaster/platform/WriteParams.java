@@ -3,6 +3,7 @@ package io.quartermaster.platform;
 import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.Request;
 import jakarta.ws.rs.core.UriInfo;
 import java.net.URI;
@@ -18,9 +19,10 @@ import org.jspecify.annotations.Nullable;
 public final class WriteParams {
 
     static final int MAX_KEY_LENGTH = 255;
+    private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
     private static final Pattern ETAG = Pattern.compile("\"(\\d{1,18})\"");
 
-    @HeaderParam("Idempotency-Key")
+    @HeaderParam(IDEMPOTENCY_KEY)
     @Parameter(
             description =
                     "Sending the same request again with the same key gives the first answer and does nothing twice.")
@@ -42,20 +44,26 @@ public final class WriteParams {
     @Nullable
     Request request;
 
+    @Context
+    @Nullable
+    HttpHeaders headers;
+
     public WriteMode mode() {
         return dryRun ? WriteMode.DRY_RUN : WriteMode.COMMIT;
     }
 
     /** A dry run leaves nothing behind, so it neither stores nor replays an answer. */
     Optional<String> key() {
-        if (idempotencyKey == null || dryRun) {
-            return Optional.empty();
+        String given = idempotencyKey;
+        // The framework gives no value for a header that is there and empty.
+        if (given == null && headers != null && headers.getHeaderString(IDEMPOTENCY_KEY) != null) {
+            given = "";
         }
-        if (idempotencyKey.isEmpty() || idempotencyKey.length() > MAX_KEY_LENGTH) {
+        if (given != null && (given.isBlank() || given.length() > MAX_KEY_LENGTH)) {
             throw ProblemException.invalid(
                     "Idempotency-Key", "the key is empty or too long", "1 to " + MAX_KEY_LENGTH + " characters");
         }
-        return Optional.of(idempotencyKey);
+        return dryRun ? Optional.empty() : Optional.ofNullable(given);
     }
 
     /** Tells whether a repeated key repeats the same request: its method, path, query, precondition and body. */

@@ -5,6 +5,7 @@ import io.quartermaster.access.Caller;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.KeycloakAdmin;
 import io.quartermaster.access.Role;
+import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.Words;
@@ -133,10 +134,7 @@ class TenantCredentials {
     }
 
     private static boolean isName(@Nullable String name) {
-        return name == null
-                || !name.isBlank()
-                        && name.length() <= MAX_LENGTH
-                        && name.chars().noneMatch(Character::isISOControl);
+        return name == null || !name.isBlank() && name.length() <= MAX_LENGTH && PrintableText.isPrintable(name);
     }
 
     /** Fails (409) when somebody has that name who has logged in before: nobody's own password is replaced here. */

@@ -9,6 +9,7 @@ import io.quartermaster.access.Realm;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.Operation;
 import io.quartermaster.platform.OperationStore;
+import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -120,9 +121,7 @@ class TenantService {
     }
 
     private static boolean isName(String name) {
-        return !name.isBlank()
-                && name.length() <= MAX_NAME_LENGTH
-                && name.chars().noneMatch(Character::isISOControl);
+        return !name.isBlank() && name.length() <= MAX_NAME_LENGTH && PrintableText.isPrintable(name);
     }
 
     /** 202 with the operation, the same for the same request however often it comes. */

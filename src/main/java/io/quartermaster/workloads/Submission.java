@@ -1,6 +1,7 @@
 package io.quartermaster.workloads;
 
 import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException.Invalid;
 import io.quartermaster.platform.Words;
 import java.time.Duration;
@@ -260,7 +261,7 @@ public record Submission(
     }
 
     private static boolean isLine(String text) {
-        return isText(text) && text.chars().noneMatch(Character::isISOControl);
+        return PrintableText.isPrintable(text);
     }
 
     /** A piece of what was sent, fit to stand in an answer. */

@@ -2,6 +2,7 @@ package io.quartermaster.workloads;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.Callers;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
 import io.quartermaster.platform.Problem;
@@ -34,10 +35,12 @@ import org.jspecify.annotations.Nullable;
 public class WatchResource {
 
     private final Watches watches;
+    private final Callers callers;
     private final ObjectMapper json;
 
-    WatchResource(Watches watches, ObjectMapper json) {
+    WatchResource(Watches watches, Callers callers, ObjectMapper json) {
         this.watches = watches;
+        this.callers = callers;
         this.json = json;
     }
 
@@ -48,7 +51,7 @@ public class WatchResource {
             operationId = "watchWorkloads",
             summary = "Streams what happens to workloads",
             description =
-                    "Server-sent events named `workload`. The stream ends by itself after a while; it is resumed without a gap by sending the id of the last event as Last-Event-ID. Where entries after it are not kept any more the stream is one event named `problem` with the problem document (code `feed-entry-gone`), and ends.")
+                    "Server-sent events named `workload`. The stream ends by itself: at the latest when the token expires, and within a minute when the user or the tenant is gone. It is resumed without a gap by sending the id of the last event as Last-Event-ID. Where entries after it are not kept any more the stream is one event named `problem` with the problem document (code `feed-entry-gone`), and ends.")
     @APIResponse(
             responseCode = "200",
             content =
@@ -61,10 +64,11 @@ public class WatchResource {
             @HeaderParam("Last-Event-ID") @Nullable String lastEventId,
             @Context Sse sse) {
         TenantId id = new TenantId(tenant);
+        Watches.Viewer viewer = new Watches.Viewer(callers.current(), callers.tokenExpiry());
         Optional<UUID> only = Optional.ofNullable(workload).map(WatchResource::workload);
         return watches.begin(id, lastEventId)
                 .onItem()
-                .transformToMulti(from -> watches.after(id, from, only).map(signal -> event(sse, signal)))
+                .transformToMulti(from -> watches.after(id, viewer, from, only).map(signal -> event(sse, signal)))
                 // The stream has begun by then, so a refusal is told in it, and ends it.
                 .onFailure(ProblemException.class)
                 .recoverWithItem(refused -> problem(sse, ((ProblemException) refused).problem()));

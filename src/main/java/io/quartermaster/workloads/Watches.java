@@ -1,11 +1,16 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.LiveRights;
+import io.quartermaster.access.Permission;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.tenancy.RealmUsers;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,24 +20,41 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Live views of a tenant's feed. A view reads what came after the entry it saw last, whenever it is woken and every few seconds besides;
- * so nothing is missed or shown twice, whatever becomes of wake-ups, connections and replicas. It ends after a while by itself and is
- * resumed by its client: rights taken away in between count from then on.
+ * so nothing is missed or shown twice, whatever becomes of wake-ups, connections and replicas.
+ *
+ * <p>A view ends by itself after a while, at the latest when its caller's token expires, and is resumed by its client: rights taken away in
+ * between count from then on. It also ends, within a minute, when its caller or its tenant is gone.
  */
 @ApplicationScoped
 class Watches {
 
     private static final Duration HEARTBEAT = Duration.ofSeconds(15);
     private static final Duration LONGEST = Duration.ofMinutes(15);
+    /** A view goes on where Keycloak does not say in this time whether the caller is there. */
+    private static final Duration KEYCLOAK_PATIENCE = Duration.ofSeconds(5);
 
     private final FeedStore feed;
     private final FeedWakeups wakeups;
     private final WorkloadsConfig config;
+    private final LiveRights rights;
+    private final RealmUsers users;
     private final Map<TenantId, Integer> open = new ConcurrentHashMap<>();
 
-    Watches(FeedStore feed, FeedWakeups wakeups, WorkloadsConfig config) {
+    Watches(FeedStore feed, FeedWakeups wakeups, WorkloadsConfig config, LiveRights rights, RealmUsers users) {
         this.feed = feed;
         this.wakeups = wakeups;
         this.config = config;
+        this.rights = rights;
+        this.users = users;
+    }
+
+    /** @param tokenExpiry when the viewer's right to the view ends, unless it shows a newer token */
+    record Viewer(Caller caller, Instant tokenExpiry) {
+
+        Duration longest() {
+            Duration left = Duration.between(Instant.now(), tokenExpiry);
+            return left.compareTo(LONGEST) > 0 ? LONGEST : left.isPositive() ? left : Duration.ofMillis(1);
+        }
     }
 
     /** What is sent: an entry of the feed, or nothing but a sign of life. */
@@ -58,37 +80,64 @@ class Watches {
                         "entries after that one are not kept any more: list the workloads, then watch from now")));
     }
 
-    Multi<Signal> after(TenantId tenant, long seq, Optional<UUID> workload) {
+    Multi<Signal> after(TenantId tenant, Viewer viewer, long seq, Optional<UUID> workload) {
         return Multi.createFrom()
                 .deferred(() -> {
                     enter(tenant);
-                    View view = new View(tenant, seq, workload);
+                    View view = new View(tenant, viewer.caller(), seq, workload);
                     return Multi.createBy()
                             .repeating()
                             .uni(view::turn)
-                            .indefinitely()
+                            .whilst(signals -> !view.isOver())
                             .onItem()
                             .<Signal>disjoint()
                             .onTermination()
                             .invoke(() -> leave(tenant));
                 })
                 .select()
-                .first(LONGEST);
+                .first(viewer.longest());
     }
 
     private final class View {
         private final TenantId tenant;
+        private final Caller caller;
         private final Optional<UUID> workload;
         private long seen;
         private long spokenNanos = System.nanoTime();
+        private long checkedNanos = spokenNanos;
+        private volatile boolean over;
 
-        View(TenantId tenant, long seq, Optional<UUID> workload) {
+        View(TenantId tenant, Caller caller, long seq, Optional<UUID> workload) {
             this.tenant = tenant;
+            this.caller = caller;
             this.seen = seq;
             this.workload = workload;
         }
 
+        boolean isOver() {
+            return over;
+        }
+
         Uni<List<Signal>> turn() {
+            long now = System.nanoTime();
+            if (now - checkedNanos < config.watchRecheck().toNanos()) {
+                return read();
+            }
+            checkedNanos = now;
+            return isEntitled().chain(entitled -> {
+                over = !entitled;
+                return entitled ? read() : Uni.createFrom().item(List.<Signal>of());
+            });
+        }
+
+        private Uni<Boolean> isEntitled() {
+            return rights.mayRead(caller, tenant, Permission.WORKLOADS_READ)
+                    .chain(may -> may
+                            ? users.has(caller, KEYCLOAK_PATIENCE).onFailure().recoverWithItem(true)
+                            : Uni.createFrom().item(false));
+        }
+
+        private Uni<List<Signal>> read() {
             long turn = wakeups.turn(tenant);
             return feed.after(tenant, seen)
                     .chain(entries -> entries.isEmpty()

@@ -46,7 +46,7 @@ class WorkloadService {
 
     Uni<Page<WorkloadApi.View>> list(TenantId tenant, WorkloadStore.Filter filter, PageRequest page) {
         String scope = "workloads:" + tenant + ":" + filter;
-        Optional<UUID> after = page.after(scope).map(UUID::fromString);
+        Optional<UUID> after = page.afterId(scope);
         int size = page.size();
         return transactions
                 .in(tenant, session -> store.list(session, tenant, filter, after, size + 1))

@@ -32,6 +32,10 @@ public interface WorkloadsConfig {
     @WithDefault("PT2S")
     Duration watchPoll();
 
+    /** How often a live view checks that its caller and the tenant are still there. It ends at the latest when its token expires. */
+    @WithDefault("PT1M")
+    Duration watchRecheck();
+
     /** How long the entries of the feed are kept, and so how late a live view can be resumed. */
     @WithDefault("PT24H")
     Duration feedKept();

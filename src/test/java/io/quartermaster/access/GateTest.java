@@ -3,9 +3,16 @@ package io.quartermaster.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import io.quartermaster.platform.ServedMethods;
 import io.quartermaster.platform.TenantId;
+import jakarta.ws.rs.HttpMethod;
+import jakarta.ws.rs.Path;
+import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -95,11 +102,48 @@ class GateTest {
 
     @Test
     void routeWithoutAPermissionIsRefusedToEverybody() {
-        Route bare = new Route(new Route.Area.Common(), Optional.empty(), Route.Access.READS);
+        Route operators = new Route(new Route.Area.OfOperator(), Optional.empty(), Route.Access.READS);
+        Route tenants = new Route(
+                new Route.Area.OfTenant("acme", Optional.of(Issuers.Standing.ACTIVE)),
+                Optional.empty(),
+                Route.Access.READS);
 
-        assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), bare))
+        assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), operators))
                 .isEqualTo(new Gate.Verdict.Unguarded());
-        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), bare)).isEqualTo(new Gate.Verdict.Unguarded());
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), tenants)).isEqualTo(new Gate.Verdict.Unguarded());
+    }
+
+    @Test
+    void routeOutsideThePartsOfTheApiIsNobodys() {
+        assertThat(RouteArea.of("/v1/pools")).isEmpty();
+        assertThat(RouteArea.of("/v1/tenants")).isEmpty();
+        assertThat(RouteArea.of("/v1/tenants/{id}/queues")).isEmpty();
+        assertThat(RouteArea.of("/v1/operators/{tenant}")).isEmpty();
+        assertThat(RouteArea.of("/v1/operator/pools")).contains(RouteArea.OPERATOR);
+        assertThat(RouteArea.of("/v1/operator/tenants/{tenant}")).contains(RouteArea.OPERATOR);
+        assertThat(RouteArea.of("/v1/tenants/{tenant}")).contains(RouteArea.TENANT);
+        assertThat(RouteArea.of("/v1/nodes/{node}/sync")).contains(RouteArea.NODE);
+        Route lost = new Route(new Route.Area.OfNobody(), Optional.of(Permission.POOLS_READ), Route.Access.READS);
+
+        assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), lost))
+                .isEqualTo(new Gate.Verdict.Unseen());
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), lost)).isEqualTo(new Gate.Verdict.Unseen());
+    }
+
+    @Test
+    void everyRouteDeclaresWhosePartOfTheApiItBelongsTo() {
+        List<Method> routes = new ClassFileImporter()
+                .importPath(java.nio.file.Path.of("target", "classes", "io", "quartermaster")).stream()
+                        .filter(one -> one.isAnnotatedWith(Path.class))
+                        .flatMap(one -> Stream.of(one.reflect().getDeclaredMethods()))
+                        .filter(method -> Stream.of(method.getAnnotations())
+                                .anyMatch(one -> one.annotationType().isAnnotationPresent(HttpMethod.class)))
+                        .toList();
+
+        assertThat(routes).hasSizeGreaterThan(50).allSatisfy(route -> assertThat(
+                        RouteArea.of(ServedMethods.template(route)))
+                .as("area of %s %s", route, ServedMethods.template(route))
+                .isPresent());
     }
 
     @Test

@@ -49,6 +49,7 @@ class DemoIT {
     private static final int LAST_LINES = 60;
     private static final Map<String, String> PORTS = Map.of(
             "QM_HTTP_PORT", Integer.toString(Ports.anyFree()),
+            "QM_MANAGEMENT_PORT", Integer.toString(Ports.anyFree()),
             "QM_POSTGRES_PORT", Integer.toString(Ports.anyFree()),
             "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
             "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));

@@ -29,7 +29,7 @@ class DeployFilesTest {
     }
 
     @Test
-    void theImageListensOnThePortItExposes() throws IOException {
+    void theImageListensOnThePortsItExposes() throws IOException {
         Map<String, String> variables = new LinkedHashMap<>();
         for (String word : String.join(" ", lastStage("ENV")).split("\\s+")) {
             variables.put(word.split("=", 2)[0], word.split("=", 2)[1]);
@@ -37,7 +37,7 @@ class DeployFilesTest {
         GivenEnvironment environment = new GivenEnvironment(variables);
 
         environment.assertThatEveryVariableIsRead();
-        assertThat(lastStage("EXPOSE")).containsExactly(Integer.toString(environment.httpPort()));
+        assertThat(lastStage("EXPOSE")).containsExactly(environment.httpPort() + " " + environment.managementPort());
     }
 
     @Test
@@ -100,7 +100,9 @@ class DeployFilesTest {
                 .contains("postgres", "redis", "keycloak")
                 .doesNotContain("service_started");
         assertThat(service("service").getOrDefault("healthcheck", "").toString())
-                .contains("GET " + GivenEnvironment.healthRoot() + "/ready");
+                .contains(
+                        "/127.0.0.1/" + new GivenEnvironment(environmentOf("service")).managementPort() + " ",
+                        "GET " + GivenEnvironment.healthRoot() + "/ready");
     }
 
     @Test

@@ -37,12 +37,18 @@ record GivenEnvironment(Map<String, String> variables) {
 
     /** The port that the service listens on. */
     int httpPort() throws IOException {
-        return Integer.parseInt(variables.getOrDefault("QM_HTTP_PORT", defaultPort()));
+        return port("QM_HTTP_PORT", "quarkus.http.port");
     }
 
-    private static String defaultPort() throws IOException {
-        String configured = applicationProperties().getProperty("quarkus.http.port");
-        return configured.replaceFirst("^\\$\\{QM_HTTP_PORT:(\\d+)}$", "$1");
+    /** The port of health and metrics. */
+    int managementPort() throws IOException {
+        return port("QM_MANAGEMENT_PORT", "quarkus.management.port");
+    }
+
+    private int port(String variable, String property) throws IOException {
+        String byDefault =
+                applicationProperties().getProperty(property).replaceFirst("^\\$\\{" + variable + ":(\\d+)}$", "$1");
+        return Integer.parseInt(variables.getOrDefault(variable, byDefault));
     }
 
     /** Where health is served, without the check's name. */

@@ -109,21 +109,29 @@ class K8sManifestsTest {
     }
 
     @Test
-    void thePortIsTheOneTheServiceListensOn() throws IOException {
-        int port = environment().httpPort();
+    void portsAreThoseTheServiceListensOn() throws IOException {
+        Map<String, Integer> ports = new LinkedHashMap<>();
+        container().getPorts().forEach(one -> ports.put(one.getName(), one.getContainerPort()));
 
-        assertThat(container().getPorts()).singleElement().satisfies(one -> {
-            assertThat(one.getContainerPort()).isEqualTo(port);
-            assertThat(one.getName()).isEqualTo("http");
-        });
+        assertThat(ports)
+                .containsOnly(
+                        Map.entry("http", environment().httpPort()),
+                        Map.entry("management", environment().managementPort()));
+        assertThat(only(Deployment.class).getSpec().getTemplate().getMetadata().getAnnotations())
+                .containsEntry(
+                        "prometheus.io/port", Integer.toString(environment().managementPort()));
         assertThat(only(Service.class).getSpec().getPorts())
                 .singleElement()
                 .satisfies(one -> assertThat(one.getTargetPort().getStrVal()).isEqualTo("http"));
         assertThat(only(NetworkPolicy.class).getSpec().getIngress())
-                .singleElement()
-                .satisfies(rule -> assertThat(rule.getPorts())
-                        .singleElement()
-                        .satisfies(one -> assertThat(one.getPort().getStrVal()).isEqualTo("http")));
+                .as("whoever may call the API reads no metrics by that")
+                .satisfiesExactlyInAnyOrder(
+                        rule -> assertThat(rule.getPorts()).singleElement().satisfies(one -> assertThat(
+                                        one.getPort().getStrVal())
+                                .isEqualTo("http")),
+                        rule -> assertThat(rule.getPorts()).singleElement().satisfies(one -> assertThat(
+                                        one.getPort().getStrVal())
+                                .isEqualTo("management")));
     }
 
     @Test
@@ -173,7 +181,7 @@ class K8sManifestsTest {
     }
 
     private static String probe(HTTPGetAction action) {
-        assertThat(action.getPort().getStrVal()).isEqualTo("http");
+        assertThat(action.getPort().getStrVal()).isEqualTo("management");
         return action.getPath();
     }
 

@@ -38,6 +38,7 @@ class PauseIT {
     private static final Duration PATIENCE = Duration.ofMinutes(4);
     private static final Map<String, String> PORTS = Map.of(
             "QM_HTTP_PORT", Integer.toString(Ports.anyFree()),
+            "QM_MANAGEMENT_PORT", Integer.toString(Ports.anyFree()),
             "QM_POSTGRES_PORT", Integer.toString(Ports.anyFree()),
             "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
             "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));

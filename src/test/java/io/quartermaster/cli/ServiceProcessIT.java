@@ -38,6 +38,7 @@ class ServiceProcessIT {
     private final Path temporary;
 
     private final int httpPort = Ports.anyFree();
+    private final int managementPort = Ports.anyFree();
     private final int postgresPort = Ports.anyFree();
     private final int redisPort = Ports.anyFree();
 
@@ -139,6 +140,8 @@ class ServiceProcessIT {
                 .putAll(Map.of(
                         "QM_HTTP_PORT",
                         Integer.toString(httpPort),
+                        "QM_MANAGEMENT_PORT",
+                        Integer.toString(managementPort),
                         "QM_POSTGRES_PORT",
                         Integer.toString(postgresPort),
                         "QM_REDIS_PORT",
@@ -154,7 +157,7 @@ class ServiceProcessIT {
 
     private void awaitService() throws Exception {
         try (Probe probe = new Probe()) {
-            Awaitility.await().atMost(PATIENCE).until(() -> probe.ready("http://127.0.0.1:" + httpPort)
+            Awaitility.await().atMost(PATIENCE).until(() -> probe.ready("http://127.0.0.1:" + managementPort)
                     .filter(Probe.Health::serves)
                     .isPresent());
         }

@@ -2,6 +2,7 @@ package io.quartermaster.contract;
 
 import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.request;
+import static io.restassured.config.EncoderConfig.encoderConfig;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
@@ -13,6 +14,7 @@ import jakarta.inject.Inject;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -126,6 +128,86 @@ class BadInputIT {
                 softly.assertThat(list(call, "pageSize", "1000000000").statusCode())
                         .as("a page size above the most is cut by %s", call)
                         .isEqualTo(200);
+            }
+        }
+        softly.assertAll();
+    }
+
+    /** Its first part is right, so that only the second can be what is refused. */
+    @Test
+    void pageTokenWithAnotherKeyIsNoFailureOfTheService() {
+        SoftAssertions softly = new SoftAssertions();
+        int forged = 0;
+        for (Contract.Call call : contract.calls()) {
+            String next = call.isPaged() ? list(call, "pageSize", "1").path("nextPageToken") : null;
+            if (next != null) {
+                String text = new String(Base64.getUrlDecoder().decode(next), StandardCharsets.UTF_8);
+                for (String key : List.of("zzz", "a\0b", "")) {
+                    String token = Base64.getUrlEncoder()
+                            .withoutPadding()
+                            .encodeToString(
+                                    (text.substring(0, text.indexOf('\n') + 1) + key).getBytes(StandardCharsets.UTF_8));
+                    softly.assertThat(list(call, "pageToken", token).statusCode())
+                            .as("%s after %s", call, key)
+                            .isIn(200, 400);
+                    forged++;
+                }
+            }
+        }
+        assertThat(forged).as("lists of more than one").isGreaterThan(9);
+        softly.assertAll();
+    }
+
+    @Test
+    void bodyOfAnotherMediaTypeOrCharacterSetIsRefused() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (call.takesBody()) {
+                for (String type : List.of(
+                        "text/plain",
+                        "application/x-www-form-urlencoded",
+                        "application/xml",
+                        "application/json; charset=utf-16",
+                        "nonsense")) {
+                    Response response = RestAssured.given()
+                            .config(RestAssured.config()
+                                    .encoderConfig(
+                                            encoderConfig().appendDefaultContentCharsetToContentTypeIfUndefined(false)))
+                            .auth()
+                            .oauth2(token(call))
+                            .header("Content-Type", type)
+                            .header("If-Match", "\"0\"")
+                            .body(Bodies.text(call, world).getBytes(StandardCharsets.UTF_8))
+                            .request(call.method(), world.fill(call.path()));
+                    softly.assertThat(response.statusCode())
+                            .as("%s as %s: %s", call, type, response.asString())
+                            .isEqualTo(415);
+                    softly.assertThat(response.contentType())
+                            .as("%s as %s", call, type)
+                            .contains("problem+json");
+                }
+            }
+        }
+        softly.assertAll();
+    }
+
+    @Test
+    void emptyIdempotencyKeyIsRefusedByName() {
+        SoftAssertions softly = new SoftAssertions();
+        for (Contract.Call call : contract.calls()) {
+            if (call.writes() && !call.ofNode() && call.takes("dryRun")) {
+                Response response = request(token(call))
+                        .header("Idempotency-Key", "")
+                        .header("If-Match", "\"0\"")
+                        .queryParam("dryRun", true)
+                        .body(call.takesBody() ? Bodies.text(call, world) : "")
+                        .request(call.method(), world.fill(call.path()));
+                softly.assertThat(response.statusCode())
+                        .as("%s: %s", call, response.asString())
+                        .isIn(400, 404, 409, 412);
+                softly.assertThat(response.statusCode() == 400 ? response.asString() : "Idempotency-Key")
+                        .as("%s", call)
+                        .contains("Idempotency-Key");
             }
         }
         softly.assertAll();

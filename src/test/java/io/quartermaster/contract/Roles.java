@@ -2,19 +2,15 @@ package io.quartermaster.contract;
 
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
-import static io.restassured.RestAssured.given;
 
 import io.quartermaster.access.Role;
 import io.quartermaster.tenancy.TestTenants;
 import io.quartermaster.testing.Identity;
-import io.restassured.http.ContentType;
 import io.restassured.response.Response;
-import io.restassured.specification.RequestSpecification;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.eclipse.microprofile.config.ConfigProvider;
 
 /** Real tokens for every role: people in the tenant's realm, the operator's automation, a node's agent. */
 final class Roles {
@@ -74,7 +70,7 @@ final class Roles {
 
     private static String person(String realm, String username, List<String> roles) {
         String users = "/admin/realms/" + realm + "/users";
-        keycloak()
+        Identity.admin()
                 .body(Map.of(
                         "username",
                         username,
@@ -93,7 +89,7 @@ final class Roles {
                         "credentials",
                         List.of(Map.of("type", "password", "value", PASSWORD, "temporary", false))))
                 .post(users);
-        String id = keycloak()
+        String id = Identity.admin()
                 .queryParam("username", username)
                 .queryParam("exact", true)
                 .get(users)
@@ -102,38 +98,15 @@ final class Roles {
                 .extract()
                 .path("[0].id");
         for (String role : roles) {
-            Map<?, ?> known =
-                    keycloak().get("/admin/realms/" + realm + "/roles/" + role).as(Map.class);
-            keycloak()
+            Map<?, ?> known = Identity.admin()
+                    .get("/admin/realms/" + realm + "/roles/" + role)
+                    .as(Map.class);
+            Identity.admin()
                     .body(List.of(known))
                     .post(users + "/" + id + "/role-mappings/realm")
                     .then()
                     .statusCode(204);
         }
         return TestTenants.userToken(realm, username, PASSWORD);
-    }
-
-    private static RequestSpecification keycloak() {
-        String token = given().baseUri(Identity.url())
-                .port(-1)
-                .formParams(Map.of(
-                        "grant_type",
-                        "password",
-                        "client_id",
-                        "admin-cli",
-                        "username",
-                        setting("admin-username"),
-                        "password",
-                        setting("admin-password")))
-                .post("/realms/master/protocol/openid-connect/token")
-                .then()
-                .statusCode(200)
-                .extract()
-                .path("access_token");
-        return given().baseUri(Identity.url()).port(-1).auth().oauth2(token).contentType(ContentType.JSON);
-    }
-
-    private static String setting(String name) {
-        return ConfigProvider.getConfig().getValue("quartermaster.identity." + name, String.class);
     }
 }

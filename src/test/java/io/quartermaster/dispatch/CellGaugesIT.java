@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.testing.Management;
 import io.quartermaster.testing.WithoutLeader;
-import io.restassured.RestAssured;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.UUID;
@@ -72,7 +72,8 @@ class CellGaugesIT {
     }
 
     private static double value(String metric) {
-        return RestAssured.get("/metrics")
+        return Management.request()
+                .get("/metrics")
                 .asString()
                 .lines()
                 .filter(line -> line.startsWith(metric + " "))

@@ -3,6 +3,7 @@ package io.quartermaster.tenancy;
 import static io.restassured.RestAssured.given;
 
 import io.quartermaster.testing.Identity;
+import io.quartermaster.testing.Management;
 import io.restassured.http.ContentType;
 import io.restassured.specification.RequestSpecification;
 import java.net.URI;
@@ -32,7 +33,9 @@ public final class TestTenants {
         }
         Identity.await();
         Awaitility.await().atMost(PATIENCE).ignoreExceptions().until(() -> "made"
-                .equals(service().get("/health/ready").path("checks.find { it.name == 'operator-realm' }.data.state")));
+                .equals(Management.request()
+                        .get("/health/ready")
+                        .path("checks.find { it.name == 'operator-realm' }.data.state")));
         operatorToken = clientToken("operator", "quartermaster-cli", CLI_SECRET);
         operatorTokenUntil = System.nanoTime() + TOKEN_USE.toNanos();
         return operatorToken;

@@ -1,11 +1,16 @@
 package io.quartermaster.testing;
 
+import static io.restassured.RestAssured.given;
+
 import io.quartermaster.embedded.ServiceProperties;
+import io.restassured.http.ContentType;
+import io.restassured.specification.RequestSpecification;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Map;
 import org.awaitility.Awaitility;
 import org.eclipse.microprofile.config.ConfigProvider;
 
@@ -30,6 +35,31 @@ public final class Identity {
                                             .statusCode()
                                     == 200);
         }
+    }
+
+    /** A request to Keycloak's administration, with all rights. */
+    public static RequestSpecification admin() {
+        String token = given().baseUri(url())
+                .port(-1)
+                .formParams(Map.of(
+                        "grant_type",
+                        "password",
+                        "client_id",
+                        "admin-cli",
+                        "username",
+                        setting("admin-username"),
+                        "password",
+                        setting("admin-password")))
+                .post("/realms/master/protocol/openid-connect/token")
+                .then()
+                .statusCode(200)
+                .extract()
+                .path("access_token");
+        return given().baseUri(url()).port(-1).auth().oauth2(token).contentType(ContentType.JSON);
+    }
+
+    private static String setting(String name) {
+        return ConfigProvider.getConfig().getValue("quartermaster.identity." + name, String.class);
     }
 
     public static String url() {

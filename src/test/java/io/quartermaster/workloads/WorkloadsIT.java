@@ -16,6 +16,7 @@ import static org.hamcrest.Matchers.not;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.testing.Identity;
 import io.restassured.RestAssured;
 import io.restassured.response.Response;
 import java.io.BufferedReader;
@@ -26,10 +27,13 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -364,6 +368,60 @@ class WorkloadsIT extends TwoTenantsWork {
                 .then()
                 .statusCode(200)
                 .body(containsString("event:problem"), containsString("feed-entry-gone"));
+    }
+
+    @Test
+    void aLiveViewEndsWhenItsTokenExpires() throws Exception {
+        String realm = "/admin/realms/" + B;
+        Identity.admin()
+                .body(Map.of("accessTokenLifespan", 8))
+                .put(realm)
+                .then()
+                .statusCode(204);
+        String token;
+        try {
+            token = adminToken(B);
+        } finally {
+            Identity.admin().body(Map.of("accessTokenLifespan", 300)).put(realm);
+        }
+        Instant issued = Instant.now();
+
+        awaitEndOfView(token);
+
+        assertThat(Duration.between(issued, Instant.now())).isBetween(Duration.ofSeconds(5), PATIENCE);
+        request(token).get("/v1/tenants/" + B + "/queues").then().statusCode(401);
+    }
+
+    @Test
+    void aLiveViewEndsWhenItsUserIsGone() throws Exception {
+        String token = memberToken(B, "rnd-member");
+        String users = "/admin/realms/" + B + "/users";
+        String user =
+                Identity.admin().queryParam("username", "rnd-member").get(users).path("[0].id");
+        Identity.admin()
+                .body(Map.of("enabled", false))
+                .put(users + "/" + user)
+                .then()
+                .statusCode(204);
+        try {
+            awaitEndOfView(token);
+        } finally {
+            Identity.admin().body(Map.of("enabled", true)).put(users + "/" + user);
+        }
+        request(token).get("/v1/tenants/" + B + "/queues").then().statusCode(200);
+    }
+
+    /** Opens a live view of B, and returns when the service ends it. */
+    private static void awaitEndOfView(String token) throws Exception {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            HttpRequest view = HttpRequest.newBuilder(URI.create(
+                            "http://127.0.0.1:" + RestAssured.port + "/v1/tenants/" + B + "/workloads/watch"))
+                    .header("Authorization", "Bearer " + token)
+                    .build();
+            HttpResponse<String> whole = client.sendAsync(view, HttpResponse.BodyHandlers.ofString())
+                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(whole.statusCode()).isEqualTo(200);
+        }
     }
 
     /** Reads that many events of a workload: each its id, a space, and its data. */

@@ -1,0 +1,43 @@
+package io.quartermaster.access;
+
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.Optional;
+
+/**
+ * Judges whether a caller that the gate let through may go on with a request that lasts, such as a live view. A token says what was true when
+ * it was issued; how the tenant stands may have changed since.
+ */
+@ApplicationScoped
+public class LiveRights {
+
+    private final Issuers issuers;
+
+    LiveRights(Issuers issuers) {
+        this.issuers = issuers;
+    }
+
+    /** Whether the gate would let this caller read with this permission in this tenant now. */
+    public Uni<Boolean> mayRead(Caller caller, TenantId tenant, Permission permission) {
+        return issuers.standing(tenant)
+                .map(standing -> isAccepted(caller, standing)
+                        && Gate.decide(
+                                        caller,
+                                        new Route(
+                                                new Route.Area.OfTenant(tenant.value(), standing),
+                                                Optional.of(permission),
+                                                Route.Access.READS))
+                                instanceof Gate.Verdict.Pass);
+    }
+
+    /** Tokens of a tenant that is about to go, or gone, do not count. */
+    private static boolean isAccepted(Caller caller, Optional<Issuers.Standing> standing) {
+        return switch (caller.realm()) {
+            case Realm.Operator operator -> true;
+            case Realm.Tenant tenant ->
+                standing.filter(now -> now == Issuers.Standing.ACTIVE || now == Issuers.Standing.SUSPENDED)
+                        .isPresent();
+        };
+    }
+}

@@ -1,0 +1,29 @@
+package io.quartermaster.access;
+
+import java.util.Optional;
+
+/**
+ * Whose part of the API a route belongs to, by the path that its resource class declares. What a caller sends has no say in it, and a route outside the three
+ * parts has no area: the gate refuses it to everybody.
+ */
+enum RouteArea {
+    OPERATOR("/v1/operator/"),
+    TENANT("/v1/tenants/{tenant}/"),
+    NODE("/v1/nodes/{node}/");
+
+    private final String root;
+
+    RouteArea(String root) {
+        this.root = root;
+    }
+
+    /** @param template the declared path of a route, such as {@code /v1/tenants/{tenant}/queues} */
+    static Optional<RouteArea> of(String template) {
+        for (RouteArea area : values()) {
+            if ((template + "/").startsWith(area.root)) {
+                return Optional.of(area);
+            }
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,15 @@
+package io.quartermaster.platform;
+
+/** The order of the filters that see a request before a route is looked for. The greatest comes first. */
+public final class FilterPriorities {
+
+    static final int METRICS = Integer.MAX_VALUE;
+    static final int HEADERS = METRICS - 1;
+    public static final int ORIGINS = HEADERS - 1;
+    static final int RATES = ORIGINS - 1;
+    static final int METHODS = RATES - 1;
+    static final int ADDRESSES = METHODS - 1;
+    static final int BODIES = ADDRESSES - 1;
+
+    private FilterPriorities() {}
+}

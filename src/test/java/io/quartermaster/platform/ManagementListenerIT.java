@@ -1,0 +1,55 @@
+package io.quartermaster.platform;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.testing.Management;
+import io.restassured.RestAssured;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Health and metrics are served by a listener of their own, and not to web pages. */
+@QuarkusTest
+class ManagementListenerIT {
+
+    @Test
+    void healthAndMetricsAreServed() {
+        for (String path : List.of("/health/ready", "/health/live", "/health/started", "/metrics")) {
+            assertThat(Management.request().get(path).statusCode()).as(path).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void theApiListenerServesNeither() {
+        for (String path :
+                List.of("/health", "/metrics", "/v1/../metrics", "/v1/%2e%2e/metrics", "/openapi/../health")) {
+            assertThat(RestAssured.given().urlEncodingEnabled(false).get(path).statusCode())
+                    .as(path)
+                    .isIn(400, 401, 404);
+        }
+    }
+
+    @Test
+    void theManagementListenerServesNothingElse() {
+        for (String path : List.of("/openapi", "/v1/tenants/x/queues", "/")) {
+            assertThat(Management.request().get(path).statusCode()).as(path).isEqualTo(404);
+        }
+        assertThat(Management.request().post("/metrics").statusCode()).isEqualTo(405);
+    }
+
+    @Test
+    void webPagesAreRefused() {
+        assertThat(Management.request()
+                        .header("Host", "page.example")
+                        .get("/metrics")
+                        .statusCode())
+                .as("a page that gave its own name to this machine")
+                .isEqualTo(403);
+        assertThat(Management.request()
+                        .header("Origin", "https://page.example")
+                        .get("/metrics")
+                        .statusCode())
+                .as("a page of another origin")
+                .isEqualTo(403);
+    }
+}
