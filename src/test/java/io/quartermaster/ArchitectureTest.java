@@ -105,6 +105,7 @@ class ArchitectureTest {
             "tenancy.OffboardTenant",
             "tenancy.OperationResource",
             "tenancy.OperatorTenantResource",
+            "tenancy.OriginDirectory",
             "tenancy.QuotaRootStep");
 
     @ArchTest

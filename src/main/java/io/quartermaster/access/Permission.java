@@ -6,6 +6,8 @@ public enum Permission {
     TENANTS_WRITE("tenants:write"),
     /** To make a tenant's first admin and to issue the secret of its automation. */
     TENANTS_CREDENTIAL("tenants:credential"),
+    /** To say which origins' pages may call the API for a tenant. */
+    ORIGINS_WRITE("origins:write"),
     GROUPS_READ("groups:read"),
     GROUPS_WRITE("groups:write"),
     CLUSTERS_READ("clusters:read"),

@@ -47,6 +47,7 @@ public enum Role {
                 CAPACITY_RESERVATIONS_WRITE,
                 PROFILES_WRITE,
                 GROUPS_WRITE,
+                ORIGINS_WRITE,
                 AUDIT_READ,
                 OPERATIONS_READ,
                 LEDGER_AUDIT);

@@ -4,6 +4,7 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -33,6 +34,10 @@ public interface TenancyConfig {
     /** That user's password. Everybody can read it here. */
     @WithDefault("demo-operator-password")
     String demoOperatorPassword();
+
+    /** How often each replica reads which origins tenants allow: after this long at the latest, a change made on another replica holds here. */
+    @WithDefault("5S")
+    Duration originsRefresh();
 
     /** Secret of the operator's client {@code quartermaster-cli}; without it Keycloak makes one up and keeps it. */
     Optional<String> cliSecret();

@@ -1,7 +1,7 @@
 /**
  * Tenants: made from blueprints, step by step, shut and opened again, and offboarded.
  *
- * <p>Owns: the table {@code tenant}, the root folder {@code tenants/} (blueprints and realm templates), the realms in
+ * <p>Owns: the tables {@code tenant} and {@code allowed_origins}, the root folder {@code tenants/} (blueprints and realm templates), the realms in
  * Keycloak, the interface {@link io.quartermaster.tenancy.ProvisioningStep}.
  *
  * <p>Does not own: what a tenant may use (allotments are {@code capacity}'s) or grants its groups (policies are {@code governance}'s);
