@@ -5,11 +5,12 @@ public final class FilterPriorities {
 
     static final int METRICS = Integer.MAX_VALUE;
     static final int HEADERS = METRICS - 1;
-    public static final int ORIGINS = HEADERS - 1;
+    /** Before whatever reads the path. */
+    static final int ADDRESSES = HEADERS - 1;
+    public static final int ORIGINS = ADDRESSES - 1;
     static final int RATES = ORIGINS - 1;
     static final int METHODS = RATES - 1;
-    static final int ADDRESSES = METHODS - 1;
-    static final int BODIES = ADDRESSES - 1;
+    static final int BODIES = METHODS - 1;
 
     private FilterPriorities() {}
 }

@@ -49,21 +49,24 @@ public final class WriteParams {
     HttpHeaders headers;
 
     public WriteMode mode() {
+        requireUsableKey();
         return dryRun ? WriteMode.DRY_RUN : WriteMode.COMMIT;
     }
 
     /** A dry run leaves nothing behind, so it neither stores nor replays an answer. */
     Optional<String> key() {
-        String given = idempotencyKey;
-        // The framework gives no value for a header that is there and empty.
-        if (given == null && headers != null && headers.getHeaderString(IDEMPOTENCY_KEY) != null) {
-            given = "";
-        }
-        if (given != null && (given.isBlank() || given.length() > MAX_KEY_LENGTH)) {
+        requireUsableKey();
+        return dryRun ? Optional.empty() : Optional.ofNullable(idempotencyKey);
+    }
+
+    /** The framework gives no value for a header that is there and empty. */
+    private void requireUsableKey() {
+        boolean isGiven = idempotencyKey != null || headers != null && headers.getHeaderString(IDEMPOTENCY_KEY) != null;
+        String key = idempotencyKey == null ? "" : idempotencyKey;
+        if (isGiven && (key.isBlank() || key.length() > MAX_KEY_LENGTH)) {
             throw ProblemException.invalid(
-                    "Idempotency-Key", "the key is empty or too long", "1 to " + MAX_KEY_LENGTH + " characters");
+                    IDEMPOTENCY_KEY, "the key is empty or too long", "1 to " + MAX_KEY_LENGTH + " characters");
         }
-        return dryRun ? Optional.empty() : Optional.ofNullable(given);
     }
 
     /** Tells whether a repeated key repeats the same request: its method, path, query, precondition and body. */

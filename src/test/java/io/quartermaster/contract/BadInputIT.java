@@ -165,7 +165,7 @@ class BadInputIT {
             if (call.takesBody()) {
                 for (String type : List.of(
                         "text/plain",
-                        "application/x-www-form-urlencoded",
+                        "text/csv",
                         "application/xml",
                         "application/json; charset=utf-16",
                         "nonsense")) {
