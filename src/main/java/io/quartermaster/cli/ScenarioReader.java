@@ -349,6 +349,8 @@ final class ScenarioReader {
                     .consolidate(section.flag("consolidate").orElse(standard.consolidate()))
                     .reclaim(section.choice("reclaim", Settings.Reclaim.class).orElse(standard.reclaim()))
                     .patienceMillis(section.length("patience"))
+                    .backfillReservations(
+                            section.integer("backfill-reservations").orElse(standard.backfillReservations()))
                     .fairnessWindowMillis(section.positiveLength("fairness-window"))
                     .staleGangGraceMillis(section.duration("stale-gang-grace"))
                     .entryPenaltyMillis(section.duration("entry-penalty").orElse(0))

@@ -88,7 +88,8 @@ final class WorkloadReader {
         for (Statement statement : statements) {
             for (WorkloadId id : statement.ids()) {
                 WorkloadState state = Optional.ofNullable(seated.get(id))
-                        .map(place -> WorkloadState.running(place, statement.startedMillis()))
+                        .map(place ->
+                                WorkloadState.running(place, statement.startedMillis(), statement.fromReservation()))
                         .orElse(WorkloadState.waiting());
                 Workload workload = statement.template().workload(id, atMillis, sequence++, state);
                 jobs.add(new Scenario.Job(workload, statement.durationMillis()));
@@ -107,6 +108,7 @@ final class WorkloadReader {
             boolean onIsList,
             List<Node> gpu,
             long startedMillis,
+            boolean fromReservation,
             OptionalLong durationMillis) {}
 
     private Statement statement(YamlSection section, long atMillis) {
@@ -137,6 +139,7 @@ final class WorkloadReader {
                 on.filter(SequenceNode.class::isInstance).isPresent(),
                 section.list("gpu"),
                 startedMillis,
+                section.flag("from-reservation").orElse(false),
                 section.length("duration"));
     }
 

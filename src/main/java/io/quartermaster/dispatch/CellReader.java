@@ -37,7 +37,7 @@ final class CellReader {
                    f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
                    case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids, f.moves_back,
                    f.max_runtime_ms as profile_max_runtime_ms,
-                   a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at,
+                   a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at, a.from_reservation,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination,
                    w.paused_attempt, w.paused_node, w.paused_until, s.paused_pool, s.paused_gpu_milli, s.paused_report, s.paused_may_stay
               from workload w

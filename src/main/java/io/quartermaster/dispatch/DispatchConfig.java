@@ -57,9 +57,16 @@ interface DispatchConfig {
     @WithDefault("before-reclaiming")
     Settings.Borrow borrow();
 
-    /** How long work that is blocked only by fit waits before nodes are kept for it. */
+    /**
+     * How long work waits that is blocked only by fit before it gets a backfill reservation: GPUs that come free are kept for it. Work that
+     * started from such a reservation is not reclaimed by the right of fair share for as long.
+     */
     @WithDefault("10m")
     Duration patience();
+
+    /** The most backfill reservations that one plan makes. */
+    @WithDefault("64")
+    int backfillReservations();
 
     /** How long paused work waits to go on where it is; after that its processes are ended, and it starts anew wherever there is room. */
     @WithDefault("1h")

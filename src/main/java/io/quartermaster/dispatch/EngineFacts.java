@@ -108,7 +108,8 @@ final class EngineFacts {
                 allocation(attempt),
                 attempt.boundMillis(),
                 phase(attempt),
-                attempt.surplus().hadBefore());
+                attempt.surplus().hadBefore(),
+                attempt.fromReservation());
     }
 
     private static WorkloadState.Phase phase(LiveAttempt attempt) {

@@ -306,7 +306,7 @@ final class Leader {
         Map<UUID, Long> held = new HashMap<>();
         for (Decision decision : plan.decisions()) {
             switch (decision) {
-                case Decision.Start(WorkloadId id, Allocation bound, Decision.Rule rule) ->
+                case Decision.Start(WorkloadId id, Allocation bound, Decision.Rule rule, boolean reserved) ->
                     holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
                 case Decision.Grow(WorkloadId id, Allocation bound, Decision.Rule rule) ->
                     holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);

@@ -55,7 +55,7 @@ final class LiveAttempts {
         List<Row> rows = new ArrayList<>();
         if (!cores.isEmpty()) {
             transaction.run("""
-                    select c.id as core_id, s.id, s.number, s.worker, s.state, s.outcome, s.pool_id, s.gpu_milli, s.bound_at, s.started_at,
+                    select c.id as core_id, s.id, s.number, s.worker, s.state, s.outcome, s.pool_id, s.gpu_milli, s.bound_at, s.from_reservation, s.started_at,
                            s.stop_reason, s.deadline_at, s.ended_at
                       from attempt c join attempt s on s.tenant_id = c.tenant_id and s.workload_id = c.workload_id and s.number = c.number
                      where c.id = any($1) and s.worker is not null order by c.id, s.worker, s.id
@@ -115,6 +115,7 @@ final class LiveAttempts {
                 row.getUUID("pool_id"),
                 gpuMilli,
                 CellReader.millis(row.getOffsetDateTime("bound_at")),
+                row.getBoolean("from_reservation"),
                 CellReader.optionalMillis(row.getOffsetDateTime("started_at")),
                 Optional.ofNullable(row.getString("stop_reason")).map(StopReason::of),
                 CellReader.optionalMillis(row.getOffsetDateTime("deadline_at")),

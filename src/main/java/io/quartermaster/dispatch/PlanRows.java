@@ -87,7 +87,8 @@ final class PlanRows {
             UUID pool,
             long gpuMilli,
             Optional<UUID> resumes,
-            String rule) {
+            String rule,
+            boolean fromReservation) {
         newAttempts.add(new JsonObject()
                 .put("resumes", resumes.map(UUID::toString).orElse(null))
                 .put("worker", worker.isPresent() ? worker.getAsInt() : null)
@@ -97,7 +98,8 @@ final class PlanRows {
                 .put("number", number)
                 .put("pool_id", pool.toString())
                 .put("gpu_milli", gpuMilli)
-                .put("rule", rule));
+                .put("rule", rule)
+                .put("from_reservation", fromReservation));
     }
 
     void device(TenantId tenant, UUID attempt, int worker, JsonObject place) {
@@ -248,10 +250,10 @@ final class PlanRows {
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
         set(transaction, newAttempts, """
-                insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, resumes, rule, bound_at)
-                select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, resumes, rule, $2::timestamptz
+                insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, resumes, rule, from_reservation, bound_at)
+                select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, resumes, rule, from_reservation, $2::timestamptz
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, worker int, pool_id uuid,
-                       gpu_milli bigint, resumes uuid, rule text)
+                       gpu_milli bigint, resumes uuid, rule text, from_reservation boolean)
                 """, stamp);
         set(transaction, newDevices, """
                 insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli, mig, mig_first)

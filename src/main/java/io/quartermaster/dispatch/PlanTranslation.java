@@ -107,7 +107,14 @@ final class PlanTranslation {
     private void start(WorkloadRecord workload, Decision.Start start) {
         int number = workload.attempts() + 1;
         started.put(workload.id(), number);
-        bind(workload, number, OptionalInt.empty(), start.allocation(), resumed(workload, start), start.rule());
+        bind(
+                workload,
+                number,
+                OptionalInt.empty(),
+                start.allocation(),
+                resumed(workload, start),
+                start.rule(),
+                start.fromReservation());
         rows.workloadStarts(
                 workload,
                 told.apply(workload.id()),
@@ -144,7 +151,8 @@ final class PlanTranslation {
                     OptionalInt.of(worker.number()),
                     new Allocation(grow.added().pool(), List.of(worker)),
                     Optional.empty(),
-                    grow.rule());
+                    grow.rule(),
+                    false);
         }
         WorkloadState state = startedNow == null ? workload.state() : new WorkloadState.Starting();
         rows.feed(
@@ -166,10 +174,12 @@ final class PlanTranslation {
             OptionalInt surplus,
             Allocation allocation,
             Optional<UUID> resumes,
-            Decision.Rule rule) {
+            Decision.Rule rule,
+            boolean fromReservation) {
         UUID pool = pools.apply(allocation.pool());
         UUID attempt = Ids.next();
-        rows.newAttempt(workload, attempt, number, surplus, pool, allocation.gpuMilli(), resumes, word(rule));
+        rows.newAttempt(
+                workload, attempt, number, surplus, pool, allocation.gpuMilli(), resumes, word(rule), fromReservation);
         String cluster = allocation.pool().value();
         for (Worker worker : allocation.workers()) {
             EngineFacts.devices(worker.place())

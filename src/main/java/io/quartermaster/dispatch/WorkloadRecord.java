@@ -119,6 +119,8 @@ record WorkloadRecord(
     /**
      * An attempt that holds devices now: of the workload as such, which is all its workers or, where it is elastic, those it started with;
      * or of one surplus worker.
+     *
+     * @param fromReservation whether it started from a backfill reservation
      */
     record LiveAttempt(
             UUID id,
@@ -127,6 +129,7 @@ record WorkloadRecord(
             UUID pool,
             long gpuMilli,
             long boundMillis,
+            boolean fromReservation,
             OptionalLong startedMillis,
             Optional<StopReason> stopReason,
             OptionalLong deadlineMillis,
@@ -174,6 +177,7 @@ record WorkloadRecord(
                     pool,
                     gpuMilli,
                     boundMillis,
+                    fromReservation,
                     startedMillis,
                     reason,
                     deadline,

@@ -31,7 +31,7 @@ import java.util.TreeSet;
  * backwards. What changes is noted in {@link #touches}.
  */
 final class Books {
-    private final boolean backfills;
+    private final OptionalLong patienceMillis;
     private final boolean turns;
     private final boolean workEndsAtClose;
     private final SortedMap<PoolId, Long> poolTurns = new TreeMap<>();
@@ -52,17 +52,21 @@ final class Books {
     private final SortedMap<WorkloadId, Workload> incomplete = new TreeMap<>();
     private final SortedMap<WorkloadId, Workload> away = new TreeMap<>();
     private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
+
+    /** When work that started from a backfill reservation may be reclaimed by the right of fair share, too. */
+    private final NavigableMap<Long, Integer> reclaimableFrom = new TreeMap<>();
+
     private long linesOpened;
 
     /**
      * @param budgets what there are, and what is left of them
      * @param nowMillis when what the calendar says is read
-     * @param backfills whether it matters how long work will run
+     * @param patienceMillis absent = there are no backfill reservations, and it does not matter how long work will run
      * @param agesMatter whether it matters how long work has run
      * @param told what waiting work was told; kept up to date as it leaves and joins lines
      */
-    Books(Facts facts, Budgets budgets, long nowMillis, boolean backfills, boolean agesMatter, Told told) {
-        this.backfills = backfills;
+    Books(Facts facts, Budgets budgets, long nowMillis, OptionalLong patienceMillis, boolean agesMatter, Told told) {
+        this.patienceMillis = patienceMillis;
         this.turns = !facts.calendar().isEmpty() || !budgets.isEmpty();
         this.workEndsAtClose = facts.calendar().anyPreemptsAtClose();
         this.nowMillis = nowMillis;
@@ -185,6 +189,21 @@ final class Books {
         return next == null ? OptionalLong.empty() : OptionalLong.of(next);
     }
 
+    /** The first moment after another from which work that started from a backfill reservation may be reclaimed by the right of fair share. */
+    OptionalLong reclaimableAfter(long millis) {
+        Long next = reclaimableFrom.higherKey(millis);
+        return next == null ? OptionalLong.empty() : OptionalLong.of(next);
+    }
+
+    private void countReclaimable(WorkloadState.Holding holding, int more) {
+        if (holding.fromReservation() && patienceMillis.isPresent()) {
+            reclaimableFrom.merge(
+                    holding.startedMillis() + patienceMillis.getAsLong(),
+                    more,
+                    (count, change) -> count + change == 0 ? null : count + change);
+        }
+    }
+
     /** Whether the trees have a place for the path. */
     boolean knows(QuotaPath path) {
         if (groups.containsKey(path)) {
@@ -269,6 +288,7 @@ final class Books {
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), 1, Integer::sum);
         }
+        countReclaimable(holding, 1);
         touch(workload.path());
     }
 
@@ -305,6 +325,7 @@ final class Books {
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
         }
+        countReclaimable(holding, -1);
         touch(workload.path());
     }
 
@@ -333,7 +354,7 @@ final class Books {
                 workload,
                 userMatters ? workload.user() : Optional.empty(),
                 facts.strictQueue(workload),
-                backfills || workEndsAtClose || turns && !workload.preemptible()
+                patienceMillis.isPresent() || workEndsAtClose || turns && !workload.preemptible()
                         ? workload.maxRuntimeMillis()
                         : OptionalLong.empty());
     }
@@ -449,6 +470,7 @@ final class Books {
                 holding.startedMillis(),
                 workload.submittedMillis(),
                 workload.sequence(),
+                holding.fromReservation(),
                 leavingBy));
     }
 

@@ -9,22 +9,29 @@ import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What is kept, for the length of one plan, for those who waited longer than the patience for fit alone: the place that
- * comes free earliest, as far as running work says when it ends. Nothing but its free part is held; only work that
- * surely ends before all of it is free may use that part meanwhile (EASY backfill: Lifka, JSSPP 1995). A claim is worked
- * out anew in each plan from who runs and who waits, so there is nothing to store.
+ * The backfill reservations of one plan: for work that has waited for fit alone longer than the patience, and whose group is below its share
+ * without it, the place that comes free earliest, as far as running work says when it ends. Nothing but its free part is held; only work that
+ * surely ends before all of it is free may use that part meanwhile (EASY backfill: Lifka, JSSPP 1995). A reservation is worked
+ * out anew in each plan from what runs and what waits, so there is nothing to store.
  *
- * <p>A claim does not bind whoever could make the claimant give way as soon as it ran: higher priority in its group, and
- * work within its reservation where the claimant is beyond its own. No one claims who is above its share already.
+ * <p>A reservation does not bind work that could evict its holder as soon as that ran: work of higher priority in its group, and
+ * work of other groups within their reservation where its holder is beyond its own.
  */
 final class Claims {
-    /** More claims than this at a time would keep nothing free for anybody. */
-    private static final int MOST = 64;
+    private static final Comparator<Offer> LONGEST_WAITING = Comparator.<Offer>comparingLong(
+                    offer -> offer.head().submittedMillis())
+            .thenComparingLong(offer -> offer.head().sequence())
+            .thenComparing(offer -> offer.head().id());
 
     private final Settings settings;
     private final Facts facts;
@@ -44,9 +51,20 @@ final class Claims {
     /** When a line's head has waited long enough for a claim; empty if it never gets one. */
     static OptionalLong dueMillis(Settings settings, Line line) {
         return settings.patienceMillis().isPresent() && !line.surplus()
-                ? OptionalLong.of(line.head().submittedMillis()
-                        + settings.patienceMillis().getAsLong())
+                ? OptionalLong.of(waitsSince(line) + settings.patienceMillis().getAsLong())
                 : OptionalLong.empty();
+    }
+
+    /** Since when the one that waits longest does, as far as victims, which are at the head, and the first behind them tell. */
+    private static long waitsSince(Line line) {
+        long since = Long.MAX_VALUE;
+        for (Workload member : line.members()) {
+            since = Math.min(since, member.waitsSinceMillis());
+            if (!Line.isAtHead(member)) {
+                break;
+            }
+        }
+        return since;
     }
 
     /** One claim; {@code held} is the part of its place that is held now. */
@@ -73,7 +91,7 @@ final class Claims {
         }
     }
 
-    /** Makes the claims of all who are due, in the order in which they would be tried. */
+    /** The reservations of all that are due, in their order. */
     void make() {
         List<Line> due = new ArrayList<>();
         for (Line line : settings.patienceMillis().isPresent() ? books.lines() : List.<Line>of()) {
@@ -83,15 +101,15 @@ final class Claims {
                 due.add(line);
             }
         }
-        List<Offer> offers = new ArrayList<>();
+        Map<Line, Offer> withoutRequest = new LinkedHashMap<>();
         for (Line line : due) {
-            eligible(line).stream().findFirst().ifPresent(offers::add);
+            eligible(line).stream().findFirst().ifPresent(offer -> withoutRequest.put(line, withoutRequest(offer)));
         }
         Order order = new Order(facts);
-        while (!offers.isEmpty() && claims.size() < MOST) {
-            Offer next = order.next(offers);
-            offers.remove(next);
-            earliest(next.line()).ifPresent(claim -> {
+        while (!withoutRequest.isEmpty() && claims.size() < settings.backfillReservations()) {
+            Line next = first(withoutRequest.values(), order);
+            withoutRequest.remove(next);
+            earliest(next).ifPresent(claim -> {
                 claim.hold(Horizon.AT_ONCE);
                 claims.add(claim);
             });
@@ -106,7 +124,7 @@ final class Claims {
                 Ask ask = wish.ask();
                 Optional<Admission.Hit> hit = Admission.atOnce(ask);
                 boolean onlyFit = hit.isEmpty() || hit.get().bound() == Admission.Bound.CAPACITY;
-                if (onlyFit && notAboveItsShare(ask)) {
+                if (onlyFit && isBelowItsShare(ask)) {
                     offers.add(Offer.of(line, wish, Offer.Attempt.START, null));
                 }
             }
@@ -114,13 +132,36 @@ final class Claims {
         return offers;
     }
 
-    private static boolean notAboveItsShare(Ask ask) {
+    /** Without what is asked for: workloads are indivisible, so their start may take a group above its share. */
+    private static boolean isBelowItsShare(Ask ask) {
         for (QuotaNode node : ask.path()) {
-            if (node.used().next() > node.entitledGpuMilli()) {
+            if (node.used().next() >= node.entitledGpuMilli()) {
                 return false;
             }
         }
         return true;
+    }
+
+    private static Offer withoutRequest(Offer offer) {
+        return Offer.of(offer.line(), offer.wish().with(offer.ask().with(1)), Offer.Attempt.START, null);
+    }
+
+    /**
+     * The line whose reservation is made next: in the order of start without what is asked for, by which the group is entitled, too. Between
+     * groups the one that waits longest is first. Their shares change with all that ends, so that by these another group would overtake at
+     * the very moment at which all that is kept is free.
+     *
+     * @param offers at least one, without what is asked for
+     */
+    private static Line first(Collection<Offer> offers, Order order) {
+        List<Offer> contenders = order.contenders(offers);
+        Offer oldest = Collections.min(contenders, LONGEST_WAITING);
+        return contenders.stream()
+                .filter(offer ->
+                        offer.line().key().path().equals(oldest.line().key().path()))
+                .min(Offer.IN_GROUP)
+                .orElse(oldest)
+                .line();
     }
 
     private Optional<Claim> earliest(Line line) {
@@ -179,6 +220,11 @@ final class Claims {
         return !claims.isEmpty();
     }
 
+    /** Whether a line's head has one. */
+    boolean has(Line line) {
+        return claims.stream().anyMatch(claim -> claim.offer.line() == line);
+    }
+
     /**
      * Lets go, until {@link #standAgain}, of what is no obstacle to an offer.
      *
@@ -205,10 +251,11 @@ final class Claims {
 
     private static boolean binds(Claim claim, Offer offer) {
         boolean own = claim.offer.line() == offer.line();
+        boolean sameGroup =
+                claim.offer.line().key().path().equals(offer.line().key().path());
         boolean mayPreempt =
-                claim.offer.line().key().path().equals(offer.line().key().path())
-                        && offer.head().priority() > claim.offer.head().priority();
-        boolean mayReclaim = offer.within() && !claim.offer.within() && !isFenced(claim, offer);
+                sameGroup && offer.head().priority() > claim.offer.head().priority();
+        boolean mayReclaim = !sameGroup && offer.within() && !claim.offer.within() && !isFenced(claim, offer);
         return !own && !mayPreempt && !mayReclaim;
     }
 

@@ -11,8 +11,18 @@ public sealed interface Decision {
 
     WorkloadId workload();
 
-    /** Bind these devices; the workload holds them from now on and waits no more. */
-    record Start(WorkloadId workload, Allocation allocation, Rule rule) implements Decision {}
+    /**
+     * Bind these devices; the workload holds them from now on and waits no more.
+     *
+     * @param fromReservation whether it starts from a backfill reservation; to be stated with what it holds from now on
+     */
+    record Start(WorkloadId workload, Allocation allocation, Rule rule, boolean fromReservation) implements Decision {
+
+        /** A start without a backfill reservation. */
+        public Start(WorkloadId workload, Allocation allocation, Rule rule) {
+            this(workload, allocation, rule, false);
+        }
+    }
 
     /** Add these workers to a workload that runs. */
     record Grow(WorkloadId workload, Allocation added, Rule rule) implements Decision {}

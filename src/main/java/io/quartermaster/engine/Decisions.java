@@ -93,18 +93,22 @@ final class Decisions {
         }
     }
 
-    /** Starts the head of a line, or lets it grow. */
-    void start(Line line, Allocation place, Decision.Rule rule) {
+    /**
+     * Starts the head of a line, or lets it grow.
+     *
+     * @param fromReservation whether it starts from a backfill reservation
+     */
+    void start(Line line, Allocation place, Decision.Rule rule, boolean fromReservation) {
         Workload head = line.head();
         started.add(head.id());
         stops.gains(head.id());
         if (head.state() instanceof WorkloadState.Waiting) {
-            Workload running = head.withState(WorkloadState.running(place, nowMillis));
+            Workload running = head.withState(WorkloadState.running(place, nowMillis, fromReservation));
             facts.put(running);
             roomMaker.decided();
             books.start(line, running);
             countEntry(head, place);
-            add(new Decision.Start(head.id(), place, rule));
+            add(new Decision.Start(head.id(), place, rule, fromReservation));
         } else {
             start(head, place, rule);
         }

@@ -238,7 +238,7 @@ public final class Engine {
                         facts,
                         budgets,
                         plannedMillis,
-                        settings.patienceMillis().isPresent(),
+                        settings.patienceMillis(),
                         settings.longestMinRuntimeMillis() > 0,
                         told)
                 : books;
@@ -259,6 +259,7 @@ public final class Engine {
     private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
         OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
         next = earlier(next, whenSomeoneHasWaitedEnough(nowMillis, open));
+        next = earlier(next, open.lines().isEmpty() ? OptionalLong.empty() : open.reclaimableAfter(nowMillis));
         turnAtMillis = whenTheCalendarTurns(nowMillis, open);
         next = earlier(next, whenABudgetEnds(nowMillis, open));
         for (Workload workload : open.incomplete()) {

@@ -178,7 +178,7 @@ final class Planner {
             place = freePlace(offer, true);
         }
         if (place.isPresent()) {
-            decisions.start(offer.line(), place.get(), rule(offer));
+            decisions.start(offer.line(), place.get(), rule(offer), claims.has(offer.line()));
             claims.settle(offer.line());
         } else {
             proposals.noFreeRoom(offer);
@@ -267,7 +267,7 @@ final class Planner {
             }
         }
         best.ifPresent(found -> {
-            decisions.start(line, found.place(), rule(found.offer()));
+            decisions.start(line, found.place(), rule(found.offer()), false);
             claims.settle(line);
             claims.standAgain();
         });

@@ -9,7 +9,8 @@ import java.util.OptionalLong;
  * @param reclaimMinRuntimeMillis the same, against reclaim by another group
  * @param graceMillis how long a victim may keep its devices after it was told to stop
  * @param consolidate whether preemptible work may be moved to make room
- * @param patienceMillis work that waits longer than this for fit alone gets a claim; absent = never
+ * @param patienceMillis work that waits longer than this for fit alone gets a backfill reservation; absent = never
+ * @param backfillReservations the most backfill reservations of one plan
  * @param fairnessWindowMillis half-life of what was used before in the fair share; absent = only the present counts
  * @param staleGangGraceMillis how long a workload that lost workers which it cannot run without waits for others in their place; absent = without end
  * @param entryPenaltyMillis what starts counts in what was used before as if it had run for so long already
@@ -23,9 +24,13 @@ public record Settings(
         boolean consolidate,
         Reclaim reclaim,
         OptionalLong patienceMillis,
+        int backfillReservations,
         OptionalLong fairnessWindowMillis,
         OptionalLong staleGangGraceMillis,
         long entryPenaltyMillis) {
+
+    /** More backfill reservations than this at a time would keep nothing free for anybody. */
+    public static final int DEFAULT_BACKFILL_RESERVATIONS = 64;
 
     public static final Settings DEFAULT = new Settings(
             0,
@@ -36,6 +41,7 @@ public record Settings(
             true,
             Reclaim.FAIR_SHARE,
             OptionalLong.empty(),
+            DEFAULT_BACKFILL_RESERVATIONS,
             OptionalLong.empty(),
             OptionalLong.empty(),
             0);
@@ -43,6 +49,9 @@ public record Settings(
     public Settings {
         if (minRuntimeMillis < 0 || reclaimMinRuntimeMillis < 0 || graceMillis < 0 || entryPenaltyMillis < 0) {
             throw new IllegalArgumentException("durations are not negative");
+        }
+        if (backfillReservations < 1) {
+            throw new IllegalArgumentException("a plan makes at least one backfill reservation");
         }
         if (entryPenaltyMillis > 0 && fairnessWindowMillis.isEmpty()) {
             throw new IllegalArgumentException("an entry penalty needs a fairness window");
@@ -90,6 +99,7 @@ public record Settings(
         private boolean consolidate;
         private Reclaim reclaim;
         private OptionalLong patienceMillis;
+        private int backfillReservations;
         private OptionalLong fairnessWindowMillis;
         private OptionalLong staleGangGraceMillis;
         private long entryPenaltyMillis;
@@ -103,6 +113,7 @@ public record Settings(
             consolidate = from.consolidate;
             reclaim = from.reclaim;
             patienceMillis = from.patienceMillis;
+            backfillReservations = from.backfillReservations;
             fairnessWindowMillis = from.fairnessWindowMillis;
             staleGangGraceMillis = from.staleGangGraceMillis;
             entryPenaltyMillis = from.entryPenaltyMillis;
@@ -148,6 +159,11 @@ public record Settings(
             return this;
         }
 
+        public Builder backfillReservations(int most) {
+            backfillReservations = most;
+            return this;
+        }
+
         public Builder fairnessWindowMillis(OptionalLong millis) {
             fairnessWindowMillis = millis;
             return this;
@@ -173,6 +189,7 @@ public record Settings(
                     consolidate,
                     reclaim,
                     patienceMillis,
+                    backfillReservations,
                     fairnessWindowMillis,
                     staleGangGraceMillis,
                     entryPenaltyMillis);

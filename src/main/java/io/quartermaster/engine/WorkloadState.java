@@ -34,8 +34,15 @@ public sealed interface WorkloadState {
      * @param startedMillis when the plan that bound them was made; the later started gives way first
      * @param hadBefore the numbers of workers that it had to let go since then, whether or not it has them again: they come again and
      *     are nothing new
+     * @param fromReservation whether it started from a backfill reservation: for as long as the patience it is not reclaimed by the right of
+     *     fair share
      */
-    record Holding(Allocation allocation, long startedMillis, Phase phase, SortedSet<Integer> hadBefore)
+    record Holding(
+            Allocation allocation,
+            long startedMillis,
+            Phase phase,
+            SortedSet<Integer> hadBefore,
+            boolean fromReservation)
             implements WorkloadState {
 
         public Holding {
@@ -44,23 +51,28 @@ public sealed interface WorkloadState {
                     : Collections.unmodifiableSortedSet(new TreeSet<>(hadBefore));
         }
 
+        /** It did not start from a backfill reservation. */
+        public Holding(Allocation allocation, long startedMillis, Phase phase, SortedSet<Integer> hadBefore) {
+            this(allocation, startedMillis, phase, hadBefore, false);
+        }
+
         /** With further workers; whoever has all that it cannot run without is complete again. */
         public Holding with(Allocation added, Shape shape) {
             Allocation all = allocation.with(added);
             boolean complete = phase instanceof Phase.Incomplete && shape.isEnough(all);
-            return new Holding(all, startedMillis, complete ? new Phase.Running() : phase, hadBefore);
+            return new Holding(all, startedMillis, complete ? new Phase.Running() : phase, hadBefore, fromReservation);
         }
 
         /** The same in another phase. */
         public Holding in(Phase next) {
-            return new Holding(allocation, startedMillis, next, hadBefore);
+            return new Holding(allocation, startedMillis, next, hadBefore, fromReservation);
         }
 
         /** Without workers that left, or were lost, against its will. */
         public Holding without(SortedSet<Integer> workers, Phase next) {
             SortedSet<Integer> gone = new TreeSet<>(hadBefore);
             gone.addAll(workers);
-            return new Holding(allocation.without(workers), startedMillis, next, gone);
+            return new Holding(allocation.without(workers), startedMillis, next, gone, fromReservation);
         }
     }
 
@@ -108,6 +120,12 @@ public sealed interface WorkloadState {
     }
 
     static WorkloadState running(Allocation allocation, long startedMillis) {
-        return new Holding(allocation, startedMillis, new Phase.Running(), Collections.emptySortedSet());
+        return running(allocation, startedMillis, false);
+    }
+
+    /** @param fromReservation whether it started from a backfill reservation */
+    static WorkloadState running(Allocation allocation, long startedMillis, boolean fromReservation) {
+        return new Holding(
+                allocation, startedMillis, new Phase.Running(), Collections.emptySortedSet(), fromReservation);
     }
 }

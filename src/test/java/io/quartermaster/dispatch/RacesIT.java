@@ -135,6 +135,37 @@ class RacesIT extends LedByHand {
         assertThat(hasExecutor(slurm)).isFalse();
     }
 
+    @Test
+    void whatStartsFromAReservationSaysSoToTheNextLeaderThatIsBuilt() {
+        CellRows rows = new CellRows(database, "races-reservation");
+        UUID pool = rows.poolOf(2);
+        UUID profile = rows.profile(1, pool);
+        UUID policy = rows.policy("/all", pool, 2, 2);
+        UUID queue = rows.queue(policy, profile);
+        UUID old = rows.submit(queue, policy, profile);
+        UUID late = rows.submit(queue, policy, profile);
+        rows.run(
+                "update workload set submitted_at = submitted_at - interval '1 day' where tenant_id = $1 and id = $2",
+                rows.tenant,
+                old);
+        cell.settle();
+
+        assertThat(rows.state(old)).isEqualTo("starting");
+        assertThat(rows.state(late)).isEqualTo("starting");
+        assertThat(isFromReservation(rows, old)).isTrue();
+        assertThat(isFromReservation(rows, late)).isFalse();
+    }
+
+    private boolean isFromReservation(CellRows rows, UUID job) {
+        return database.run(CellRows.TIMEOUT, tx -> new CellReader(tx)
+                .live(Long.MAX_VALUE).stream()
+                        .filter(record -> record.id().equals(job))
+                        .findFirst()
+                        .flatMap(WorkloadRecord::attempt)
+                        .orElseThrow()
+                        .fromReservation());
+    }
+
     private boolean hasExecutor(UUID pool) {
         return database.run(
                 CellRows.TIMEOUT, tx -> CapacityFacts.pools(tx, CapacityFacts.Executors.AGENTS, new UUID[] {pool})

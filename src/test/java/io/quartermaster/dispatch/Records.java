@@ -37,6 +37,7 @@ final class Records {
                 POOL,
                 1000L * nodes.size(),
                 0,
+                false,
                 OptionalLong.empty(),
                 state.equals("stopping") ? Optional.of(StopReason.PREEMPTED) : Optional.empty(),
                 OptionalLong.empty(),

@@ -88,7 +88,8 @@ final class BenchShell {
                     case Decision.Start start -> {
                         placeAmongRunning.put(workload.id(), running.size());
                         running.add(workload.id());
-                        yield workload.withState(WorkloadState.running(start.allocation(), nowMillis))
+                        yield workload.withState(
+                                        WorkloadState.running(start.allocation(), nowMillis, start.fromReservation()))
                                 .withNomination(Optional.empty());
                     }
                     case Decision.Preempt preempt -> {

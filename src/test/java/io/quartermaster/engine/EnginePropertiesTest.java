@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -102,6 +103,45 @@ class EnginePropertiesTest {
                 + judged.withNominated + " start work on a nomination");
         assertThat(judged.plans).isGreaterThan(RandomCells.count());
         assertThat(judged.withNominated).isGreaterThan(RandomCells.count() / 4);
+    }
+
+    @Test
+    void whatStartedFromAReservationIsNotReclaimedByFairShareBeforeThePatienceIsOver() {
+        AtomicInteger starts = new AtomicInteger();
+        AtomicInteger protectedRuns = new AtomicInteger();
+        RandomCells.forEach(seed -> {
+            RandomCell cell = RandomCell.ofVictimsThatVary(seed);
+            long patience = cell.settings.patienceMillis().orElseThrow();
+            for (int event = 0; event < 4 * RandomCells.EVENTS; event++) {
+                cell.happen();
+                List<Decision> decisions = cell.plan().decisions();
+                for (Decision decision : decisions) {
+                    if (decision instanceof Decision.Start start && start.fromReservation()) {
+                        starts.incrementAndGet();
+                    }
+                    boolean byFairShare = decision instanceof Decision.Preempt preempt
+                                    && preempt.receipt().right() == Receipt.Right.FAIR_SHARE
+                            || decision instanceof Decision.Shrink shrink
+                                    && shrink.receipt().right() == Receipt.Right.FAIR_SHARE;
+                    if (byFairShare) {
+                        WorkloadState.Holding victim = (WorkloadState.Holding)
+                                cell.workload(decision.workload()).state();
+                        assertThat(victim.fromReservation() && cell.nowMillis - victim.startedMillis() < patience)
+                                .as("%s", decision)
+                                .isFalse();
+                    }
+                }
+                protectedRuns.addAndGet((int) cell.workloads.values().stream()
+                        .filter(workload -> workload.state() instanceof WorkloadState.Holding holding
+                                && holding.fromReservation()
+                                && cell.nowMillis - holding.startedMillis() < patience)
+                        .count());
+            }
+        });
+        System.out.println(
+                "starts from reservations: " + starts + "; running in their time slice after a plan: " + protectedRuns);
+        assertThat(starts.get()).isGreaterThan(RandomCells.count());
+        assertThat(protectedRuns.get()).isGreaterThan(RandomCells.count());
     }
 
     /** Plans in which a property could have failed. */

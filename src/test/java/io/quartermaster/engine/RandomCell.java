@@ -305,7 +305,8 @@ final class RandomCell {
                     when !mayStart(workload, start) ->
                         throw new AssertionError(workload.id() + " starts elsewhere than where it is paused");
                     case Decision.Start start ->
-                        workload.withState(WorkloadState.running(start.allocation(), nowMillis))
+                        workload.withState(
+                                        WorkloadState.running(start.allocation(), nowMillis, start.fromReservation()))
                                 .withNomination(Optional.empty());
                     case Decision.Grow grow -> {
                         WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();

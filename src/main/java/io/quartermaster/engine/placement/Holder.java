@@ -12,6 +12,7 @@ import java.util.OptionalLong;
  *
  * @param tenure what it holds, without workers that were told to leave
  * @param minWorkers workers beyond these may go one by one
+ * @param fromReservation whether it started from a backfill reservation
  * @param leavingByMillis when workers that were told to leave have left
  */
 public record Holder(
@@ -22,6 +23,7 @@ public record Holder(
         long startedMillis,
         long submittedMillis,
         long sequence,
+        boolean fromReservation,
         OptionalLong leavingByMillis) {
 
     /** Whether it has all workers that it cannot run without; else it is not moved. */

@@ -91,14 +91,14 @@ final class Rights {
             return Optional.empty();
         }
         List<Pair> pairs = pairs(claimant, victim);
-        return fence(pairs).isPresent() ? Optional.empty() : byShares(claimant, pairs);
+        return fence(pairs).isPresent() ? Optional.empty() : byShares(claimant, victim, pairs);
     }
 
     /** The fence without which the claimant might take from the victim now, being of another group; empty where none is in the way. */
     Optional<QuotaPath> fenceInTheWay(Claimant claimant, Holder victim) {
         List<Pair> pairs = pairs(claimant, victim);
         return fence(pairs)
-                .filter(fence -> byShares(claimant, pairs).isPresent())
+                .filter(fence -> byShares(claimant, victim, pairs).isPresent())
                 .map(QuotaNode::path);
     }
 
@@ -113,13 +113,22 @@ final class Rights {
         return Optional.empty();
     }
 
-    private Optional<Receipt.Right> byShares(Claimant claimant, List<Pair> pairs) {
+    /** Whether it started from a backfill reservation so lately that it is not reclaimed by the right of fair share: its group may be above its share by it. */
+    boolean hasItsTimeSlice(Holder holder) {
+        return holder.fromReservation()
+                && settings.patienceMillis().isPresent()
+                && nowMillis - holder.startedMillis()
+                        < settings.patienceMillis().getAsLong();
+    }
+
+    private Optional<Receipt.Right> byShares(Claimant claimant, Holder victim, List<Pair> pairs) {
         return switch (settings.reclaim()) {
             case NONE -> Optional.empty();
             case RESERVED -> byReserved(claimant, pairs);
             case FAIR_SHARE ->
                 byReserved(claimant, pairs)
                         .or(() -> claimant.means() != Claimant.Means.TAKING_BACK_RESERVED
+                                        && !hasItsTimeSlice(victim)
                                         && grants(claimant, pairs, QuotaNode::fairGpuMilli, false)
                                 ? Optional.of(Receipt.Right.FAIR_SHARE)
                                 : Optional.empty());

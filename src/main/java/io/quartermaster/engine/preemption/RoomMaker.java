@@ -319,6 +319,11 @@ public final class RoomMaker {
             public boolean unit(Unit unit) {
                 return rights.toStop(claimant, unit.holder());
             }
+
+            @Override
+            public boolean isApart(Unit unit) {
+                return rights.hasItsTimeSlice(unit.holder());
+            }
         };
     }
 

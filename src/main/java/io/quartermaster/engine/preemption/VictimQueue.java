@@ -7,9 +7,11 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -35,8 +37,13 @@ final class VictimQueue {
         /** Whether anybody under a branch may be; says no only where every unit is refused. */
         boolean under(QuotaNode branch);
 
-        /** What is allowed of one of a group is allowed of all its candidates. */
+        /** What is allowed of one of a group is allowed of all its candidates that are not apart. */
         boolean unit(Unit unit);
+
+        /** Whether a unit may be refused although others of its group are allowed. */
+        default boolean isApart(Unit unit) {
+            return false;
+        }
 
         /** Whoever is a candidate. */
         static Allowed all() {
@@ -58,20 +65,42 @@ final class VictimQueue {
     private static final class Group {
         private final Iterator<Unit> rest;
         private final Predicate<Unit> candidate;
-        private @Nullable Unit first;
+        /** Candidates that were looked at and not chosen yet. */
+        private final List<Unit> seen = new ArrayList<>(1);
 
         Group(@Nullable SortedSet<Unit> units, Predicate<Unit> candidate) {
             this.rest = units == null ? Collections.emptyIterator() : units.iterator();
             this.candidate = candidate;
-            advance();
         }
 
-        void advance() {
-            first = null;
-            while (first == null && rest.hasNext()) {
-                Unit next = rest.next();
-                first = candidate.test(next) ? next : null;
+        /** The first that is allowed. */
+        @Nullable
+        Unit first(Allowed allowed) {
+            for (int i = 0; i < seen.size() || seeNext(); i++) {
+                Unit unit = seen.get(i);
+                if (allowed.unit(unit)) {
+                    return unit;
+                }
+                if (!allowed.isApart(unit)) {
+                    return null;
+                }
             }
+            return null;
+        }
+
+        private boolean seeNext() {
+            while (rest.hasNext()) {
+                Unit next = rest.next();
+                if (candidate.test(next)) {
+                    seen.add(next);
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        void take(Unit unit) {
+            seen.remove(unit);
         }
     }
 
@@ -114,7 +143,7 @@ final class VictimQueue {
         if (offer == null) {
             return Optional.empty();
         }
-        offer.group.advance();
+        offer.group.take(offer.unit);
         return Optional.of(offer.unit);
     }
 
@@ -123,8 +152,8 @@ final class VictimQueue {
     private @Nullable Offer firstBelow(QuotaNode node, Allowed allowed) {
         if (node.children().isEmpty()) {
             Group group = groups.computeIfAbsent(node, leaf -> new Group(unitsOf.apply(leaf.path()), candidate));
-            Unit unit = group.first;
-            return unit != null && allowed.unit(unit) ? new Offer(group, unit) : null;
+            Unit unit = group.first(allowed);
+            return unit == null ? null : new Offer(group, unit);
         }
         Offer best = null;
         QuotaNode bestBranch = node;

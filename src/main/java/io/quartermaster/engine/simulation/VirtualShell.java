@@ -165,7 +165,7 @@ final class VirtualShell {
         }
         switch (decision) {
             case Decision.Start start -> {
-                write(workload.withState(WorkloadState.running(start.allocation(), now))
+                write(workload.withState(WorkloadState.running(start.allocation(), now, start.fromReservation()))
                         .withNomination(Optional.empty()));
                 noteEnd(workload, now, now);
             }
