@@ -102,6 +102,10 @@ class QueuesIT extends SharedPool {
                 .then()
                 .statusCode(422)
                 .body("code", equalTo("gpus-out-of-range"));
+        admin().queryParam("onWaiting", "cancel")
+                .delete(TENANT + "/profiles/" + name)
+                .then()
+                .statusCode(200);
     }
 
     @Test
