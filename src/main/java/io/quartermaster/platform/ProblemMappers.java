@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
+import io.vertx.core.impl.NoStackTraceThrowable;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.validation.ConstraintViolationException;
@@ -45,6 +46,12 @@ public final class ProblemMappers {
     private static final Set<String> AWAY = Set.of("57P01", "57P02", "57P03", "53300");
     /** The class of connection failures. */
     private static final String NO_CONNECTION = "08";
+
+    /** A statement ran for longer, or a transaction stood still for longer, than its role may. */
+    private static final Set<String> TOO_LONG = Set.of("57014", "25P03");
+
+    /** What a pool says when no connection came free in time; the failure has no type of its own. */
+    private static final String NO_FREE_CONNECTION = "Timeout";
 
     /** How Jackson's message begins; the exception has no type of its own. */
     private static final String DUPLICATE = "Duplicate field";
@@ -122,6 +129,12 @@ public final class ProblemMappers {
                 return response(Problem.of(
                         409, "changed-meanwhile", "another request changed the same thing; try again", List.of()));
             }
+            if (isOverloaded(cause)) {
+                LOG.warnf(
+                        "a request was answered 503, there is more to do than the database can: %s",
+                        cause.getMessage());
+                return overloaded();
+            }
             if (isAway(cause)) {
                 LOG.warnf("a request was answered 503: %s", cause.getMessage());
                 return unavailable();
@@ -142,6 +155,21 @@ public final class ProblemMappers {
                 || cause instanceof SocketException
                 || cause instanceof ClosedChannelException
                 || state != null && (AWAY.contains(state) || state.startsWith(NO_CONNECTION));
+    }
+
+    /** Whether it says that requests wait for the database longer than they may. Nothing of such a request was kept. */
+    private static boolean isOverloaded(Throwable cause) {
+        String state = sqlState(cause);
+        return (cause instanceof NoStackTraceThrowable && NO_FREE_CONNECTION.equals(cause.getMessage()))
+                || (state != null && TOO_LONG.contains(state));
+    }
+
+    private static Response overloaded() {
+        return askAgain(Problem.of(
+                503,
+                "unavailable",
+                "the service has more to do than its database can take; nothing of this request was kept. Send it again later",
+                List.of()));
     }
 
     /** A connection that broke while a transaction was being committed does not say how that ended. */

@@ -15,14 +15,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jboss.logging.Logger;
 
 /**
  * Whether a submission may come in: the tenant's state, the queue's cap, the tenant's rate. One call to Redis counts and decides, and
- * holds room under the workloads' ids until the leader's counters carry them. Where Redis is away, or has no counters of the tenant,
- * PostgreSQL counts instead, one submission to a queue at a time. Limits are judged again in the plan: what gets in too much waits, and
- * does not run.
+ * holds room under the workloads' ids until the leader's counters carry them.
+ *
+ * <p>Where Redis is away, or has no counters of the tenant, PostgreSQL counts instead, in one statement and without a lock: submissions to
+ * a queue must not stand in line when there is trouble already. Those that are under way at the same moment do not see each other, so
+ * meanwhile a queue, or a tenant's rate, can be passed by what the other request connections of all replicas bring in at once. Limits are
+ * judged again in the plan: what gets in too much waits, and does not run.
  */
 @ApplicationScoped
 class Admission {
@@ -30,6 +35,20 @@ class Admission {
     private static final Logger LOG = Logger.getLogger(Admission.class);
     private static final RedisScript ADMIT = RedisScript.named("admit");
     private static final RedisScript RELEASE = RedisScript.named("release");
+
+    /** Counts no further than it must. The queues come as texts: their order is that of the answer. */
+    private static final String COUNT = """
+            select c.n from (
+                select cast(0 as bigint) as place,
+                       (select count(*) from (select 1 from workload where tenant_id = :tenant and id >= :since limit :most) r) as n
+                union all
+                select a.place,
+                       (select count(*) from (select 1 from workload w
+                            where w.tenant_id = :tenant and w.queue_id = a.queue and w.state not in ('succeeded', 'failed', 'cancelled')
+                              and w.state in ('waiting', 'held', 'paused') limit a.cap + 1) q)
+                  from unnest(cast(cast(:queues as text) as uuid[]), cast(cast(:caps as text) as int[])) with ordinality as a(queue, cap, place)) c
+             order by c.place
+            """;
 
     private final RedisScripts scripts;
     private final int perSecond;
@@ -123,17 +142,37 @@ class Admission {
                 .replaceWithVoid();
     }
 
-    /** The checks of the script, counted in PostgreSQL. Also what a dry run asks: it holds nothing. */
+    /** The checks of the script, counted in PostgreSQL, without a lock. Also what a dry run asks: it holds nothing. */
     Uni<Void> countInDatabase(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
-        Uni<Void> checks = Uni.createFrom().voidItem();
-        for (Ask ask :
-                asks.stream().sorted((a, b) -> a.queue().compareTo(b.queue())).toList()) {
-            checks = checks.chain(() -> requireRoom(session, tenant, ask.queue(), ask.room()));
-        }
-        return checks.chain(() -> countRate(session, tenant, asks));
+        return session.createNativeQuery(COUNT, Long.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("since", firstIdOfWindow())
+                .setParameter("most", burst + 1)
+                .setParameter("queues", array(asks, ask -> ask.queue().toString()))
+                .setParameter("caps", array(asks, ask -> Integer.toString(ask.room().maxWaiting())))
+                .getResultList()
+                .invoke(counts -> check(asks, counts))
+                .replaceWithVoid();
     }
 
-    /** The lock lets submissions to one queue count one after the other; taken in order of the queues' ids, it cannot lock up. */
+    /** @param counts the submissions of the window, then what waits in each queue */
+    private void check(List<Ask> asks, List<Long> counts) {
+        long asked = 0;
+        for (int i = 0; i < asks.size(); i++) {
+            Room room = asks.get(i).room();
+            long waiting = counts.get(i + 1);
+            if (waiting + room.more() > room.maxWaiting()) {
+                throw queueFull(room, waiting);
+            }
+            asked += room.more();
+        }
+        long beyond = counts.getFirst() + asked - burst;
+        if (beyond > 0) {
+            throw tooFast(beyond * 1_000L / perSecond);
+        }
+    }
+
+    /** For work that is moved to a queue: two moves count one after the other. */
     Uni<Void> requireRoom(Mutiny.Session session, TenantId tenant, UUID queue, Room room) {
         return session.createNativeQuery(
                         "select 1 from pg_advisory_xact_lock(hashtextextended(:name, 0))", Integer.class)
@@ -157,23 +196,13 @@ class Admission {
     }
 
     /** As the bucket of the script, over the time in which it fills: the ids of workloads begin with the time they were made. */
-    private Uni<Void> countRate(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
+    private UUID firstIdOfWindow() {
         long windowMillis = burst * 1_000L / perSecond;
-        UUID since = new UUID((System.currentTimeMillis() - windowMillis) << 16, 0);
-        int asked = asks.stream().mapToInt(ask -> ask.workloads().size()).sum();
-        return session.createNativeQuery(
-                        "select count(*) from (select 1 from workload where tenant_id = :tenant and id >= :since limit :most) w",
-                        Long.class)
-                .setParameter("tenant", tenant.value())
-                .setParameter("since", since)
-                .setParameter("most", burst + 1)
-                .getSingleResult()
-                .map(recent -> {
-                    if (recent + asked > burst) {
-                        throw tooFast((recent + asked - burst) * 1_000L / perSecond);
-                    }
-                    return null;
-                });
+        return new UUID((System.currentTimeMillis() - windowMillis) << 16, 0);
+    }
+
+    private static String array(List<Ask> asks, Function<Ask, String> value) {
+        return asks.stream().map(value).collect(Collectors.joining(",", "{", "}"));
     }
 
     private Verdict verdict(Response answer, List<Ask> asks) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.core.JacksonException;
+import io.vertx.core.impl.NoStackTraceThrowable;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.ws.rs.core.Response;
@@ -32,6 +33,9 @@ class ProblemMappersTest {
             new CompletionException(new ConnectException("Connection refused")),
             new CompletionException(new SocketException("Connection reset")),
             new IllegalStateException(ClosedConnectionException.INSTANCE),
+            new CompletionException(new NoStackTraceThrowable("Timeout")),
+            new PgException("canceling statement due to statement timeout", "ERROR", "57014", ""),
+            new PgException("terminating connection due to idle-in-transaction timeout", "FATAL", "25P03", ""),
         };
     }
 

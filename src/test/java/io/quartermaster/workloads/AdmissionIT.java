@@ -1,11 +1,16 @@
 package io.quartermaster.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.RedisScripts;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
+import io.smallrye.mutiny.Uni;
+import io.vertx.core.impl.VertxInternal;
 import io.vertx.mutiny.core.Vertx;
 import io.vertx.mutiny.redis.client.Redis;
 import io.vertx.mutiny.redis.client.RedisAPI;
@@ -14,7 +19,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.eclipse.microprofile.config.ConfigProvider;
 import org.junit.jupiter.api.Test;
 
 /** The scripts of admission and of the live counters, on a real Redis. */
@@ -28,11 +37,17 @@ class AdmissionIT {
     @Inject
     RedisAPI redis;
 
+    @Inject
+    io.vertx.core.Vertx vertx;
+
+    @Inject
+    TenantTransactions transactions;
+
     private final UUID queue = Ids.next();
     private final Tally tally = new Tally();
 
     private RedisScripts scripts() {
-        return RedisScripts.on(redis);
+        return RedisScripts.on(redis, vertx);
     }
 
     private Counters counters() {
@@ -201,12 +216,131 @@ class AdmissionIT {
         assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("admitted");
     }
 
+    /** A client of the same Redis with event loops of its own. */
+    private record OwnClient(Vertx vertx, Redis client) implements AutoCloseable {
+
+        static OwnClient open() {
+            Vertx vertx = Vertx.vertx();
+            String address = ConfigProvider.getConfig().getValue("quarkus.redis.hosts", String.class);
+            return new OwnClient(vertx, Redis.createClient(vertx, address));
+        }
+
+        Admission admission() {
+            RedisScripts scripts = RedisScripts.on(RedisAPI.api(client), vertx.getDelegate());
+            return new Admission(scripts, 1_000, 5_000, Duration.ofSeconds(30));
+        }
+
+        /** Keeps every event loop from working, until told. */
+        void occupyLoops(CountDownLatch until) {
+            ((VertxInternal) vertx.getDelegate())
+                    .getEventLoopGroup()
+                    .forEach(loop -> loop.execute(() -> awaitQuietly(until)));
+        }
+
+        private static void awaitQuietly(CountDownLatch until) {
+            try {
+                until.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        @Override
+        public void close() {
+            client.close();
+            vertx.closeAndAwait();
+        }
+    }
+
+    @Test
+    void anAnswerThatTheServiceIsTooBusyToReadIsNotRedissFault() throws Exception {
+        TenantId tenant = new TenantId("adm-busy");
+        tally.tenant(tenant, true, Map.of());
+        counters().publish(1, 1_000, tally);
+        try (OwnClient own = OwnClient.open()) {
+            Admission admission = own.admission();
+            assertThat(code(decide(admission, tenant, ask(10, Ids.next())))).isEqualTo("admitted");
+            CountDownLatch free = new CountDownLatch(1);
+            own.occupyLoops(free);
+            CompletableFuture<Admission.Verdict> verdict = admission
+                    .decide(tenant, List.of(ask(10, Ids.next())))
+                    .subscribeAsCompletionStage()
+                    .toCompletableFuture();
+            CompletableFuture.delayedExecutor(1_300, TimeUnit.MILLISECONDS).execute(free::countDown);
+
+            assertThat(code(verdict.get(10, TimeUnit.SECONDS))).isEqualTo("admitted");
+            assertThat(code(decide(admission, tenant, ask(10, Ids.next())))).isEqualTo("admitted");
+        }
+    }
+
+    @Test
+    void aRedisThatStandsStillIsLeftAloneAfterOneCall() {
+        TenantId tenant = new TenantId("adm-still");
+        tally.tenant(tenant, true, Map.of());
+        counters().publish(1, 1_000, tally);
+        try (OwnClient own = OwnClient.open()) {
+            Admission admission = own.admission();
+            assertThat(code(decide(admission, tenant, ask(10, Ids.next())))).isEqualTo("admitted");
+            redis.client(List.of("PAUSE", "4000", "WRITE")).await().atMost(PATIENCE);
+            try {
+                assertThat(code(decide(admission, tenant, ask(10, Ids.next())))).isEqualTo("unknown");
+                long before = System.nanoTime();
+                assertThat(code(decide(admission, tenant, ask(10, Ids.next())))).isEqualTo("unknown");
+                assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofMillis(900));
+            } finally {
+                redis.client(List.of("UNPAUSE")).await().atMost(PATIENCE);
+            }
+        }
+    }
+
+    @Test
+    void asManyAsComeAtOnceAreCountedSideBySideInTheDatabase() {
+        TenantId tenant = new TenantId("adm-counted");
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        CompletableFuture<Void> counted = new CompletableFuture<>();
+        CompletableFuture<Void> first = transactions
+                .in(tenant, session -> admission()
+                        .countInDatabase(session, tenant, List.of(ask(10, Ids.next())))
+                        .invoke(() -> counted.complete(null))
+                        .chain(() -> Uni.createFrom().completionStage(hold)))
+                .subscribeAsCompletionStage();
+        counted.orTimeout(10, TimeUnit.SECONDS).join();
+
+        Uni<Void> second = transactions.in(tenant, session -> admission()
+                .countInDatabase(
+                        session,
+                        tenant,
+                        List.of(ask(10, Ids.next()), new Admission.Ask(Ids.next(), "other", 1, List.of(Ids.next())))));
+
+        try {
+            second.await().atMost(PATIENCE);
+        } finally {
+            hold.complete(null);
+            first.join();
+        }
+        assertThat(first).isCompleted();
+    }
+
+    @Test
+    void aQueueThatIsFullIsSeenByTheDatabaseToo() {
+        TenantId tenant = new TenantId("adm-counted");
+        Uni<Void> full = transactions.in(tenant, session -> admission()
+                .countInDatabase(
+                        session,
+                        tenant,
+                        List.of(ask(10, Ids.next()), new Admission.Ask(Ids.next(), "none", 0, List.of(Ids.next())))));
+
+        assertThatThrownBy(() -> full.await().atMost(PATIENCE))
+                .isInstanceOf(ProblemException.class)
+                .hasMessageContaining("queue none is full");
+    }
+
     @Test
     void aRedisThatIsAwayCostsNoTimeAfterTheFirstCall() {
         Vertx vertx = Vertx.vertx();
         Redis nowhere = Redis.createClient(vertx, "redis://127.0.0.1:1");
         try {
-            RedisScripts scripts = RedisScripts.on(RedisAPI.api(nowhere));
+            RedisScripts scripts = RedisScripts.on(RedisAPI.api(nowhere), vertx.getDelegate());
             Admission admission = new Admission(scripts, 1_000, 5_000, Duration.ofSeconds(30));
             TenantId tenant = new TenantId("adm-away");
             assertThat(code(decide(admission, tenant, ask(3, Ids.next())))).isEqualTo("unknown");
