@@ -10,8 +10,11 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +25,9 @@ final class LoadClient {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    /** Statuses of a service that is asked for more than it can do. */
+    private static final Set<Integer> TOO_MUCH = Set.of(429, 503);
+
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final String root;
@@ -31,20 +37,32 @@ final class LoadClient {
         this.root = url + "/v1/tenants/" + LoadWorld.TENANT;
     }
 
-    /** @return the answer's body; an answer that is no success ends the run */
-    String post(String path, String token, String body) {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(root + path))
+    /** @return the answer's body; empty when the service had too much to do (429, 503); any other answer that is no success ends the run */
+    Optional<String> post(String path, String token, String body) {
+        return post(path, token, body, "");
+    }
+
+    /** @param key the idempotency key; none where it is empty */
+    Optional<String> post(String path, String token, String body, String key) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(root + path))
                 .timeout(PATIENCE)
                 .header("Authorization", "Bearer " + token)
                 .header("Content-Type", "application/json")
-                .POST(HttpRequest.BodyPublishers.ofString(body))
-                .build();
+                .POST(HttpRequest.BodyPublishers.ofString(body));
+        if (!key.isEmpty()) {
+            request.header("Idempotency-Key", key);
+        }
         try {
-            HttpResponse<String> answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+            HttpResponse<String> answer = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            if (TOO_MUCH.contains(answer.statusCode())) {
+                return Optional.empty();
+            }
             if (answer.statusCode() / 100 != 2) {
                 throw new ApiFailure("POST " + path + " answered " + answer.statusCode() + ": " + answer.body());
             }
-            return answer.body();
+            return Optional.of(answer.body());
+        } catch (HttpTimeoutException e) {
+            return Optional.empty();
         } catch (IOException e) {
             throw new ApiFailure("POST " + path + ": " + e);
         } catch (InterruptedException e) {

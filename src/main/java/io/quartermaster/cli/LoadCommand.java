@@ -3,6 +3,7 @@ package io.quartermaster.cli;
 import io.quartermaster.cli.ApiClient.ApiFailure;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.embedded.Part;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.Secrets;
 import java.io.File;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Spec;
 final class LoadCommand implements Callable<Integer> {
 
     private static final Duration START_PATIENCE = Duration.ofMinutes(10);
+    private static final String SYSTEM_ROLE = "qm_system";
 
     @Spec
     private CommandSpec spec;
@@ -60,6 +62,25 @@ final class LoadCommand implements Callable<Integer> {
             description = "Seconds of the same before, not measured. Default: ${DEFAULT-VALUE}")
     private int warmUpSeconds;
 
+    @Option(names = "--redis-stopped", description = "Also measure submissions while Redis stands still (SIGSTOP)")
+    private boolean redisStopped;
+
+    @Option(
+            names = "--retention-minutes",
+            paramLabel = "MINUTES",
+            description = {
+                "Instead of all that: submit batches at a steady rate for so long, with every retention at a minute, and"
+                        + " measure how much lies there for longer"
+            })
+    private int retentionMinutes;
+
+    @Option(
+            names = "--retention-rate",
+            paramLabel = "N",
+            defaultValue = "2000",
+            description = "Submissions a second for --retention-minutes. Default: ${DEFAULT-VALUE}")
+    private int retentionRate;
+
     @Option(names = "--output", paramLabel = "FILE", description = "Write the figures there as Markdown, too")
     private @Nullable Path output;
 
@@ -77,7 +98,9 @@ final class LoadCommand implements Callable<Integer> {
         try {
             RunFile run = await(service, folder);
             out.printf("Measuring %s%n", run.url());
-            String report = LoadReport.markdown(measure(out, run, folder), conditions());
+            String report = retentionMinutes > 0
+                    ? measureRetention(out, run, folder)
+                    : LoadReport.markdown(measure(out, run, folder), conditions());
             out.println();
             out.println(report);
             out.flush();
@@ -108,24 +131,52 @@ final class LoadCommand implements Callable<Integer> {
                         member(run, DemoWorld.RND_MEMBER),
                         member(run, DemoWorld.DEVOPS_MEMBER),
                         Duration.ofSeconds(warmUpSeconds),
-                        Duration.ofSeconds(seconds))
+                        Duration.ofSeconds(seconds),
+                        redisStopped
+                                ? Optional.ofNullable(
+                                        EmbeddedServices.running(folder).get(Part.REDIS))
+                                : Optional.empty())
                 .run(clients);
+    }
+
+    private String measureRetention(PrintWriter out, RunFile run, DataFolder folder) {
+        LoadWorld.Queues queues = new LoadWorld(
+                        run.url(), run.keycloakUrl(), Secrets.in(folder).password(DemoWorld.CLI_SECRET))
+                .prepare();
+        Duration time = Duration.ofMinutes(retentionMinutes);
+        RetentionRun.Result result = new RetentionRun(
+                        out,
+                        new LoadClient(run.url()),
+                        queues.waits(),
+                        member(run, DemoWorld.DEVOPS_MEMBER),
+                        new RetentionRun.Database(
+                                run.postgres(), SYSTEM_ROLE, Secrets.in(folder).password("postgres." + SYSTEM_ROLE)),
+                        retentionRate,
+                        time)
+                .run();
+        return RetentionRun.markdown(result, retentionRate, time, conditions());
     }
 
     private static ApiClient member(RunFile run, String user) {
         return ApiClient.ofUser(run.url(), run.keycloakUrl(), LoadWorld.TENANT, user, DemoWorld.MEMBER_PASSWORD);
     }
 
-    private static Process start(DataFolder folder) throws IOException {
+    private Process start(DataFolder folder) throws IOException {
         List<String> command = new ArrayList<>(EmbeddedServices.ownSession());
-        command.addAll(Installation.launch(List.of(
+        List<String> options = new ArrayList<>(List.of(
                 "-Xmx512m",
                 "-Dquartermaster.load.ceiling=true",
                 "-Dquartermaster.dispatch.simulate-counted-pools=true",
                 "-Dquartermaster.workloads.submissions-per-second=1000000",
                 "-Dquartermaster.workloads.submission-burst=1000000",
                 "-Dquartermaster.http.tenant-requests-per-second=1000000",
-                "-Dquartermaster.http.tenant-burst=1000000")));
+                "-Dquartermaster.http.tenant-burst=1000000"));
+        if (retentionMinutes > 0) {
+            for (String kept : List.of("workloads.feed-kept", "workloads.environment-kept", "idempotency.kept")) {
+                options.add("-Dquartermaster." + kept + "=" + RetentionRun.KEPT.toSeconds() + "s");
+            }
+        }
+        command.addAll(Installation.launch(options));
         command.addAll(List.of("up", "--data-dir", folder.path().toString()));
         for (String port :
                 List.of("--http-port", "--management-port", "--postgres-port", "--redis-port", "--keycloak-port")) {

@@ -41,6 +41,25 @@ final class LoadReport {
                     round.batch().perSecond(),
                     round.batch().perSecond() / ceiling));
         }
+        for (LoadRun.Round round : rounds) {
+            round.redisStopped()
+                    .ifPresent(stopped -> text.append(String.format(
+                            Locale.ROOT,
+                            "%nWith Redis stopped (SIGSTOP), %d clients: %.0f submissions/s, p50 and p99 %s ms, %d refused.%n",
+                            stopped.clients(),
+                            stopped.perSecond(),
+                            pair(stopped.answer()),
+                            stopped.refused())));
+        }
+        long refused = rounds.stream()
+                .mapToLong(round -> round.ceiling().refused()
+                        + round.single().refused()
+                        + round.batch().refused())
+                .sum();
+        text.append(String.format(
+                Locale.ROOT,
+                "%nRequests that the service refused because it had too much to do, or did not answer within a minute: %d.%n",
+                refused));
         return text.toString();
     }
 
