@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +33,6 @@ final class Child {
     private static final String RECORD_AND_BECOME =
             "echo \"$$ $1 $2\" >\"$0.next\" && mv -f \"$0.next\" \"$0\" || exit; shift 2; exec \"$@\"";
 
-    private static final long LOG_BYTES = 16L << 20;
     private static final Duration KILL_PATIENCE = Duration.ofSeconds(5);
 
     private final String title;
@@ -107,7 +105,7 @@ final class Child {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(spec.log().toFile()));
         builder.environment().putAll(spec.environment());
         try {
-            rotate(spec.log());
+            LogRotation.rotate(spec.log(), LogRotation.LOG_BYTES);
             return new Child(spec.title(), builder.start().toHandle(), spec.pidFile());
         } catch (IOException e) {
             throw new StartFailure("Cannot start " + spec.title() + ": " + e.getMessage(), e);
@@ -141,13 +139,6 @@ final class Child {
             Files.deleteIfExists(pidFile);
         } catch (IOException e) {
             LOG.debugf(e, "Cannot remove %s", pidFile);
-        }
-    }
-
-    /** Two files of bounded beginning: whatever a program writes in one run, plus what was there before. */
-    private static void rotate(Path log) throws IOException {
-        if (Files.exists(log) && Files.size(log) > LOG_BYTES) {
-            Files.move(log, log.resolveSibling(log.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
         }
     }
 

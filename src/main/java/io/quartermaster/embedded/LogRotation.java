@@ -1,0 +1,73 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.jboss.logging.Logger;
+
+/**
+ * Keeps the logs of children bounded while they run. A child goes on writing to the file it was given, at its end, so a log that is too long
+ * is copied and then emptied in place; what is written between the two is lost.
+ */
+final class LogRotation implements AutoCloseable {
+
+    /** A log may grow beyond this for as long as two looks are apart. */
+    static final long LOG_BYTES = 16L << 20;
+
+    private static final Logger LOG = Logger.getLogger(LogRotation.class);
+    private static final Duration EVERY = Duration.ofSeconds(30);
+    /** Of the service itself, whose own logging rotates it. */
+    private static final String OWN_LOG = "service.log";
+
+    private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
+            work -> Thread.ofPlatform().daemon().name("log-rotation").unstarted(work));
+
+    private LogRotation() {}
+
+    /** Looks at all logs of that folder from now on. */
+    static LogRotation of(DataFolder folder) {
+        LogRotation rotation = new LogRotation();
+        rotation.timer.scheduleWithFixedDelay(
+                () -> rotateAll(folder.resolve("log"), LOG_BYTES),
+                EVERY.toMillis(),
+                EVERY.toMillis(),
+                TimeUnit.MILLISECONDS);
+        return rotation;
+    }
+
+    static void rotateAll(Path logs, long bytes) {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(logs, "*.log")) {
+            for (Path log : files) {
+                if (!log.endsWith(OWN_LOG)) {
+                    rotate(log, bytes);
+                }
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.debugf(e, "Logs in %s cannot be rotated", logs);
+        }
+    }
+
+    /** What was in a log that is longer than that many bytes goes to a second file, in the place of what that held. */
+    static void rotate(Path log, long bytes) throws IOException {
+        if (!Files.exists(log) || Files.size(log) <= bytes) {
+            return;
+        }
+        Files.copy(log, log.resolveSibling(log.getFileName() + ".1"), StandardCopyOption.REPLACE_EXISTING);
+        try (FileChannel file = FileChannel.open(log, StandardOpenOption.WRITE)) {
+            file.truncate(0);
+        }
+    }
+
+    @Override
+    public void close() {
+        timer.shutdownNow();
+    }
+}
