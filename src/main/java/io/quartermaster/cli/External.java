@@ -7,6 +7,7 @@ import io.quartermaster.embedded.StartFailure;
 import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -16,6 +17,8 @@ import java.util.Set;
  * @param addresses where each given part is, for people
  */
 record External(Map<Part, String> addresses, Map<String, String> properties) {
+
+    private static final String OWNER = "QM_DATABASE_OWNER";
 
     External {
         addresses = Map.copyOf(addresses);
@@ -31,7 +34,7 @@ record External(Map<Part, String> addresses, Map<String, String> properties) {
             addresses.put(Part.POSTGRES, address);
             ServiceProperties.database(
                     address,
-                    account(environment, "QM_DATABASE_OWNER"),
+                    ownerAccount(environment),
                     account(environment, "QM_DATABASE_REQUEST"),
                     account(environment, "QM_DATABASE_SYSTEM"),
                     properties::put);
@@ -49,6 +52,39 @@ record External(Map<Part, String> addresses, Map<String, String> properties) {
         return new External(addresses, properties);
     }
 
+    /** What {@code qm migrate} needs. */
+    static Map<String, String> migrations(Map<String, String> environment) {
+        Map<String, String> properties = new LinkedHashMap<>();
+        String database = environment.getOrDefault("QM_DATABASE_URL", "");
+        if (database.isEmpty()) {
+            throw new StartFailure(
+                    "QM_DATABASE_URL must name the database that is to be migrated, like postgresql://host:5432/quartermaster."
+                            + " An embedded database is migrated by qm up.");
+        }
+        ServiceProperties.migrations(
+                databaseAddress(database),
+                account(environment, OWNER),
+                role(environment, "QM_DATABASE_REQUEST_USER"),
+                role(environment, "QM_DATABASE_SYSTEM_USER"),
+                properties::put);
+        return properties;
+    }
+
+    private static String role(Map<String, String> environment, String variable) {
+        String role = environment.getOrDefault(variable, "");
+        if (role.isEmpty()) {
+            throw new StartFailure(variable + " must name the role that the migrations grant rights to.");
+        }
+        return role;
+    }
+
+    /** Absent where the service is not to migrate: a job of its own does. */
+    private static Optional<Account> ownerAccount(Map<String, String> environment) {
+        boolean absent = environment.getOrDefault(OWNER + "_USER", "").isEmpty()
+                && environment.getOrDefault(OWNER + "_PASSWORD", "").isEmpty();
+        return absent ? Optional.empty() : Optional.of(account(environment, OWNER));
+    }
+
     Set<Part> embedded() {
         EnumSet<Part> parts = EnumSet.copyOf(Part.EXCHANGEABLE);
         parts.removeAll(addresses.keySet());
@@ -61,7 +97,7 @@ record External(Map<Part, String> addresses, Map<String, String> properties) {
         if (!address.matches("postgresql://[^/@]+/[^/@]+")) {
             throw new StartFailure(
                     "QM_DATABASE_URL must be like postgresql://host:5432/quartermaster, without user and password "
-                            + "(those are QM_DATABASE_OWNER_USER, QM_DATABASE_OWNER_PASSWORD, and the same with REQUEST and SYSTEM).");
+                            + "(those are QM_DATABASE_REQUEST_USER, QM_DATABASE_REQUEST_PASSWORD, and the same with SYSTEM and OWNER).");
         }
         return address;
     }

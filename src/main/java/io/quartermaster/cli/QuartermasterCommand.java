@@ -22,6 +22,7 @@ import picocli.CommandLine.Spec;
             ResetCommand.class,
             DemoCommand.class,
             AuditCommand.class,
+            MigrateCommand.class,
             LoadCommand.class,
             SimulateCommand.class,
             AgentCommand.class,

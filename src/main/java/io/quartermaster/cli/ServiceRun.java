@@ -15,11 +15,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /** One run of the service in this process, from the checks before it to the end of the last child. */
 final class ServiceRun {
@@ -123,7 +121,7 @@ final class ServiceRun {
         System.setProperty("vertx.disableURIValidation", "true");
         Quarkus.run(null, (code, failure) -> {
             if (failure != null) {
-                progress.warn("The service ended: " + rootMessage(failure));
+                progress.warn("The service ended: " + Failures.rootMessage(failure));
                 exitCode.compareAndSet(ExitCodes.OK, ExitCodes.CANNOT_START);
             } else if (code != 0) {
                 exitCode.compareAndSet(ExitCodes.OK, code);
@@ -183,6 +181,8 @@ final class ServiceRun {
                         "quarkus.log.file.path", folder.log("service").toString(),
                         "quarkus.log.file.rotation.max-file-size", "16M",
                         "quarkus.log.file.rotation.max-backup-index", "3",
+                        // What went before a start is what people look for after it.
+                        "quarkus.log.file.rotation.rotate-on-boot", "false",
                         "quarkus.log.console.level", "ERROR")
                 .entrySet()) {
             if (System.getProperty(entry.getKey()) == null) {
@@ -208,13 +208,5 @@ final class ServiceRun {
         } catch (IOException e) {
             throw new StartFailure("Cannot write into the data folder " + folder.path() + ": " + e.getMessage(), e);
         }
-    }
-
-    private static String rootMessage(Throwable failure) {
-        Throwable root = failure;
-        for (@Nullable Throwable cause = root.getCause(); cause != null; cause = cause.getCause()) {
-            root = cause;
-        }
-        return String.format(Locale.ROOT, "%s: %s", root.getClass().getSimpleName(), root.getMessage());
     }
 }

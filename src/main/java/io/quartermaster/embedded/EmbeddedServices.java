@@ -4,6 +4,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
@@ -21,11 +22,14 @@ public final class EmbeddedServices implements AutoCloseable {
     private final Map<Part, Keeper> keepers = new EnumMap<>(Part.class);
     private final CompletableFuture<StartFailure> broken = new CompletableFuture<>();
 
+    private final LogRotation logs;
+
     private boolean closed;
 
     private EmbeddedServices(EmbeddedConfig config) {
         this.config = config;
         this.secrets = Secrets.in(config.folder());
+        this.logs = LogRotation.of(config.folder());
     }
 
     /** Nothing runs yet, so that whoever must end it can be told about it before {@link #begin}. */
@@ -131,7 +135,7 @@ public final class EmbeddedServices implements AutoCloseable {
         if (config.parts().contains(Part.POSTGRES)) {
             ServiceProperties.database(
                     "postgresql://127.0.0.1:" + config.postgresPort() + "/" + DatabaseRoles.DATABASE,
-                    roles.account(DatabaseRoles.OWNER),
+                    Optional.of(roles.account(DatabaseRoles.OWNER)),
                     roles.account(DatabaseRoles.REQUEST),
                     roles.account(DatabaseRoles.SYSTEM),
                     properties::put);
@@ -171,5 +175,6 @@ public final class EmbeddedServices implements AutoCloseable {
                 keeper.close();
             }
         }
+        logs.close();
     }
 }

@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import java.util.Optional;
 import java.util.function.BiConsumer;
 
 /**
@@ -20,20 +21,34 @@ public final class ServiceProperties {
         }
     }
 
-    /** The address is {@code postgresql://host:port/database?...}, without credentials. */
+    /**
+     * The address is {@code postgresql://host:port/database?...}, without credentials. With the owner's account the start migrates the
+     * database. Without it the start only compares the migrations that the database has with those of this program, as the system role, and
+     * refuses when some are missing.
+     */
     public static void database(
-            String address, Account owner, Account request, Account system, BiConsumer<String, String> to) {
+            String address, Optional<Account> owner, Account request, Account system, BiConsumer<String, String> to) {
         to.accept("quarkus.datasource.reactive.url", address);
         to.accept("quarkus.datasource.username", request.user());
         to.accept("quarkus.datasource.password", request.password());
         to.accept("quarkus.datasource.system.reactive.url", address);
         to.accept("quarkus.datasource.system.username", system.user());
         to.accept("quarkus.datasource.system.password", system.password());
+        migrations(address, owner.orElse(system), request.user(), system.user(), to);
+        if (owner.isEmpty()) {
+            to.accept("quarkus.flyway.migrate-at-start", "false");
+            to.accept("quarkus.flyway.validate-at-start", "true");
+        }
+    }
+
+    /** What migrations alone need: of the other two roles only their names, which are granted rights. */
+    public static void migrations(
+            String address, Account account, String requestRole, String systemRole, BiConsumer<String, String> to) {
         to.accept("quarkus.datasource.jdbc.url", "jdbc:" + address);
-        to.accept("quarkus.flyway.username", owner.user());
-        to.accept("quarkus.flyway.password", owner.password());
-        to.accept("quarkus.flyway.placeholders.requestRole", request.user());
-        to.accept("quarkus.flyway.placeholders.systemRole", system.user());
+        to.accept("quarkus.flyway.username", account.user());
+        to.accept("quarkus.flyway.password", account.password());
+        to.accept("quarkus.flyway.placeholders.requestRole", requestRole);
+        to.accept("quarkus.flyway.placeholders.systemRole", systemRole);
     }
 
     public static void redis(String url, BiConsumer<String, String> to) {

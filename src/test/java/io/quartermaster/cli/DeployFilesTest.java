@@ -71,6 +71,41 @@ class DeployFilesTest {
     }
 
     @Test
+    void onlyTheMigrationKnowsTheOwner() throws IOException {
+        assertThat(environmentOf("service").keySet()).noneMatch(name -> name.contains("OWNER"));
+        assertThat(External.migrations(environmentOf("migration")))
+                .containsEntry("quarkus.flyway.username", "qm_owner")
+                .containsEntry("quarkus.flyway.placeholders.requestRole", "qm_request");
+        GivenEnvironment.assertThatTheProgramTakes(strings(service("migration").getOrDefault("command", List.of())));
+        assertThat(service("service").getOrDefault("depends_on", "").toString())
+                .contains("migration={condition=service_completed_successfully}");
+    }
+
+    @Test
+    void everyPartIsConfinedAndNoArgumentHoldsAPassword() throws IOException {
+        assertThat(services()).allSatisfy((name, one) -> {
+            assertThat(strings(one.getOrDefault("cap_drop", List.of())))
+                    .as(name)
+                    .containsExactly("ALL");
+            assertThat(strings(one.getOrDefault("security_opt", List.of())))
+                    .as(name)
+                    .containsExactly("no-new-privileges:true");
+            assertThat(one.getOrDefault("read_only", false)).as(name).isEqualTo(!name.equals("keycloak"));
+            assertThat(one.getOrDefault("command", "").toString()).as(name).doesNotContain("${");
+        });
+    }
+
+    @Test
+    void passwordsAndDataStayOutOfTheBuild() throws IOException {
+        List<String> ignored = Files.readAllLines(Path.of(".containerignore"));
+
+        assertThat(ignored).contains("deploy/.env", ".qm", ".git", "target");
+        assertThat(Files.readAllLines(Path.of(".dockerignore")))
+                .as("Docker reads this one")
+                .isEqualTo(ignored);
+    }
+
+    @Test
     void composeRunsTheVersionsThatTheProgramIsTestedWith() throws IOException {
         String pom = Files.readString(Path.of("pom.xml"));
         String keycloak = first("<keycloak.version>([^<]+)<", pom);
@@ -95,7 +130,9 @@ class DeployFilesTest {
 
     @Test
     void everyPartSaysWhenItIsReadyAndTheServiceWaitsForThem() throws IOException {
-        assertThat(services().values()).allSatisfy(one -> assertThat(one).containsKey("healthcheck"));
+        assertThat(services())
+                .allSatisfy((name, one) ->
+                        assertThat(one.containsKey("healthcheck")).as(name).isEqualTo(!name.equals("migration")));
         assertThat(service("service").getOrDefault("depends_on", "").toString())
                 .contains("postgres", "redis", "keycloak")
                 .doesNotContain("service_started");

@@ -63,8 +63,44 @@ class ExternalTest {
     void anAddressWithoutItsPasswordsIsRefusedByName() {
         assertThatThrownBy(() -> External.from(Map.of("QM_DATABASE_URL", "postgresql://db.example/qm")))
                 .isInstanceOf(StartFailure.class)
-                .hasMessageContaining("QM_DATABASE_OWNER_USER");
+                .hasMessageContaining("QM_DATABASE_REQUEST_USER");
         assertThatThrownBy(() -> External.from(Map.of("QM_DATABASE_URL", "mysql://db.example/qm")))
                 .hasMessageContaining("postgresql://host:5432/quartermaster");
+    }
+
+    @Test
+    void withoutTheOwnerTheSchemaIsComparedAndNotMigrated() {
+        Map<String, String> environment = new HashMap<>(DATABASE);
+        environment.remove("QM_DATABASE_OWNER_USER");
+        environment.remove("QM_DATABASE_OWNER_PASSWORD");
+
+        assertThat(External.from(environment).properties())
+                .containsEntry("quarkus.flyway.migrate-at-start", "false")
+                .containsEntry("quarkus.flyway.validate-at-start", "true")
+                .containsEntry("quarkus.flyway.username", "s");
+        assertThat(External.from(DATABASE).properties()).doesNotContainKey("quarkus.flyway.migrate-at-start");
+    }
+
+    @Test
+    void halfAnOwnerIsRefused() {
+        Map<String, String> environment = new HashMap<>(DATABASE);
+        environment.remove("QM_DATABASE_OWNER_PASSWORD");
+
+        assertThatThrownBy(() -> External.from(environment)).hasMessageContaining("QM_DATABASE_OWNER_PASSWORD");
+    }
+
+    @Test
+    void migrationsNeedTheOwnerAndTheNamesOfTheOthers() {
+        Map<String, String> environment = new HashMap<>(DATABASE);
+        environment.remove("QM_DATABASE_REQUEST_PASSWORD");
+        environment.remove("QM_DATABASE_SYSTEM_PASSWORD");
+
+        assertThat(External.migrations(environment))
+                .containsEntry("quarkus.flyway.username", "o")
+                .containsEntry("quarkus.flyway.placeholders.requestRole", "r")
+                .containsEntry("quarkus.datasource.jdbc.url", "jdbc:postgresql://db.example:5432/qm?sslmode=require");
+        environment.remove("QM_DATABASE_SYSTEM_USER");
+        assertThatThrownBy(() -> External.migrations(environment)).hasMessageContaining("QM_DATABASE_SYSTEM_USER");
+        assertThatThrownBy(() -> External.migrations(Map.of())).hasMessageContaining("QM_DATABASE_URL");
     }
 }
