@@ -165,11 +165,12 @@ public final class ProblemMappers {
     }
 
     private static Response overloaded() {
-        return askAgain(Problem.of(
+        Problem problem = Problem.of(
                 503,
                 "unavailable",
                 "the service has more to do than its database can take; nothing of this request was kept. Send it again later",
-                List.of()));
+                List.of());
+        return askAgain(problem, ASK_AGAIN_AFTER);
     }
 
     /** A connection that broke while a transaction was being committed does not say how that ended. */
