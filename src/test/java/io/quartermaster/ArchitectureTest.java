@@ -22,11 +22,16 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.quarkus.reactive.datasource.ReactiveDataSource;
+import io.quartermaster.platform.ExecutorDatabase;
+import io.quartermaster.platform.LeaderDatabase;
+import io.quartermaster.platform.OpenTransactions;
 import io.quartermaster.platform.SystemDatabase;
+import io.vertx.mutiny.redis.client.RedisAPI;
 import jakarta.inject.Inject;
 import jakarta.persistence.Entity;
 import jakarta.ws.rs.Path;
 import java.io.IOException;
+import java.net.http.HttpClient;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Map;
@@ -99,6 +104,8 @@ class ArchitectureTest {
             "platform.OperatorWrites",
             "platform.OperationRunner",
             "platform.RetentionCleaner",
+            "platform.ExecutorDatabase",
+            "platform.LeaderDatabase",
             "platform.SystemDatabase",
             "platform.Wakeups",
             "tenancy.IssuerStep",
@@ -106,7 +113,8 @@ class ArchitectureTest {
             "tenancy.OperationResource",
             "tenancy.OperatorTenantResource",
             "tenancy.OriginDirectory",
-            "tenancy.QuotaRootStep");
+            "tenancy.QuotaRootStep",
+            "tenancy.TenantCredentials");
 
     @ArchTest
     static final ArchRule importsGoDownOnly = classes().should(importOnlyWhatIsBelow());
@@ -117,14 +125,59 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule onlyNamedClassesSeeEveryTenant =
-            classes().that(are(directlyUsing(SystemDatabase.class))).should(beNamedIn(SYSTEM_ROLE));
+            classes().that(are(usingTheSystemRole())).should(beNamedIn(SYSTEM_ROLE));
 
     @ArchTest
     static void everyNamedClassStillDoes(JavaClasses program) {
         assertThat(SYSTEM_ROLE).allSatisfy(name -> assertThat(program.contain(ROOT + "." + name)
-                        && directlyUsing(SystemDatabase.class).test(program.get(ROOT + "." + name)))
+                        && usingTheSystemRole().test(program.get(ROOT + "." + name)))
                 .as("%s uses the system role", name)
                 .isTrue());
+    }
+
+    /** Its pool is for plans and what belongs to them. */
+    @ArchTest
+    static final ArchRule onlyTheLeaderUsesTheLeadersPool = noClasses()
+            .that()
+            .resideOutsideOfPackages(ROOT + ".dispatch..", ROOT + ".platform..")
+            .should()
+            .dependOnClassesThat(type(LeaderDatabase.class));
+
+    /** Its pool is for the calls of what runs attempts. */
+    @ArchTest
+    static final ArchRule onlyExecutorsUseTheExecutorsPool = noClasses()
+            .that()
+            .resideOutsideOfPackages(ROOT + ".execution..", ROOT + ".platform..")
+            .should()
+            .dependOnClassesThat(type(ExecutorDatabase.class));
+
+    /** Calls to Keycloak and Redis are made outside of transactions; these doors see to it ({@link OpenTransactions}). */
+    @ArchTest
+    static final ArchRule otherSystemsAreCalledThroughDoorsThatAskForOpenTransactions = classes()
+            .that(are(directlyUsing(RedisAPI.class)))
+            .or(are(directlyUsing(HttpClient.class)))
+            .and()
+            .resideOutsideOfPackages(ROOT + ".agent..", ROOT + ".cli..", ROOT + ".embedded..")
+            .should()
+            .haveFullyQualifiedName(ROOT + ".platform.RedisScripts")
+            .orShould()
+            .haveFullyQualifiedName(ROOT + ".access.keycloak.KeycloakHttp");
+
+    @ArchTest
+    static final ArchRule onlyTheDoorToKeycloakUsesItsHttp = noClasses()
+            .that()
+            .resideOutsideOfPackage(ROOT + ".access.keycloak")
+            .should()
+            .dependOnClassesThat()
+            .haveFullyQualifiedName(ROOT + ".access.keycloak.KeycloakHttp");
+
+    @ArchTest
+    static void doorsToOtherSystemsAskForOpenTransactions(JavaClasses program) {
+        for (String door : List.of("platform.RedisScripts", "access.keycloak.KeycloakAdmin")) {
+            assertThat(directlyUsing(OpenTransactions.class).test(program.get(ROOT + "." + door)))
+                    .as("%s asks for open transactions", door)
+                    .isTrue();
+        }
     }
 
     @ArchTest
@@ -252,6 +305,12 @@ class ArchitectureTest {
 
     private static boolean isOurs(JavaClass one) {
         return one.getPackageName().equals(ROOT) || one.getPackageName().startsWith(ROOT + ".");
+    }
+
+    private static DescribedPredicate<JavaClass> usingTheSystemRole() {
+        return directlyUsing(SystemDatabase.class)
+                .or(directlyUsing(LeaderDatabase.class))
+                .or(directlyUsing(ExecutorDatabase.class));
     }
 
     private static DescribedPredicate<JavaClass> directlyUsing(Class<?> door) {

@@ -35,6 +35,14 @@ public interface IdentityConfig {
     @WithDefault("45S")
     Duration adminTimeout();
 
+    /** A connection to Keycloak that takes longer than this to be made has failed. */
+    @WithDefault("5S")
+    Duration connectTimeout();
+
+    /** A fetch of a realm's keys that Keycloak does not answer in this time has failed; the request that needed them gets 503. */
+    @WithDefault("5S")
+    Duration keyFetchTimeout();
+
     /** Access tokens must be made for this audience. */
     @WithDefault("quartermaster")
     String audience();
@@ -48,7 +56,12 @@ public interface IdentityConfig {
     }
 
     default String serverUrlOf(String realm) {
-        return strip(keycloakUrl()) + "/realms/" + realm;
+        return serverUrl() + "/realms/" + realm;
+    }
+
+    /** Keycloak as this service reaches it, without a slash at the end. */
+    default String serverUrl() {
+        return strip(keycloakUrl());
     }
 
     private static String strip(URI uri) {

@@ -1,8 +1,8 @@
 package io.quartermaster.capacity;
 
 import io.quartermaster.access.Needs;
-import io.quartermaster.access.NodeCredential;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.keycloak.NodeCredential;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.WriteParams;

@@ -1,6 +1,6 @@
 package io.quartermaster.capacity;
 
-import io.quartermaster.access.NodeCredentials;
+import io.quartermaster.access.keycloak.NodeCredentials;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.Page;

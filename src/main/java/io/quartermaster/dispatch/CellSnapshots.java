@@ -1,6 +1,6 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.LeaderDatabase;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
@@ -11,10 +11,10 @@ import java.util.Optional;
 @ApplicationScoped
 public class CellSnapshots {
 
-    private final SystemDatabase database;
+    private final LeaderDatabase database;
     private final DispatchConfig config;
 
-    CellSnapshots(SystemDatabase database, DispatchConfig config) {
+    CellSnapshots(LeaderDatabase database, DispatchConfig config) {
         this.database = database;
         this.config = config;
     }

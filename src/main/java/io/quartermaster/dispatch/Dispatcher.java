@@ -7,7 +7,7 @@ import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.quartermaster.engine.Settings;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.LeaderDatabase;
 import io.quartermaster.platform.Wakeups;
 import io.quartermaster.workloads.Counters;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -37,7 +37,7 @@ public class Dispatcher {
 
     private final DispatchConfig config;
     private final Settings settings;
-    private final SystemDatabase database;
+    private final LeaderDatabase database;
     private final ReactiveRedisDataSource redis;
     private final Announcements announcements;
     private final Counters counters;
@@ -60,7 +60,7 @@ public class Dispatcher {
 
     Dispatcher(
             DispatchConfig config,
-            SystemDatabase database,
+            LeaderDatabase database,
             ReactiveRedisDataSource redis,
             Announcements announcements,
             Counters counters,

@@ -2,7 +2,7 @@ package io.quartermaster.dispatch;
 
 import io.quartermaster.dispatch.CapacityFacts.Executors;
 import io.quartermaster.dispatch.CellFacts.Extent;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.LeaderDatabase;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import java.util.List;
@@ -27,10 +27,10 @@ final class Examination {
 
     private static final String WHY = "every plan with it failed";
 
-    private final SystemDatabase database;
+    private final LeaderDatabase database;
     private final DispatchConfig config;
 
-    Examination(SystemDatabase database, DispatchConfig config) {
+    Examination(LeaderDatabase database, DispatchConfig config) {
         this.database = database;
         this.config = config;
     }

@@ -1,6 +1,6 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.LeaderDatabase;
 import io.vertx.mutiny.sqlclient.Row;
 import org.jboss.logging.Logger;
 
@@ -9,10 +9,10 @@ final class SetAside {
 
     private static final Logger LOG = Logger.getLogger(SetAside.class);
 
-    private final SystemDatabase database;
+    private final LeaderDatabase database;
     private final DispatchConfig config;
 
-    SetAside(SystemDatabase database, DispatchConfig config) {
+    SetAside(LeaderDatabase database, DispatchConfig config) {
         this.database = database;
         this.config = config;
     }

@@ -98,6 +98,7 @@ public class RedisScripts {
     }
 
     private Uni<Response> guarded(Uni<Response> call) {
+        OpenTransactions.requireNone("Redis");
         long until = restUntil.get();
         long now = nanos.getAsLong();
         if (until != 0 && (now - until < 0 || !restUntil.compareAndSet(until, later(now)))) {

@@ -10,8 +10,8 @@ import java.time.Duration;
 import java.util.function.Function;
 
 /**
- * The door to PostgreSQL as the system role, which sees every tenant: for the leader, the closing of hours, issuer look-up and
- * operators' lists. An architecture test names the classes that may use it; a request of a tenant never comes through here.
+ * The door to PostgreSQL as the system role, which sees every tenant: for the closing of hours, issuer look-up and operators' lists; the
+ * leader and the executors have doors of their own ({@link LeaderDatabase}, {@link ExecutorDatabase}). An architecture test names the classes that may use it; a request of a tenant never comes through here.
  */
 @ApplicationScoped
 public class SystemDatabase {
@@ -24,15 +24,16 @@ public class SystemDatabase {
 
     /** Runs the work in one transaction, committed when it succeeds. */
     public <T> Uni<T> in(Function<SqlConnection, Uni<T>> work) {
-        return pool.withTransaction(work);
+        return pool.withTransaction(marked(work));
     }
 
     /** Runs the work in one transaction; a dry run does everything and then rolls back. */
     public <T> Uni<T> in(WriteMode mode, Function<SqlConnection, Uni<T>> work) {
         return switch (mode) {
-            case COMMIT -> pool.withTransaction(work);
+            case COMMIT -> pool.withTransaction(marked(work));
             case DRY_RUN ->
-                pool.withConnection(connection -> connection.begin().chain(transaction -> work.apply(connection)
+                pool.withConnection(connection -> connection.begin().chain(transaction -> marked(work)
+                        .apply(connection)
                         .onItemOrFailure()
                         .call(() -> transaction.rollback().onFailure().recoverWithNull())));
         };
@@ -53,7 +54,7 @@ public class SystemDatabase {
                 SystemTransaction open = new SystemTransaction(connection, timeout);
                 open.sendScript("set local statement_timeout = " + timeout.toMillis()
                         + "; set local idle_in_transaction_session_timeout = " + timeout.toMillis());
-                result = work.apply(open);
+                result = OpenTransactions.runDuring(() -> work.apply(open));
                 open.settle();
             } catch (RuntimeException | Error e) {
                 giveUpAfter(timeout, transaction.rollback());
@@ -79,6 +80,10 @@ public class SystemDatabase {
 
     /** Runs single statements, each its own transaction. */
     public <T> Uni<T> on(Function<SqlConnection, Uni<T>> work) {
-        return pool.withConnection(work);
+        return pool.withConnection(marked(work));
+    }
+
+    private static <T> Function<SqlConnection, Uni<T>> marked(Function<SqlConnection, Uni<T>> work) {
+        return connection -> OpenTransactions.during(() -> work.apply(connection));
     }
 }

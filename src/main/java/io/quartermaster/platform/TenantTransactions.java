@@ -36,7 +36,7 @@ public class TenantTransactions {
             return session.createNativeQuery("select set_config('app.tenant', :tenant, true)")
                     .setParameter("tenant", tenant.value())
                     .executeUpdate()
-                    .chain(() -> work.apply(session))
+                    .chain(() -> OpenTransactions.during(() -> work.apply(session)))
                     .call(session::flush);
         }));
     }

@@ -54,7 +54,7 @@ public final class WriteParams {
     }
 
     /** A dry run leaves nothing behind, so it neither stores nor replays an answer. */
-    Optional<String> key() {
+    public Optional<String> key() {
         requireUsableKey();
         return dryRun ? Optional.empty() : Optional.ofNullable(idempotencyKey);
     }

@@ -4,7 +4,9 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +56,42 @@ public class Writes {
                     }
                 })
                 .map(done -> replies.response(params.mode(), done));
+    }
+
+    /**
+     * As {@link #run}, for a write that another system takes part in, which is never called inside a transaction: {@code before} does its
+     * work there first. It must be idempotent: it runs again when the transaction fails and the request is repeated. A repeated key whose
+     * answer is stored gets that answer, and {@code before} does not run.
+     */
+    public <T> Uni<Response> runAfter(
+            Supplier<Uni<T>> before,
+            TenantId tenant,
+            String subject,
+            UriInfo uri,
+            WriteParams params,
+            @Nullable Object request,
+            BiFunction<Mutiny.Session, T, Uni<Reply>> work) {
+        String key = params.key().orElse(null);
+        Uni<Boolean> answered = key == null
+                ? Uni.createFrom().item(false)
+                : transactions.in(tenant, session -> isAnswered(session, tenant, subject, key));
+        return answered.chain(known -> known
+                ? run(tenant, subject, uri, params, request, session -> Uni.createFrom()
+                        .failure(new IllegalStateException("a stored answer has gone")))
+                : before.get()
+                        .chain(outcome ->
+                                run(tenant, subject, uri, params, request, session -> work.apply(session, outcome))));
+    }
+
+    private static Uni<Boolean> isAnswered(Mutiny.Session session, TenantId tenant, String subject, String key) {
+        return session.createNativeQuery(
+                        "select count(*) from idempotency where tenant_id = :tenant and caller = :caller and key = :key",
+                        Long.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("caller", subject)
+                .setParameter("key", key)
+                .getSingleResult()
+                .map(rows -> rows > 0);
     }
 
     /** As the request role, in the session of the write. */

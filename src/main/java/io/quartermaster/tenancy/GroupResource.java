@@ -3,14 +3,15 @@ package io.quartermaster.tenancy;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Callers;
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.KeycloakAdmin;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
 import io.quartermaster.platform.WriteMode;
 import io.quartermaster.platform.WriteParams;
 import io.quartermaster.platform.Writes;
@@ -50,6 +51,7 @@ public class GroupResource {
     private final KeycloakAdmin admin;
     private final Blueprints blueprints;
     private final TenantGroups groups;
+    private final TenantTransactions transactions;
     private final Writes writes;
     private final AuditLog audit;
     private final Callers callers;
@@ -58,12 +60,14 @@ public class GroupResource {
             KeycloakAdmin admin,
             Blueprints blueprints,
             TenantGroups groups,
+            TenantTransactions transactions,
             Writes writes,
             AuditLog audit,
             Callers callers) {
         this.admin = admin;
         this.blueprints = blueprints;
         this.groups = groups;
+        this.transactions = transactions;
         this.writes = writes;
         this.audit = audit;
         this.callers = callers;
@@ -106,28 +110,39 @@ public class GroupResource {
         if (path == null) {
             throw ProblemException.invalid("path", "is missing", GroupPath.ACCEPTED);
         }
-        return writes.run(
+        return writes.runAfter(
+                () -> create(tenant, path, params.mode()),
                 tenant,
                 callers.current().subject(),
                 uri,
                 params,
                 body,
-                session -> create(session, tenant, path, params.mode()));
+                (session, isNew) -> isNew ? made(session, tenant, path) : known(path));
     }
 
-    private Uni<Reply> create(Mutiny.Session session, TenantId tenant, GroupPath path, WriteMode mode) {
+    /** Whether it was not there yet. */
+    private Uni<Boolean> create(TenantId tenant, GroupPath path, WriteMode mode) {
         return groups.all(tenant)
                 .chain(all -> all.contains(path)
-                        ? Uni.createFrom().item(Reply.ok(new Group(path)))
-                        : most(session, tenant)
+                        ? Uni.createFrom().item(false)
+                        : transactions
+                                .in(tenant, session -> most(session, tenant))
                                 .invoke(most -> requireRoom(all, most))
                                 .chain(() -> make(tenant, path, mode))
-                                .chain(() -> audit.record(
-                                        session,
-                                        tenant,
-                                        callers.current(),
-                                        new AuditLog.Change("groups:create", "groups" + path, null, new Group(path))))
-                                .replaceWith(() -> Reply.created(location(tenant, path), new Group(path))));
+                                .replaceWith(true));
+    }
+
+    private static Uni<Reply> known(GroupPath path) {
+        return Uni.createFrom().item(Reply.ok(new Group(path)));
+    }
+
+    private Uni<Reply> made(Mutiny.Session session, TenantId tenant, GroupPath path) {
+        return audit.record(
+                        session,
+                        tenant,
+                        callers.current(),
+                        new AuditLog.Change("groups:create", "groups" + path, null, new Group(path)))
+                .replaceWith(() -> Reply.created(location(tenant, path), new Group(path)));
     }
 
     private static String location(TenantId tenant, GroupPath path) {

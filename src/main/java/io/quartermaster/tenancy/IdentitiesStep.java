@@ -1,12 +1,12 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakClient;
+import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.stream.Stream;
-import org.keycloak.admin.client.Keycloak;
-import org.keycloak.admin.client.resource.RealmResource;
 
 /** The groups the tenant begins with, and a demo plan's users. */
 @ApplicationScoped
@@ -35,8 +35,8 @@ public class IdentitiesStep implements ProvisioningStep {
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
         Blueprint blueprint = blueprints.of(tenant);
-        return admin.call((Keycloak keycloak) -> {
-                    RealmResource realm = keycloak.realm(tenant.id().value());
+        return admin.call((KeycloakClient keycloak) -> {
+                    KeycloakRealm realm = keycloak.realm(tenant.id().value());
                     Stream.concat(blueprint.groups().stream(), tenant.groups().stream())
                             .distinct()
                             .sorted()
@@ -50,7 +50,7 @@ public class IdentitiesStep implements ProvisioningStep {
                 .replaceWithVoid();
     }
 
-    private static void ensure(RealmResource realm, Blueprint.DemoUser user) {
+    private static void ensure(KeycloakRealm realm, Blueprint.DemoUser user) {
         Realms.ensureUser(realm, user.username(), user.password(), user.roles());
         for (GroupPath group : user.groups()) {
             Realms.ensureMembership(realm, user.username(), group);

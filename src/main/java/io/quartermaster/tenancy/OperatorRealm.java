@@ -1,16 +1,16 @@
 package io.quartermaster.tenancy;
 
 import io.quarkus.scheduler.Scheduled;
-import io.quartermaster.access.KeycloakAdmin;
-import io.quartermaster.access.KeycloakFailure;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakClient;
+import io.quartermaster.access.keycloak.KeycloakFailure;
+import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
 import org.jboss.logging.Logger;
-import org.keycloak.admin.client.Keycloak;
-import org.keycloak.admin.client.resource.RealmResource;
 import org.keycloak.representations.idm.ClientRepresentation;
 
 /**
@@ -60,9 +60,9 @@ public class OperatorRealm {
                 });
     }
 
-    private boolean ensure(Keycloak keycloak) {
+    private boolean ensure(KeycloakClient keycloak) {
         boolean isNew = Realms.ensure(keycloak, blueprints.operatorRealm());
-        RealmResource realm = keycloak.realm(Realm.OPERATOR_NAME);
+        KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
             Realms.allowPasswordsFromPrograms(realm, IdentitiesStep.PORTAL_CLIENT);
@@ -72,11 +72,11 @@ public class OperatorRealm {
         return isNew;
     }
 
-    private static void ensureSecret(RealmResource realm, String secret) {
-        ClientRepresentation client = realm.clients().findByClientId(CLI_CLIENT).getFirst();
-        if (!secret.equals(realm.clients().get(client.getId()).getSecret().getValue())) {
+    private static void ensureSecret(KeycloakRealm realm, String secret) {
+        ClientRepresentation client = realm.client(CLI_CLIENT).orElseThrow();
+        if (!secret.equals(realm.secret(client.getId()))) {
             client.setSecret(secret);
-            realm.clients().get(client.getId()).update(client);
+            realm.updateClient(client);
         }
     }
 

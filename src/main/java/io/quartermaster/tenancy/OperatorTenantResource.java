@@ -167,9 +167,8 @@ public class OperatorTenantResource {
             @BeanParam WriteParams params,
             TenantCredentials.@Nullable NewAdmin body) {
         TenantCredentials.NewAdmin wanted = TenantCredentials.checked(body);
-        return database.in(
-                        params.mode(),
-                        connection -> credentials.admin(connection, callers.current(), tenant, wanted, params.mode()))
+        return credentials
+                .admin(callers.current(), tenant, wanted, params.mode())
                 .map(login -> told(params.mode(), login, login.withoutSecret()));
     }
 
@@ -185,9 +184,8 @@ public class OperatorTenantResource {
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = TenantCredentials.ClientSecret.class)))
     public Uni<Response> automationSecret(@PathParam("tenant") TenantId tenant, @BeanParam WriteParams params) {
-        return database.in(
-                        params.mode(),
-                        connection -> credentials.automation(connection, callers.current(), tenant, params.mode()))
+        return credentials
+                .automation(callers.current(), tenant, params.mode())
                 .map(secret -> told(params.mode(), secret, secret.withoutSecret()));
     }
 

@@ -1,9 +1,9 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakClient;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
-import org.keycloak.admin.client.Keycloak;
 
 /** The tenant's realm, with the roles and clients of its template. */
 @ApplicationScoped
@@ -29,14 +29,16 @@ public class RealmStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
-        return admin.call((Keycloak keycloak) -> Realms.ensure(keycloak, blueprints.realmOf(tenant)))
+        return admin.call((KeycloakClient keycloak) -> Realms.ensure(keycloak, blueprints.realmOf(tenant)))
                 .replaceWithVoid();
     }
 
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
-        return admin.call((Keycloak keycloak) ->
-                        Realms.remove(keycloak, tenant.id().value()))
+        return admin.call((KeycloakClient keycloak) -> {
+                    keycloak.realm(tenant.id().value()).remove();
+                    return tenant;
+                })
                 .replaceWithVoid();
     }
 }

@@ -1,12 +1,11 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.Caller;
-import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
-import jakarta.ws.rs.NotFoundException;
 import java.time.Duration;
-import org.keycloak.admin.client.Keycloak;
+import org.keycloak.representations.idm.UserRepresentation;
 
 /** The users and service accounts that realms have, asked of Keycloak each time. */
 @ApplicationScoped
@@ -20,18 +19,9 @@ public class RealmUsers {
 
     /** Whether the caller's realm still has the caller, enabled. Fails when Keycloak takes longer than the patience. */
     public Uni<Boolean> has(Caller caller, Duration patience) {
-        return admin.call(patience, keycloak -> has(keycloak, caller));
-    }
-
-    private static boolean has(Keycloak keycloak, Caller caller) {
-        try {
-            return keycloak.realm(caller.realm().word())
-                    .users()
-                    .get(caller.subject())
-                    .toRepresentation()
-                    .isEnabled();
-        } catch (NotFoundException e) {
-            return false;
-        }
+        return admin.call(patience, keycloak -> keycloak.realm(caller.realm().word())
+                .userById(caller.subject())
+                .filter(UserRepresentation::isEnabled)
+                .isPresent());
     }
 }

@@ -1,18 +1,15 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakClient;
+import io.quartermaster.access.keycloak.KeycloakFailure;
+import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.WriteMode;
-import jakarta.ws.rs.WebApplicationException;
-import jakarta.ws.rs.core.Response;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.keycloak.admin.client.CreatedResponseUtil;
-import org.keycloak.admin.client.Keycloak;
-import org.keycloak.admin.client.resource.GroupResource;
-import org.keycloak.admin.client.resource.RealmResource;
 import org.keycloak.representations.idm.CredentialRepresentation;
 import org.keycloak.representations.idm.GroupRepresentation;
 import org.keycloak.representations.idm.RealmRepresentation;
@@ -22,95 +19,62 @@ import org.keycloak.representations.idm.UserRepresentation;
 /** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
 final class Realms {
 
-    private static final int BAD_REQUEST = 400;
-    private static final int NOT_FOUND = 404;
-    private static final int CONFLICT = 409;
     private static final int GROUPS_PER_CALL = 100;
     private static final String UPDATE_PASSWORD = "UPDATE_PASSWORD";
 
     private Realms() {}
 
     /** Makes the realm, unless it is there; then its settings stay as they are, for they may have been changed since on purpose. */
-    static boolean ensure(Keycloak keycloak, RealmRepresentation wanted) {
-        String name = wanted.getRealm();
-        if (exists(keycloak, name)) {
+    static boolean ensure(KeycloakClient keycloak, RealmRepresentation wanted) {
+        if (keycloak.realm(wanted.getRealm()).exists()) {
             return false;
         }
         try {
-            keycloak.realms().create(wanted);
-        } catch (WebApplicationException e) {
-            require(CONFLICT, e);
+            keycloak.createRealm(wanted);
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+            keycloak.renewRights();
         }
-        KeycloakAdmin.renewRights(keycloak);
         return true;
     }
 
-    /** The client throws one class for all answers; what was not expected goes on. */
-    private static void require(int status, WebApplicationException e) {
-        if (e.getResponse().getStatus() != status) {
+    /** Somebody else made it meanwhile; what else was not expected goes on. */
+    private static void requireConflict(KeycloakFailure e) {
+        if (!e.isConflict()) {
             throw e;
         }
     }
 
-    static boolean exists(Keycloak keycloak, String name) {
-        try {
-            keycloak.realm(name).toRepresentation();
-            return true;
-        } catch (WebApplicationException e) {
-            require(NOT_FOUND, e);
-            return false;
-        }
-    }
-
-    static boolean remove(Keycloak keycloak, String name) {
-        try {
-            keycloak.realm(name).remove();
-            return true;
-        } catch (WebApplicationException e) {
-            require(NOT_FOUND, e);
-            return false;
-        }
-    }
-
     /** Makes the group and those above it. */
-    static String ensureGroup(RealmResource realm, GroupPath path) {
-        Optional<GroupRepresentation> there = group(realm, path);
+    static String ensureGroup(KeycloakRealm realm, GroupPath path) {
+        Optional<GroupRepresentation> there = realm.group(path);
         if (there.isPresent()) {
             return there.get().getId();
         }
         int cut = path.value().lastIndexOf('/');
         GroupRepresentation group = new GroupRepresentation();
         group.setName(path.value().substring(cut + 1));
-        try (Response response = cut == 0
-                ? realm.groups().add(group)
-                : realm.groups()
-                        .group(ensureGroup(realm, new GroupPath(path.value().substring(0, cut))))
-                        .subGroup(group)) {
-            return response.getStatus() == CONFLICT
-                    ? group(realm, path).orElseThrow().getId()
-                    : CreatedResponseUtil.getCreatedId(response);
-        }
-    }
-
-    static Optional<GroupRepresentation> group(RealmResource realm, GroupPath path) {
         try {
-            return Optional.of(realm.getGroupByPath(path.value().substring(1)));
-        } catch (WebApplicationException e) {
-            require(NOT_FOUND, e);
-            return Optional.empty();
+            return cut == 0
+                    ? realm.createGroup(group)
+                    : realm.createSubgroup(
+                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut))), group);
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+            return realm.group(path).orElseThrow().getId();
         }
     }
 
-    static List<GroupPath> missing(RealmResource realm, List<GroupPath> asked) {
-        realm.toRepresentation();
-        return asked.stream().filter(path -> group(realm, path).isEmpty()).toList();
+    static List<GroupPath> missing(KeycloakRealm realm, List<GroupPath> asked) {
+        realm.require();
+        return asked.stream().filter(path -> realm.group(path).isEmpty()).toList();
     }
 
     /** All groups of the realm, at most so many, each before its subgroups. */
-    static List<GroupPath> groups(RealmResource realm, int most) {
+    static List<GroupPath> groups(KeycloakRealm realm, int most) {
         List<GroupPath> paths = new ArrayList<>();
         for (int first = 0; paths.size() < most; first += GROUPS_PER_CALL) {
-            List<GroupRepresentation> page = realm.groups().groups(first, GROUPS_PER_CALL);
+            List<GroupRepresentation> page = realm.groups(first, GROUPS_PER_CALL);
             page.forEach(group -> collect(realm, "", group, most, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
@@ -120,7 +84,7 @@ final class Realms {
     }
 
     private static void collect(
-            RealmResource realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
+            KeycloakRealm realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
         String path = parent + "/" + group.getName();
         // A name of the realm's own making may hold a slash, which no path can tell: such a group is not ours to offer.
         if (paths.size() >= most || group.getName().contains("/") || !GroupPath.isValid(path)) {
@@ -131,9 +95,8 @@ final class Realms {
         if (below != null && below == 0) {
             return;
         }
-        GroupResource resource = realm.groups().group(group.getId());
         for (int first = 0; paths.size() < most; first += GROUPS_PER_CALL) {
-            List<GroupRepresentation> page = resource.getSubGroups(first, GROUPS_PER_CALL, true);
+            List<GroupRepresentation> page = realm.subgroups(group.getId(), first, GROUPS_PER_CALL);
             page.forEach(child -> collect(realm, path, child, most, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
@@ -141,26 +104,21 @@ final class Realms {
         }
     }
 
-    static void ensureUser(RealmResource realm, String username, String password, List<String> roles) {
-        List<UserRepresentation> found = realm.users().searchByUsername(username, true);
-        String id = found.isEmpty()
-                ? create(realm, username, password)
-                : found.getFirst().getId();
-        List<RoleRepresentation> wanted = roles.stream()
-                .map(role -> realm.roles().get(role).toRepresentation())
-                .toList();
+    static void ensureUser(KeycloakRealm realm, String username, String password, List<String> roles) {
+        String id =
+                realm.user(username).map(UserRepresentation::getId).orElseGet(() -> create(realm, username, password));
+        List<RoleRepresentation> wanted = roles.stream().map(realm::role).toList();
         if (!wanted.isEmpty()) {
-            realm.users().get(id).roles().realmLevel().add(wanted);
+            realm.addRoles(id, wanted);
         }
     }
 
-    static void ensureMembership(RealmResource realm, String username, GroupPath group) {
-        String user = realm.users().searchByUsername(username, true).getFirst().getId();
-        realm.users().get(user).joinGroup(ensureGroup(realm, group));
+    static void ensureMembership(KeycloakRealm realm, String username, GroupPath group) {
+        realm.joinGroup(realm.user(username).orElseThrow().getId(), ensureGroup(realm, group));
     }
 
     /** With names and an address, without which Keycloak asks for them at the first login and gives no token before. */
-    private static String create(RealmResource realm, String username, String password) {
+    private static String create(KeycloakRealm realm, String username, String password) {
         UserRepresentation user = new UserRepresentation();
         user.setUsername(username);
         user.setEnabled(true);
@@ -169,10 +127,11 @@ final class Realms {
         user.setEmail(username + "@demo.invalid");
         user.setEmailVerified(true);
         user.setCredentials(List.of(password(password, false)));
-        try (Response response = realm.users().create(user)) {
-            return response.getStatus() == CONFLICT
-                    ? realm.users().searchByUsername(username, true).getFirst().getId()
-                    : CreatedResponseUtil.getCreatedId(response);
+        try {
+            return realm.createUser(user);
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+            return realm.user(username).orElseThrow().getId();
         }
     }
 
@@ -181,26 +140,22 @@ final class Realms {
      * new one. False, and nothing is changed, when the user has a password of their own.
      */
     static boolean firstLogin(
-            RealmResource realm, TenantCredentials.NewAdmin wanted, String role, String password, WriteMode mode) {
-        List<UserRepresentation> found = realm.users().searchByUsername(wanted.username(), true);
-        if (!found.isEmpty() && !found.getFirst().getRequiredActions().contains(UPDATE_PASSWORD)) {
+            KeycloakRealm realm, TenantCredentials.NewAdmin wanted, String role, String password, WriteMode mode) {
+        Optional<UserRepresentation> found = realm.user(String.valueOf(wanted.username()));
+        if (found.isPresent() && !found.get().getRequiredActions().contains(UPDATE_PASSWORD)) {
             return false;
         }
         if (mode == WriteMode.DRY_RUN) {
             return true;
         }
-        String id = found.isEmpty() ? create(realm, wanted) : found.getFirst().getId();
-        // The role first: who broke off in the middle and asks again gets a whole admin.
-        realm.users()
-                .get(id)
-                .roles()
-                .realmLevel()
-                .add(List.of(realm.roles().get(role).toRepresentation()));
-        realm.users().get(id).resetPassword(password(password, true));
+        String id = found.map(UserRepresentation::getId).orElseGet(() -> create(realm, wanted));
+        // The role first: a request that broke off in the middle and is sent again makes a whole admin.
+        realm.addRoles(id, List.of(realm.role(role)));
+        realm.resetPassword(id, password(password, true));
         return true;
     }
 
-    private static String create(RealmResource realm, TenantCredentials.NewAdmin wanted) {
+    private static String create(KeycloakRealm realm, TenantCredentials.NewAdmin wanted) {
         UserRepresentation user = new UserRepresentation();
         user.setUsername(wanted.username());
         user.setEmail(wanted.email());
@@ -208,31 +163,26 @@ final class Realms {
         user.setLastName(wanted.lastName());
         user.setEnabled(true);
         user.setRequiredActions(List.of(UPDATE_PASSWORD));
-        try (Response response = realm.users().create(user)) {
-            if (response.getStatus() == CONFLICT) {
+        try {
+            return realm.createUser(user);
+        } catch (KeycloakFailure e) {
+            if (e.isConflict()) {
                 throw ProblemException.conflict("user-exists", "the realm has a user with that name or address");
             }
-            if (response.getStatus() == BAD_REQUEST) {
+            if (e.isBadRequest()) {
                 throw ProblemException.refused(
                         "not-accepted-by-realm",
                         "body",
-                        "Keycloak does not accept it: " + response.readEntity(String.class),
+                        "Keycloak does not accept it: " + e.body(),
                         "what the realm's user profile allows");
             }
-            return CreatedResponseUtil.getCreatedId(response);
+            throw e;
         }
     }
 
     /** A new secret of a client, replacing the old one; empty when there is no such client. */
-    static Optional<String> newSecret(RealmResource realm, String clientId, WriteMode mode) {
-        return realm.clients().findByClientId(clientId).stream()
-                .findFirst()
-                .map(client -> mode == WriteMode.DRY_RUN
-                        ? ""
-                        : realm.clients()
-                                .get(client.getId())
-                                .generateNewSecret()
-                                .getValue());
+    static Optional<String> newSecret(KeycloakRealm realm, String clientId, WriteMode mode) {
+        return realm.client(clientId).map(client -> mode == WriteMode.DRY_RUN ? "" : realm.newSecret(client.getId()));
     }
 
     private static CredentialRepresentation password(String value, boolean temporary) {
@@ -243,12 +193,12 @@ final class Realms {
         return credential;
     }
 
-    static void allowPasswordsFromPrograms(RealmResource realm, String clientId) {
-        realm.clients().findByClientId(clientId).forEach(client -> {
-            if (!Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled())) {
-                client.setDirectAccessGrantsEnabled(true);
-                realm.clients().get(client.getId()).update(client);
-            }
-        });
+    static void allowPasswordsFromPrograms(KeycloakRealm realm, String clientId) {
+        realm.client(clientId)
+                .filter(client -> !Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled()))
+                .ifPresent(client -> {
+                    client.setDirectAccessGrantsEnabled(true);
+                    realm.updateClient(client);
+                });
     }
 }

@@ -3,20 +3,21 @@ package io.quartermaster.tenancy;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.IdentityConfig;
-import io.quartermaster.access.KeycloakAdmin;
 import io.quartermaster.access.Role;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.Words;
 import io.quartermaster.platform.WriteMode;
 import io.smallrye.mutiny.Uni;
-import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -89,13 +90,20 @@ class TenantCredentials {
 
     record Admin(String username, String email) {}
 
+    private final SystemDatabase database;
     private final TenantStore tenants;
     private final KeycloakAdmin admin;
     private final IdentityConfig identity;
     private final AuditLog audit;
     private final SecureRandom random = new SecureRandom();
 
-    TenantCredentials(TenantStore tenants, KeycloakAdmin admin, IdentityConfig identity, AuditLog audit) {
+    TenantCredentials(
+            SystemDatabase database,
+            TenantStore tenants,
+            KeycloakAdmin admin,
+            IdentityConfig identity,
+            AuditLog audit) {
+        this.database = database;
         this.tenants = tenants;
         this.admin = admin;
         this.identity = identity;
@@ -137,61 +145,75 @@ class TenantCredentials {
         return name == null || !name.isBlank() && name.length() <= MAX_LENGTH && PrintableText.isPrintable(name);
     }
 
-    /** Fails (409) when somebody has that name who has logged in before: nobody's own password is replaced here. */
-    Uni<FirstLogin> admin(SqlConnection connection, Caller caller, TenantId tenant, NewAdmin wanted, WriteMode mode) {
+    /**
+     * Fails (409) when somebody has that name who has logged in before: nobody's own password is replaced here. The audit entry is
+     * committed before Keycloak is told, so that no password is set of which there is none.
+     */
+    Uni<FirstLogin> admin(Caller caller, TenantId tenant, NewAdmin wanted, WriteMode mode) {
         String username = String.valueOf(wanted.username());
         String password = newPassword();
-        return usable(connection, tenant)
-                .chain(() -> record(
-                        connection,
-                        tenant,
-                        caller,
-                        "users/" + username,
-                        new Admin(username, String.valueOf(wanted.email()))))
-                .chain(() -> admin.call(keycloak -> Realms.firstLogin(
-                        keycloak.realm(tenant.value()), wanted, Role.TENANT_ADMIN.word(), password, mode)))
-                .invoke(done -> {
-                    if (!done) {
-                        throw ProblemException.conflict(
-                                "user-exists", "there is a user " + username + " who has a password of their own");
-                    }
-                })
-                .map(done ->
+        Admin made = new Admin(username, String.valueOf(wanted.email()));
+        return requireUsable(tenant)
+                .chain(() -> firstLogin(tenant, wanted, password, WriteMode.DRY_RUN))
+                .chain(() -> record(caller, tenant, "users/" + username, made, mode))
+                .chain(() -> firstLogin(tenant, wanted, password, mode))
+                .replaceWith(() ->
                         new FirstLogin(username, password, URI.create(identity.issuerOf(tenant.value()) + "/account")));
     }
 
-    /** The old secret gets no tokens from then on; those that are out run out within minutes. */
-    Uni<ClientSecret> automation(SqlConnection connection, Caller caller, TenantId tenant, WriteMode mode) {
-        return usable(connection, tenant)
-                .chain(() -> record(connection, tenant, caller, "clients/" + AUTOMATION_CLIENT, null))
-                .chain(() -> admin.call(
-                        keycloak -> Realms.newSecret(keycloak.realm(tenant.value()), AUTOMATION_CLIENT, mode)))
-                .map(secret -> new ClientSecret(
-                        AUTOMATION_CLIENT,
-                        secret.orElseThrow(() -> ProblemException.conflict(
-                                "no-such-client", "the tenant's realm has no client " + AUTOMATION_CLIENT)),
-                        URI.create(identity.issuerOf(tenant.value()) + "/protocol/openid-connect/token")));
-    }
-
-    private Uni<Void> usable(SqlConnection connection, TenantId tenant) {
-        return tenants.lock(connection, tenant)
-                .map(found -> found.orElseThrow(ProblemException::notFound))
-                .invoke(known -> {
-                    switch (known.state()) {
-                        case ACTIVE, SUSPENDED -> {}
-                        case PROVISIONING, FAILED, OFFBOARDING, DELETED ->
-                            throw ProblemException.conflict(
-                                    "wrong-state",
-                                    "the tenant is " + Words.of(known.state()) + "; it must be active or suspended");
+    private Uni<Void> firstLogin(TenantId tenant, NewAdmin wanted, String password, WriteMode mode) {
+        return admin.call(keycloak -> Realms.firstLogin(
+                        keycloak.realm(tenant.value()), wanted, Role.TENANT_ADMIN.word(), password, mode))
+                .invoke(done -> {
+                    if (!done) {
+                        throw ProblemException.conflict(
+                                "user-exists",
+                                "there is a user " + wanted.username() + " who has a password of their own");
                     }
                 })
                 .replaceWithVoid();
     }
 
-    private Uni<Void> record(
-            SqlConnection connection, TenantId tenant, Caller caller, String resource, @Nullable Object after) {
-        return audit.record(
-                connection, tenant, caller, new AuditLog.Change("tenants:credential", resource, null, after));
+    /** The old secret gets no tokens from then on; those that are out run out within minutes. Audited as {@link #admin} is. */
+    Uni<ClientSecret> automation(Caller caller, TenantId tenant, WriteMode mode) {
+        return requireUsable(tenant)
+                .chain(() -> newSecret(tenant, WriteMode.DRY_RUN))
+                .chain(() -> record(caller, tenant, "clients/" + AUTOMATION_CLIENT, null, mode))
+                .chain(() -> newSecret(tenant, mode))
+                .map(secret -> new ClientSecret(
+                        AUTOMATION_CLIENT,
+                        secret,
+                        URI.create(identity.issuerOf(tenant.value()) + "/protocol/openid-connect/token")));
+    }
+
+    private Uni<String> newSecret(TenantId tenant, WriteMode mode) {
+        return admin.call(keycloak -> Realms.newSecret(keycloak.realm(tenant.value()), AUTOMATION_CLIENT, mode))
+                .map(secret -> secret.orElseThrow(() -> ProblemException.conflict(
+                        "no-such-client", "the tenant's realm has no client " + AUTOMATION_CLIENT)));
+    }
+
+    /** Looked at before the realm is asked, so that nothing is asked of a realm that is not there. */
+    private Uni<Void> requireUsable(TenantId tenant) {
+        return database.on(connection -> tenants.find(connection, tenant))
+                .invoke(TenantCredentials::requireUsable)
+                .replaceWithVoid();
+    }
+
+    private static void requireUsable(Optional<Tenant> found) {
+        TenantState state = found.orElseThrow(ProblemException::notFound).state();
+        switch (state) {
+            case ACTIVE, SUSPENDED -> {}
+            case PROVISIONING, FAILED, OFFBOARDING, DELETED ->
+                throw ProblemException.conflict(
+                        "wrong-state", "the tenant is " + Words.of(state) + "; it must be active or suspended");
+        }
+    }
+
+    private Uni<Void> record(Caller caller, TenantId tenant, String resource, @Nullable Object after, WriteMode mode) {
+        return database.in(mode, connection -> tenants.lock(connection, tenant)
+                .invoke(TenantCredentials::requireUsable)
+                .chain(() -> audit.record(
+                        connection, tenant, caller, new AuditLog.Change("tenants:credential", resource, null, after))));
     }
 
     private String newPassword() {

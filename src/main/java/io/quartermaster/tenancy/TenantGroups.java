@@ -1,7 +1,7 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;

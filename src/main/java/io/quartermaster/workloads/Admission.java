@@ -90,12 +90,15 @@ class Admission {
         this.hold = hold;
     }
 
-    /** Ends with a {@link ProblemException} that says which check failed, with its numbers. */
-    Uni<Void> admit(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
-        return decide(tenant, asks).chain(verdict -> switch (verdict) {
-            case Verdict.Admitted admitted -> Uni.createFrom().voidItem();
-            case Verdict.Refused refused -> Uni.createFrom().failure(refused.problem());
-            case Verdict.Unknown unknown -> countInDatabase(session, tenant, asks);
+    /**
+     * Whether Redis admitted it and holds room for it; if not, it cannot say, and {@link #countInDatabase} decides in the transaction. Ends
+     * with a {@link ProblemException} that says which check failed, with its numbers.
+     */
+    Uni<Boolean> hold(TenantId tenant, List<Ask> asks) {
+        return decide(tenant, asks).map(verdict -> switch (verdict) {
+            case Verdict.Admitted admitted -> true;
+            case Verdict.Refused refused -> throw refused.problem();
+            case Verdict.Unknown unknown -> false;
         });
     }
 

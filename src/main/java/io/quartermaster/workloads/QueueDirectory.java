@@ -8,6 +8,7 @@ import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.governance.GpuRange;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.TenantTransactions;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.ArrayList;
@@ -47,6 +48,7 @@ class QueueDirectory {
                and q.name in (select json_array_elements_text(cast(cast(:names as text) as json)))
             """;
 
+    private final TenantTransactions transactions;
     private final ObjectMapper json;
     private final long keptNanos;
     private final Map<Key, Remembered> remembered = new ConcurrentHashMap<>();
@@ -55,7 +57,8 @@ class QueueDirectory {
 
     private record Remembered(QueueTerms terms, long sinceNanos) {}
 
-    QueueDirectory(ObjectMapper json, WorkloadsConfig config) {
+    QueueDirectory(TenantTransactions transactions, ObjectMapper json, WorkloadsConfig config) {
+        this.transactions = transactions;
         this.json = json;
         this.keptNanos = config.queueCache().toNanos();
     }
@@ -63,12 +66,12 @@ class QueueDirectory {
     /**
      * The queues of some names; a name that no open queue has is absent.
      *
-     * @param remembered whether any of it is older than this transaction
+     * @param remembered whether any of it was read before this was asked
      */
     record Found(Map<String, QueueTerms> terms, boolean remembered) {}
 
     /** Of what is remembered, and read is only the rest. */
-    Uni<Found> find(Mutiny.Session session, TenantId tenant, Collection<String> names) {
+    Uni<Found> find(TenantId tenant, Collection<String> names) {
         Map<String, QueueTerms> found = new HashMap<>();
         Set<String> missing = new TreeSet<>();
         long now = System.nanoTime();
@@ -84,10 +87,15 @@ class QueueDirectory {
             return Uni.createFrom().item(new Found(found, true));
         }
         boolean remembered = !found.isEmpty();
-        return read(session, tenant, missing).map(read -> {
+        return read(tenant, missing).map(read -> {
             found.putAll(read);
             return new Found(found, remembered);
         });
+    }
+
+    /** As they are now, in a transaction of its own. */
+    Uni<Map<String, QueueTerms>> read(TenantId tenant, Set<String> names) {
+        return transactions.in(tenant, session -> read(session, tenant, names));
     }
 
     /** As they are in this transaction. */

@@ -27,13 +27,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes in what members submit. A submission is one call to Redis and one transaction with one statement: the rows, and the inbox rows
- * that name them. A batch comes in whole or not at all.
+ * Takes in what members submit. A submission is one call to Redis and then one transaction with one statement: the rows, and the inbox
+ * rows that name them. A batch comes in whole or not at all.
  *
  * <p>The workload's own row says who submitted what and when, and is never removed, so a submission writes no audit entry.
  */
@@ -153,13 +154,7 @@ class Submissions {
     private Uni<Response> attempt(
             Request request, @Nullable Object body, Function<List<WorkloadApi.Submitted>, Reply> answer) {
         return Uni.createFrom()
-                .deferred(() -> writes.run(
-                        request.tenant(),
-                        request.caller().subject(),
-                        request.uri(),
-                        request.params(),
-                        body,
-                        session -> submit(session, request).map(answer)))
+                .deferred(() -> enter(request).chain(entry -> write(request, entry, body, answer)))
                 .onFailure(Outdated.class)
                 .invoke(() -> queues.forget(request.tenant(), request.queueNames()))
                 .onFailure(Outdated.class)
@@ -170,20 +165,32 @@ class Submissions {
                         "queue-changed", "a queue was changed while this was submitted; nothing came in"));
     }
 
-    private Uni<List<WorkloadApi.Submitted>> submit(Mutiny.Session session, Request request) {
+    /** What was found before the transaction. */
+    private sealed interface Entry {
+
+        /** Redis may hold room for it, or PostgreSQL is yet to count. */
+        record Open(List<UUID> ids, Map<String, QueueTerms> terms, List<Admission.Ask> asks, boolean held)
+                implements Entry {}
+
+        record Refused(ProblemException problem) implements Entry {}
+    }
+
+    /** Everything that comes before the transaction, Redis above all: it must not be waited for with a connection in hand. */
+    private Uni<Entry> enter(Request request) {
         List<UUID> ids = request.items().stream().map(item -> Ids.next()).toList();
-        return allowed(session, request).chain(terms -> {
-            List<Admission.Ask> asks = asks(request, terms, ids);
-            return admit(session, request, asks).chain(() -> insert(session, request, terms, ids)
-                    .onFailure()
-                    .call(() -> admission.release(request.tenant(), asks)));
-        });
+        return allowed(request)
+                .chain(terms -> {
+                    List<Admission.Ask> asks = asks(request, terms, ids);
+                    return admit(request, asks).<Entry>map(held -> new Entry.Open(ids, terms, asks, held));
+                })
+                .onFailure(ProblemException.class)
+                .recoverWithItem(e -> new Entry.Refused((ProblemException) e));
     }
 
     /** The queues asked for, which all take what is submitted. What is remembered refuses nothing: then they are read again. */
-    private Uni<Map<String, QueueTerms>> allowed(Mutiny.Session session, Request request) {
+    private Uni<Map<String, QueueTerms>> allowed(Request request) {
         Set<String> names = request.queueNames();
-        return queues.find(session, request.tenant(), names).chain(found -> {
+        return queues.find(request.tenant(), names).chain(found -> {
             Optional<ProblemException> refusal = refusal(request, found.terms());
             if (refusal.isEmpty()) {
                 return Uni.createFrom().item(found.terms());
@@ -191,7 +198,7 @@ class Submissions {
             if (!found.remembered()) {
                 return Uni.createFrom().failure(refusal.get());
             }
-            return queues.read(session, request.tenant(), names).invoke(terms -> {
+            return queues.read(request.tenant(), names).invoke(terms -> {
                 Optional<ProblemException> still = refusal(request, terms);
                 if (still.isPresent()) {
                     throw still.get();
@@ -200,10 +207,49 @@ class Submissions {
         });
     }
 
-    private Uni<Void> admit(Mutiny.Session session, Request request, List<Admission.Ask> asks) {
+    private Uni<Boolean> admit(Request request, List<Admission.Ask> asks) {
         return request.params().mode() == WriteMode.COMMIT
-                ? admission.admit(session, request.tenant(), asks)
-                : admission.countInDatabase(session, request.tenant(), asks);
+                ? admission.hold(request.tenant(), asks)
+                : Uni.createFrom().item(false);
+    }
+
+    /** A refused one is looked up all the same where it has a key: it may repeat a request that was accepted. */
+    private Uni<Response> write(
+            Request request, Entry entry, @Nullable Object body, Function<List<WorkloadApi.Submitted>, Reply> answer) {
+        return switch (entry) {
+            case Entry.Refused refused ->
+                request.params().key().isPresent()
+                        ? transaction(request, body, session -> Uni.createFrom().failure(refused.problem()))
+                        : Uni.createFrom().failure(refused.problem());
+            case Entry.Open open -> {
+                AtomicBoolean inserted = new AtomicBoolean();
+                yield transaction(request, body, session -> count(session, request, open)
+                                .chain(() -> insert(session, request, open.terms(), open.ids()))
+                                .invoke(() -> inserted.set(true))
+                                .map(answer))
+                        .onFailure()
+                        .call(() -> release(request, open))
+                        .call(() -> inserted.get() ? Uni.createFrom().voidItem() : release(request, open));
+            }
+        };
+    }
+
+    private Uni<Response> transaction(
+            Request request, @Nullable Object body, Function<Mutiny.Session, Uni<Reply>> work) {
+        return writes.run(request.tenant(), request.caller().subject(), request.uri(), request.params(), body, work);
+    }
+
+    private Uni<Void> count(Mutiny.Session session, Request request, Entry.Open open) {
+        return open.held()
+                ? Uni.createFrom().voidItem()
+                : admission.countInDatabase(session, request.tenant(), open.asks());
+    }
+
+    /** It did not come in: it was refused, or its key had been used for the same request before. */
+    private Uni<Void> release(Request request, Entry.Open open) {
+        return open.held()
+                ? admission.release(request.tenant(), open.asks())
+                : Uni.createFrom().voidItem();
     }
 
     private static Optional<ProblemException> refusal(Request request, Map<String, QueueTerms> terms) {

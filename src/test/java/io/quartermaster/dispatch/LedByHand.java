@@ -1,6 +1,6 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.LeaderDatabase;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.UUID;
@@ -17,7 +17,7 @@ abstract class LedByHand {
     static final Duration OVER = Duration.ofSeconds(-1);
 
     @Inject
-    SystemDatabase database;
+    LeaderDatabase database;
 
     HandLedCell cell;
 

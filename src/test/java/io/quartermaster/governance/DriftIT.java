@@ -14,7 +14,8 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
-import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.ValidatableResponse;
 import jakarta.inject.Inject;
@@ -121,8 +122,9 @@ class DriftIT {
 
     private void removeGroup(String name) {
         keycloak.call(client -> {
-                    var groups = client.realm(A).groups();
-                    groups.group(client.realm(A).getGroupByPath(name).getId()).remove();
+                    var realm = client.realm(A);
+                    realm.removeGroup(
+                            realm.group(new GroupPath("/" + name)).orElseThrow().getId());
                     return name;
                 })
                 .await()

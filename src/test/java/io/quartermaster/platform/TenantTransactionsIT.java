@@ -1,6 +1,7 @@
 package io.quartermaster.platform;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hamcrest.Matchers.equalTo;
 
 import io.quarkus.test.junit.QuarkusTest;
@@ -9,6 +10,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,12 @@ class TenantTransactionsIT {
 
     @Inject
     TenantTransactions transactions;
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    RedisScripts redis;
 
     private final AtomicReference<String> begun = new AtomicReference<>("");
     private final AtomicReference<String> seen = new AtomicReference<>("");
@@ -66,5 +74,27 @@ class TenantTransactionsIT {
                             .getSingleResult()));
             assertThat(tenant).isEqualTo(TENANT.value());
         }
+    }
+
+    @Test
+    void noOtherSystemIsCalledWhileAConnectionIsHeld() throws Throwable {
+        refused(() -> transactions.in(TENANT, session -> redis.hgetall("transactions-a")));
+        refused(() -> database.in(connection -> redis.hgetall("transactions-a")));
+        refused(() -> database.in(WriteMode.DRY_RUN, connection -> redis.hgetall("transactions-a")));
+        refused(() -> database.on(
+                connection -> connection.query("select 1").execute().chain(() -> redis.hgetall("transactions-a"))));
+        assertThatThrownBy(() -> database.run(
+                        PATIENCE,
+                        open -> redis.hgetall("transactions-a").await().atMost(PATIENCE)))
+                .hasMessageContaining("Redis is called while");
+
+        VertxContextSupport.subscribeAndAwait(() -> transactions
+                .in(TENANT, session -> Uni.createFrom().voidItem())
+                .chain(() -> redis.hgetall("transactions-a")));
+    }
+
+    private static void refused(Supplier<Uni<?>> work) {
+        assertThatThrownBy(() -> VertxContextSupport.subscribeAndAwait(() -> work.get()))
+                .hasMessageContaining("Redis is called while");
     }
 }

@@ -10,9 +10,9 @@ import static org.hamcrest.Matchers.greaterThanOrEqualTo;
 import io.quarkus.arc.All;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
-import io.quartermaster.access.KeycloakAdmin;
-import io.quartermaster.access.NodeCredential;
-import io.quartermaster.access.NodeCredentials;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.NodeCredential;
+import io.quartermaster.access.keycloak.NodeCredentials;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Tuple;
@@ -119,7 +119,7 @@ class ProvisioningIT {
     }
 
     private boolean exists(String realm) {
-        return keycloak.call(client -> Realms.exists(client, realm)).await().atMost(PATIENCE);
+        return keycloak.call(client -> client.realm(realm).exists()).await().atMost(PATIENCE);
     }
 
     private static String create(String id) {

@@ -166,8 +166,12 @@ class SubmissionsIT extends TwoTenantsWork {
                     queue);
             CompletableFuture<Response> waits = CompletableFuture.supplyAsync(
                     () -> request(member()).body(training(queue, "too late")).post(WORKLOADS));
-            Awaitility.await().atMost(PATIENCE).until(() -> !rows.run("select 1 from pg_locks where not granted")
-                    .isEmpty());
+            Awaitility.await().atMost(PATIENCE).until(() -> {
+                if (waits.isDone()) {
+                    throw new AssertionError("it did not wait: " + waits.join().asString());
+                }
+                return !rows.run("select 1 from pg_locks where not granted").isEmpty();
+            });
             return waits;
         });
         assertThat(late)
@@ -291,8 +295,10 @@ class SubmissionsIT extends TwoTenantsWork {
     void aFullQueueRefusesWithItsNumbersWithAndWithoutRedis() {
         endAll();
         List<String> ids = new ArrayList<>();
+        String key = "full-" + UUID.randomUUID();
         for (int i = 0; i < 2; i++) {
             ids.add(request(member())
+                    .header("Idempotency-Key", key + i)
                     .body(training(small, "s" + i))
                     .post(WORKLOADS)
                     .then()
@@ -301,9 +307,22 @@ class SubmissionsIT extends TwoTenantsWork {
                     .path("id"));
         }
         refusedAsFull();
+        repeated(key + 1, "s1", ids.get(1));
         redis.flushall(List.of()).await().atMost(PATIENCE);
         refusedAsFull();
+        repeated(key + 1, "s1", ids.get(1));
         ids.forEach(TwoTenantsWork::cancel);
+    }
+
+    /** What came in once is answered as before, though nothing more would come in. */
+    private static void repeated(String key, String name, String id) {
+        request(member())
+                .header("Idempotency-Key", key)
+                .body(training(small, name))
+                .post(WORKLOADS)
+                .then()
+                .statusCode(201)
+                .body("id", equalTo(id));
     }
 
     private static void refusedAsFull() {

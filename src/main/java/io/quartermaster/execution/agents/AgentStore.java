@@ -6,8 +6,8 @@ import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.ExecutorDatabase;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -86,9 +86,9 @@ class AgentStore {
             select tenant_id, 'report', workload_id::text from said where old_state is distinct from state
             """;
 
-    private final SystemDatabase database;
+    private final ExecutorDatabase database;
 
-    AgentStore(SystemDatabase database) {
+    AgentStore(ExecutorDatabase database) {
         this.database = database;
     }
 

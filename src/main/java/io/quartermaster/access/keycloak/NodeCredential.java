@@ -1,4 +1,4 @@
-package io.quartermaster.access;
+package io.quartermaster.access.keycloak;
 
 import java.net.URI;
 

@@ -1,4 +1,4 @@
-package io.quartermaster.access;
+package io.quartermaster.access.keycloak;
 
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.ProblemMappers;

@@ -1,14 +1,13 @@
-package io.quartermaster.access;
+package io.quartermaster.access.keycloak;
 
+import io.quartermaster.access.IdentityConfig;
+import io.quartermaster.access.Realm;
+import io.quartermaster.access.Role;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.net.URI;
 import java.util.List;
 import java.util.Map;
-import org.keycloak.admin.client.CreatedResponseUtil;
-import org.keycloak.admin.client.Keycloak;
-import org.keycloak.admin.client.resource.ClientResource;
-import org.keycloak.admin.client.resource.RealmResource;
 import org.keycloak.representations.idm.ClientRepresentation;
 import org.keycloak.representations.idm.ProtocolMapperRepresentation;
 
@@ -29,36 +28,27 @@ public class NodeCredentials {
 
     public Uni<NodeCredential> issue(String node) {
         return admin.call(keycloak -> {
-            RealmResource realm = keycloak.realm(Realm.OPERATOR_NAME);
-            ClientResource client = realm.clients().get(ensure(realm, node));
-            String account = client.getServiceAccountUser().getId();
-            realm.users()
-                    .get(account)
-                    .roles()
-                    .realmLevel()
-                    .add(List.of(realm.roles().get(Role.AGENT.word()).toRepresentation()));
-            String secret = client.generateNewSecret().getValue();
-            return new NodeCredential(node, clientId(node), secret, tokenUrl());
+            KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
+            String client = ensure(realm, node);
+            realm.addRoles(realm.serviceAccount(client).getId(), List.of(realm.role(Role.AGENT.word())));
+            return new NodeCredential(node, clientId(node), realm.newSecret(client), tokenUrl());
         });
     }
 
     /** The agent of this node gets no further tokens. Succeeds when there was no credential. */
     public Uni<Void> revoke(String node) {
-        return admin.call((Keycloak keycloak) -> {
-                    RealmResource realm = keycloak.realm(Realm.OPERATOR_NAME);
-                    realm.clients().findByClientId(clientId(node)).forEach(client -> realm.clients()
-                            .get(client.getId())
-                            .remove());
+        return admin.call((KeycloakClient keycloak) -> {
+                    KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
+                    realm.client(clientId(node)).ifPresent(client -> realm.removeClient(client.getId()));
                     return node;
                 })
                 .replaceWithVoid();
     }
 
-    private String ensure(RealmResource realm, String node) {
-        List<ClientRepresentation> found = realm.clients().findByClientId(clientId(node));
-        return found.isEmpty()
-                ? CreatedResponseUtil.getCreatedId(realm.clients().create(client(node)))
-                : found.getFirst().getId();
+    private String ensure(KeycloakRealm realm, String node) {
+        return realm.client(clientId(node))
+                .map(ClientRepresentation::getId)
+                .orElseGet(() -> realm.createClient(client(node)));
     }
 
     private ClientRepresentation client(String node) {

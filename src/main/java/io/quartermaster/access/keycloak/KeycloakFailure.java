@@ -1,0 +1,61 @@
+package io.quartermaster.access.keycloak;
+
+import io.quartermaster.platform.OutsideFailure;
+
+/** Keycloak was not reached, or did not do what it was asked. */
+public final class KeycloakFailure extends RuntimeException implements OutsideFailure {
+
+    private static final long serialVersionUID = 1L;
+    private static final int MAX_BODY = 500;
+    private static final int BAD_REQUEST = 400;
+    private static final int NOT_FOUND = 404;
+    private static final int CONFLICT = 409;
+    private static final int FIRST_SERVER_ERROR = 500;
+
+    private final int status;
+    private final String body;
+
+    private KeycloakFailure(String message, int status, String body) {
+        super(message);
+        this.status = status;
+        this.body = body;
+    }
+
+    /** No answer, or none in time. */
+    static KeycloakFailure away(String message) {
+        return new KeycloakFailure(message, FIRST_SERVER_ERROR, "");
+    }
+
+    static KeycloakFailure refused(String message) {
+        return new KeycloakFailure(message, BAD_REQUEST, "");
+    }
+
+    static KeycloakFailure answered(int status, String body) {
+        String text = body.substring(0, Math.min(body.length(), MAX_BODY));
+        return new KeycloakFailure("Keycloak answered " + status + (text.isBlank() ? "" : ": " + text), status, text);
+    }
+
+    @Override
+    public boolean isAway() {
+        return status >= FIRST_SERVER_ERROR;
+    }
+
+    public boolean isNotFound() {
+        return status == NOT_FOUND;
+    }
+
+    /** What was to be made is there already. */
+    public boolean isConflict() {
+        return status == CONFLICT;
+    }
+
+    /** Keycloak does not accept what it was sent. */
+    public boolean isBadRequest() {
+        return status == BAD_REQUEST;
+    }
+
+    /** What Keycloak said, cut. */
+    public String body() {
+        return body;
+    }
+}

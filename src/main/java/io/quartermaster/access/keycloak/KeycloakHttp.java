@@ -1,0 +1,251 @@
+package io.quartermaster.access.keycloak;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.IdentityConfig;
+import java.io.IOException;
+import java.net.URI;
+import java.net.URLEncoder;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections to Keycloak's administration, with the administrator's token. It has an HTTP engine of its own (the JDK's), so that no
+ * event loop of the service ever waits for Keycloak. Every request ends at its {@link Deadline}, or when its thread is interrupted.
+ */
+final class KeycloakHttp implements AutoCloseable {
+
+    private static final int UNAUTHORIZED = 401;
+    private static final int FIRST_ERROR = 400;
+    private static final String TOKEN_PATH = "/realms/master/protocol/openid-connect/token";
+    /** A token is not used in the last part of its life, which it may spend on the way. */
+    private static final Duration SPARE_LIFE = Duration.ofSeconds(5);
+
+    /** Null fields are left out: Keycloak takes an absent field for unchanged. Its newer servers send fields unknown here. */
+    static final ObjectMapper JSON = new ObjectMapper()
+            .setSerializationInclusion(JsonInclude.Include.NON_NULL)
+            .configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
+
+    private final HttpClient http;
+    private final String server;
+    private final Map<String, String> grant;
+    /** Guards the renewal of {@link #token}, so that calls side by side log in once; waited for no longer than a call may take. */
+    private final ReentrantLock renewal = new ReentrantLock();
+
+    private volatile @Nullable Token token;
+
+    private record Token(String value, @Nullable String refresh, long renewAtNanos) {
+
+        boolean isFresh() {
+            return System.nanoTime() - renewAtNanos < 0;
+        }
+    }
+
+    /** What Keycloak answered, with a status below 400. */
+    record Answer(int status, Optional<String> location, byte[] body) {}
+
+    KeycloakHttp(IdentityConfig config) {
+        this.http = HttpClient.newBuilder()
+                .version(HttpClient.Version.HTTP_1_1)
+                .connectTimeout(config.connectTimeout())
+                .build();
+        this.server = config.serverUrl();
+        this.grant = grant(config);
+    }
+
+    private static Map<String, String> grant(IdentityConfig config) {
+        Map<String, String> form = new LinkedHashMap<>();
+        form.put("client_id", config.adminClientId());
+        Optional<String> secret = config.adminClientSecret();
+        if (secret.isPresent()) {
+            form.put("grant_type", "client_credentials");
+            form.put("client_secret", secret.get());
+        } else {
+            form.put("grant_type", "password");
+            form.put("username", config.adminUsername());
+            form.put("password", config.adminPassword().orElse(""));
+        }
+        return form;
+    }
+
+    /**
+     * @param path below the server's address, with its query
+     * @throws KeycloakFailure when Keycloak cannot be reached in time, or refuses
+     */
+    Answer send(String method, String path, @Nullable Object body, Deadline deadline) {
+        Token used = token(deadline);
+        HttpResponse<byte[]> response = exchange(request(method, path, body, used, deadline), deadline);
+        if (response.statusCode() == UNAUTHORIZED) {
+            // Keycloak ends tokens before their time when it restarts, or when its administrator's sessions are
+            // removed.
+            forget(used, deadline);
+            response = exchange(request(method, path, body, token(deadline), deadline), deadline);
+        }
+        if (response.statusCode() >= FIRST_ERROR) {
+            throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
+        }
+        return new Answer(response.statusCode(), response.headers().firstValue("Location"), response.body());
+    }
+
+    /**
+     * Gets new rights for the requests that follow. A token does not cover realms made after it, and Keycloak's administrator gets the rights
+     * in a realm by making it.
+     */
+    void renewRights(Deadline deadline) {
+        Token old = token;
+        lock(deadline);
+        try {
+            if (token == old) {
+                token = logIn(grant, deadline);
+            }
+        } finally {
+            renewal.unlock();
+        }
+    }
+
+    private HttpRequest request(String method, String path, @Nullable Object body, Token token, Deadline deadline) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server + path))
+                .timeout(deadline.left())
+                .header("Authorization", "Bearer " + token.value())
+                .header("Accept", "application/json");
+        return body == null
+                ? request.method(method, HttpRequest.BodyPublishers.noBody()).build()
+                : request.header("Content-Type", "application/json")
+                        .method(method, HttpRequest.BodyPublishers.ofByteArray(write(body)))
+                        .build();
+    }
+
+    private HttpResponse<byte[]> exchange(HttpRequest request, Deadline deadline) {
+        try {
+            return http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+        } catch (IOException e) {
+            String why = Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName());
+            throw KeycloakFailure.away("Keycloak cannot be reached: " + why);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw deadline.passed();
+        }
+    }
+
+    private Token token(Deadline deadline) {
+        Token known = token;
+        if (known != null && known.isFresh()) {
+            return known;
+        }
+        lock(deadline);
+        try {
+            Token renewed = token;
+            if (renewed == null || !renewed.isFresh()) {
+                renewed = renewed == null ? logIn(grant, deadline) : renewed(renewed, deadline);
+                token = renewed;
+            }
+            return renewed;
+        } finally {
+            renewal.unlock();
+        }
+    }
+
+    /** Within the same session of Keycloak's where it has one, so that a password is not checked, and a session made, each minute. */
+    private Token renewed(Token old, Deadline deadline) {
+        if (old.refresh() == null) {
+            return logIn(grant, deadline);
+        }
+        Map<String, String> form = new LinkedHashMap<>(grant);
+        form.keySet().removeAll(Set.of("username", "password"));
+        form.put("grant_type", "refresh_token");
+        form.put("refresh_token", old.refresh());
+        try {
+            return logIn(form, deadline);
+        } catch (KeycloakFailure e) {
+            if (e.isAway()) {
+                throw e;
+            }
+            return logIn(grant, deadline);
+        }
+    }
+
+    private Token logIn(Map<String, String> form, Deadline deadline) {
+        String body = form.entrySet().stream()
+                .map(entry -> entry.getKey() + "=" + URLEncoder.encode(entry.getValue(), StandardCharsets.UTF_8))
+                .collect(Collectors.joining("&"));
+        HttpRequest request = HttpRequest.newBuilder(URI.create(server + TOKEN_PATH))
+                .timeout(deadline.left())
+                .header("Content-Type", "application/x-www-form-urlencoded")
+                .POST(HttpRequest.BodyPublishers.ofString(body))
+                .build();
+        HttpResponse<byte[]> response = exchange(request, deadline);
+        if (response.statusCode() >= FIRST_ERROR) {
+            throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
+        }
+        JsonNode answer = read(response.body(), JSON.constructType(JsonNode.class));
+        Duration life = Duration.ofSeconds(answer.path("expires_in").asLong());
+        Duration use = life.compareTo(SPARE_LIFE.multipliedBy(2)) > 0 ? life.minus(SPARE_LIFE) : life.dividedBy(2);
+        return new Token(
+                answer.path("access_token").asText(),
+                answer.hasNonNull("refresh_token") ? answer.get("refresh_token").asText() : null,
+                System.nanoTime() + use.toNanos());
+    }
+
+    private void forget(Token refused, Deadline deadline) {
+        lock(deadline);
+        try {
+            if (token == refused) {
+                token = null;
+            }
+        } finally {
+            renewal.unlock();
+        }
+    }
+
+    private void lock(Deadline deadline) {
+        try {
+            if (!renewal.tryLock(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
+                throw deadline.passed();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw deadline.passed();
+        }
+    }
+
+    private static byte[] write(Object body) {
+        try {
+            return JSON.writeValueAsBytes(body);
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("what Keycloak is sent cannot be written as JSON", e);
+        }
+    }
+
+    static <T> T read(byte[] body, JavaType type) {
+        try {
+            return JSON.readValue(body, type);
+        } catch (IOException e) {
+            throw KeycloakFailure.refused("Keycloak's answer cannot be read: " + e.getMessage());
+        }
+    }
+
+    private static String text(byte[] body) {
+        return new String(body, StandardCharsets.UTF_8);
+    }
+
+    /** Ends what is under way. */
+    @Override
+    public void close() {
+        http.shutdownNow();
+    }
+}

@@ -1,0 +1,160 @@
+package io.quartermaster.access.keycloak;
+
+import static io.quartermaster.access.keycloak.KeycloakClient.encoded;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.quartermaster.access.GroupPath;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.keycloak.representations.idm.ClientRepresentation;
+import org.keycloak.representations.idm.CredentialRepresentation;
+import org.keycloak.representations.idm.GroupRepresentation;
+import org.keycloak.representations.idm.RoleRepresentation;
+import org.keycloak.representations.idm.UserRepresentation;
+
+/** One realm as Keycloak's administration shows it, request by request. What exactly each does is in Keycloak's Admin REST API. */
+public final class KeycloakRealm {
+
+    private final KeycloakClient keycloak;
+    private final String path;
+
+    KeycloakRealm(KeycloakClient keycloak, String path) {
+        this.keycloak = keycloak;
+        this.path = path;
+    }
+
+    public boolean exists() {
+        return keycloak.find(path, ObjectNode.class).isPresent();
+    }
+
+    /** Fails when there is no such realm. */
+    public void require() {
+        keycloak.get(path, ObjectNode.class);
+    }
+
+    public void remove() {
+        keycloak.delete(path);
+    }
+
+    public Optional<GroupRepresentation> group(GroupPath group) {
+        String segments = Arrays.stream(group.value().substring(1).split("/"))
+                .map(KeycloakClient::encoded)
+                .collect(Collectors.joining("/"));
+        return keycloak.find(path + "/group-by-path/" + segments, GroupRepresentation.class);
+    }
+
+    /** Groups without a parent. */
+    public List<GroupRepresentation> groups(int first, int most) {
+        return keycloak.list(path + "/groups?first=" + first + "&max=" + most, GroupRepresentation.class);
+    }
+
+    public List<GroupRepresentation> subgroups(String group, int first, int most) {
+        return keycloak.list(
+                path + "/groups/" + encoded(group) + "/children?first=" + first + "&max=" + most,
+                GroupRepresentation.class);
+    }
+
+    public String createGroup(GroupRepresentation group) {
+        return keycloak.post(path + "/groups", group);
+    }
+
+    public String createSubgroup(String parent, GroupRepresentation group) {
+        return keycloak.post(path + "/groups/" + encoded(parent) + "/children", group);
+    }
+
+    public void removeGroup(String group) {
+        keycloak.delete(path + "/groups/" + encoded(group));
+    }
+
+    public Optional<UserRepresentation> user(String username) {
+        return keycloak
+                .list(path + "/users?exact=true&username=" + encoded(username), UserRepresentation.class)
+                .stream()
+                .findFirst();
+    }
+
+    public Optional<UserRepresentation> userById(String id) {
+        return keycloak.find(path + "/users/" + encoded(id), UserRepresentation.class);
+    }
+
+    public String createUser(UserRepresentation user) {
+        return keycloak.post(path + "/users", user);
+    }
+
+    public void joinGroup(String user, String group) {
+        keycloak.put(path + "/users/" + encoded(user) + "/groups/" + encoded(group), null);
+    }
+
+    public void resetPassword(String user, CredentialRepresentation password) {
+        keycloak.put(path + "/users/" + encoded(user) + "/reset-password", password);
+    }
+
+    /** Fails when there is no such role. */
+    public RoleRepresentation role(String name) {
+        return keycloak.get(path + "/roles/" + encoded(name), RoleRepresentation.class);
+    }
+
+    public void createRole(RoleRepresentation role) {
+        keycloak.post(path + "/roles", role);
+    }
+
+    /** Makes a role of one of the realm's clients part of a role of the realm. */
+    public void addToRole(String role, RoleRepresentation part) {
+        keycloak.post(path + "/roles/" + encoded(role) + "/composites", List.of(part));
+    }
+
+    public void removeFromRole(String role, RoleRepresentation part) {
+        keycloak.delete(path + "/roles/" + encoded(role) + "/composites", List.of(part));
+    }
+
+    public RoleRepresentation clientRole(String client, String name) {
+        return keycloak.get(path + "/clients/" + encoded(client) + "/roles/" + encoded(name), RoleRepresentation.class);
+    }
+
+    /** Those given to the user itself, not what they consist of. */
+    public List<RoleRepresentation> rolesOf(String user) {
+        return keycloak.list(path + "/users/" + encoded(user) + "/role-mappings/realm", RoleRepresentation.class);
+    }
+
+    public void removeRoles(String user, List<RoleRepresentation> roles) {
+        keycloak.delete(path + "/users/" + encoded(user) + "/role-mappings/realm", roles);
+    }
+
+    public void addRoles(String user, List<RoleRepresentation> roles) {
+        keycloak.post(path + "/users/" + encoded(user) + "/role-mappings/realm", roles);
+    }
+
+    public Optional<ClientRepresentation> client(String clientId) {
+        return keycloak.list(path + "/clients?clientId=" + encoded(clientId), ClientRepresentation.class).stream()
+                .findFirst();
+    }
+
+    public String createClient(ClientRepresentation client) {
+        return keycloak.post(path + "/clients", client);
+    }
+
+    public void updateClient(ClientRepresentation client) {
+        keycloak.put(path + "/clients/" + encoded(client.getId()), client);
+    }
+
+    public void removeClient(String id) {
+        keycloak.delete(path + "/clients/" + encoded(id));
+    }
+
+    public UserRepresentation serviceAccount(String client) {
+        return keycloak.get(path + "/clients/" + encoded(client) + "/service-account-user", UserRepresentation.class);
+    }
+
+    public String secret(String client) {
+        return keycloak.get(path + "/clients/" + encoded(client) + "/client-secret", CredentialRepresentation.class)
+                .getValue();
+    }
+
+    public String newSecret(String client) {
+        return keycloak.post(
+                        path + "/clients/" + encoded(client) + "/client-secret", null, CredentialRepresentation.class)
+                .getValue();
+    }
+}

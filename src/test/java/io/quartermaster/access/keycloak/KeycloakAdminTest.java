@@ -1,0 +1,200 @@
+package io.quartermaster.access.keycloak;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.quartermaster.access.IdentityConfig;
+import io.smallrye.config.PropertiesConfigSource;
+import io.smallrye.config.SmallRyeConfigBuilder;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Calls to a socket that takes connections and does not answer. What Keycloak itself does is for integration tests. */
+class KeycloakAdminTest {
+
+    private static final Duration SHORT = Duration.ofMillis(300);
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    @Test
+    void callsThatWereGivenUpHoldNothingBackWhileKeycloakStillHangs() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+            server.hangs = true;
+            List<CompletableFuture<Boolean>> calls = new ArrayList<>();
+            for (int i = 0; i < 3 * KeycloakAdmin.SIDE_BY_SIDE; i++) {
+                calls.add(exists(admin, SHORT));
+            }
+            for (CompletableFuture<Boolean> call : calls) {
+                assertThat(failureOf(call).isAway()).isTrue();
+            }
+            assertThat(server.hanging.get()).isPositive();
+            server.hangs = false;
+
+            assertThat(exists(admin, LONG).get(5, TimeUnit.SECONDS)).isTrue();
+            admin.close();
+        }
+    }
+
+    @Test
+    void callThatIsGivenUpEndsItsConnection() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            KeycloakAdmin admin = admin(silent.getLocalPort());
+            CompletableFuture<Boolean> call = exists(admin, SHORT);
+            try (Socket connection = silent.accept()) {
+                connection.setSoTimeout(Math.toIntExact(LONG.toMillis()));
+                while (connection.getInputStream().read() >= 0) {
+                    // what the call sends, up to its end
+                }
+            }
+            assertThat(failureOf(call).isAway()).isTrue();
+            admin.close();
+        }
+    }
+
+    @Test
+    void nobodyWaitsForATokenLongerThanACallMayTake() throws Exception {
+        try (Server server = Server.start()) {
+            server.tokensHang = true;
+            KeycloakAdmin admin = admin(server.port());
+            CompletableFuture<Boolean> first = exists(admin, LONG);
+            CompletableFuture<Boolean> second = exists(admin, SHORT);
+
+            assertThat(failureOf(second).isAway()).isTrue();
+            assertThat(first).isNotDone();
+            server.release.countDown();
+            assertThat(first.get(5, TimeUnit.SECONDS)).isTrue();
+            admin.close();
+        }
+    }
+
+    @Test
+    void tokenThatKeycloakTakesNoMoreIsReplacedOnce() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+            assertThat(exists(admin, LONG).get(5, TimeUnit.SECONDS)).isTrue();
+            server.refused = "token-1";
+
+            assertThat(exists(admin, LONG).get(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.tokens.get()).isEqualTo(2);
+            admin.close();
+        }
+    }
+
+    private static CompletableFuture<Boolean> exists(KeycloakAdmin admin, Duration patience) {
+        return admin.call(patience, keycloak -> keycloak.realm("acme").exists()).subscribeAsCompletionStage();
+    }
+
+    private static KeycloakFailure failureOf(CompletableFuture<Boolean> call)
+            throws InterruptedException, TimeoutException {
+        try {
+            throw new AssertionError("answered " + call.get(5, TimeUnit.SECONDS));
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof KeycloakFailure failure) {
+                return failure;
+            }
+            throw new AssertionError(e);
+        }
+    }
+
+    private static KeycloakAdmin admin(int port) {
+        return new KeycloakAdmin(new SmallRyeConfigBuilder()
+                .addDiscoveredConverters()
+                .withMapping(IdentityConfig.class)
+                .withSources(new PropertiesConfigSource(
+                        Map.of(
+                                "quartermaster.identity.keycloak-url",
+                                "http://127.0.0.1:" + port,
+                                "quartermaster.identity.admin-password",
+                                "secret"),
+                        "test",
+                        100))
+                .build()
+                .getConfigMapping(IdentityConfig.class));
+    }
+
+    /** Speaks as much of Keycloak as the calls above need, or says nothing. */
+    private static final class Server implements AutoCloseable {
+
+        private final HttpServer http;
+        private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+        private final CountDownLatch release = new CountDownLatch(1);
+        private final AtomicInteger hanging = new AtomicInteger();
+        private final AtomicInteger tokens = new AtomicInteger();
+        private volatile boolean hangs;
+        private volatile boolean tokensHang;
+        private volatile String refused = "";
+
+        private Server(HttpServer http) {
+            this.http = http;
+            http.setExecutor(threads);
+            http.createContext("/realms/master/protocol/openid-connect/token", this::token);
+            http.createContext("/admin/realms/acme", this::realm);
+            http.start();
+        }
+
+        static Server start() throws IOException {
+            return new Server(HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50));
+        }
+
+        int port() {
+            return http.getAddress().getPort();
+        }
+
+        private void token(HttpExchange exchange) throws IOException {
+            if (tokensHang) {
+                hang();
+            }
+            answer(exchange, 200, "{\"access_token\":\"token-" + tokens.incrementAndGet() + "\",\"expires_in\":60}");
+        }
+
+        private void realm(HttpExchange exchange) throws IOException {
+            if (hangs) {
+                hang();
+            }
+            String bearer = exchange.getRequestHeaders().getFirst("Authorization");
+            answer(exchange, bearer.equals("Bearer " + refused) ? 401 : 200, "{\"realm\":\"acme\"}");
+        }
+
+        private void hang() {
+            hanging.incrementAndGet();
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private static void answer(HttpExchange exchange, int status, String body) throws IOException {
+            byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().add("Content-Type", "application/json");
+            exchange.sendResponseHeaders(status, bytes.length);
+            exchange.getResponseBody().write(bytes);
+            exchange.close();
+        }
+
+        @Override
+        public void close() {
+            release.countDown();
+            http.stop(0);
+            threads.shutdownNow();
+        }
+    }
+}
