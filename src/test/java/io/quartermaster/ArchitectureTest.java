@@ -114,6 +114,7 @@ class ArchitectureTest {
             "tenancy.OperatorTenantResource",
             "tenancy.OriginDirectory",
             "tenancy.QuotaRootStep",
+            "tenancy.RealmUpkeep",
             "tenancy.TenantCredentials");
 
     @ArchTest

@@ -84,8 +84,11 @@ final class Gate {
             case Verdict.Pass pass -> {}
             case Verdict.Unseen unseen -> throw ProblemException.notFound();
             case Verdict.Lacks lacks ->
-                throw ProblemException.forbidden(
-                        "this needs the permission " + lacks.permission().word());
+                throw ProblemException.forbidden("this needs the permission "
+                        + lacks.permission().word()
+                        + (caller.roles().isEmpty()
+                                ? ", and you have no role: ask an admin of the tenant to add you to a group or to give you a role such as member or viewer"
+                                : ""));
             case Verdict.Suspended suspended ->
                 throw ProblemException.of(
                         403, "tenant-suspended", "the tenant is suspended: it can read, and change nothing");

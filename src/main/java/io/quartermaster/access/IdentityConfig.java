@@ -43,6 +43,17 @@ public interface IdentityConfig {
     @WithDefault("5S")
     Duration keyFetchTimeout();
 
+    /** How often the keys of realms whose tokens come in are fetched again: a key that was removed from a realm counts no longer than this. */
+    @WithDefault("1M")
+    Duration keyRefresh();
+
+    /**
+     * At most this often the keys of one realm are fetched because a token names a key that is not known. So a key that a realm has just
+     * begun to use counts after this time at the latest, whatever else is sent.
+     */
+    @WithDefault("5S")
+    Duration unknownKeyRefresh();
+
     /** Access tokens must be made for this audience. */
     @WithDefault("quartermaster")
     String audience();

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,7 @@ public class RealmResolver implements TenantConfigResolver {
     private final Issuers issuers;
     private final IdentityConfig config;
     private final Map<String, OidcTenantConfig> byRealm = new ConcurrentHashMap<>();
+    private final Set<String> used = ConcurrentHashMap.newKeySet();
 
     RealmResolver(Issuers issuers, IdentityConfig config) {
         this.issuers = issuers;
@@ -51,9 +53,18 @@ public class RealmResolver implements TenantConfigResolver {
         if (issuer.isEmpty()) {
             return Uni.createFrom().nullItem();
         }
-        return issuers.find(issuer.get())
-                .map(realm -> realm.map(known -> byRealm.computeIfAbsent(known.word(), this::configOf))
-                        .orElse(null));
+        return issuers.find(issuer.get()).map(realm -> realm.map(known -> {
+                    used.add(known.word());
+                    return byRealm.computeIfAbsent(known.word(), this::configOf);
+                })
+                .orElse(null));
+    }
+
+    /** The realms whose tokens came since the last time this was asked. */
+    Set<String> takeUsed() {
+        Set<String> taken = Set.copyOf(used);
+        used.removeAll(taken);
+        return taken;
     }
 
     static Optional<String> bearer(@Nullable String header) {
@@ -96,6 +107,7 @@ public class RealmResolver implements TenantConfigResolver {
                 .audience(config.audience())
                 .tokenType("Bearer")
                 .signatureAlgorithm(SignatureAlgorithm.RS256)
+                .forcedJwkRefreshInterval(config.unknownKeyRefresh())
                 .allowJwtIntrospection(false)
                 .allowOpaqueTokenIntrospection(false)
                 .end()

@@ -14,6 +14,8 @@ public enum Role {
     OPERATOR("operator", Home.OPERATOR_REALM, EnumSet.complementOf(EnumSet.of(AGENTS_SYNC, WORKLOADS_SUBMIT))),
     AGENT("agent", Home.OPERATOR_REALM, EnumSet.of(AGENTS_SYNC)),
     TENANT_ADMIN("tenant-admin", Home.TENANT_REALM, Sets.TENANT_ADMIN),
+    /** A tenant admin's rights in the service, without those over the realm's people that Keycloak gives an admin. For programs. */
+    TENANT_AUTOMATION("tenant-automation", Home.TENANT_REALM, Sets.TENANT_ADMIN),
     /** A tenant admin's rights over policies and work, for the groups it is in and their subgroups. */
     GROUP_ADMIN("group-admin", Home.TENANT_REALM, Sets.GROUP_ADMIN),
     MEMBER("member", Home.TENANT_REALM, Sets.MEMBER),

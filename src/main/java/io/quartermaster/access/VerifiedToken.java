@@ -22,6 +22,7 @@ final class VerifiedToken {
             throw new AuthenticationFailedException("not a JSON web token");
         }
         Realm realm = realm(identity);
+        Set<GroupPath> groups = groups(token);
         String username = required(token, "preferred_username");
         // Keycloak notes the client in sessions of service accounts only; azp would name the portal for a person too.
         Optional<String> clientId =
@@ -30,8 +31,8 @@ final class VerifiedToken {
                 realm,
                 required(token, "sub"),
                 username,
-                roles(realm, identity.getRoles()),
-                groups(token),
+                roles(realm, identity.getRoles(), groups),
+                groups,
                 clientId,
                 realm instanceof Realm.Operator ? text(token, "node") : Optional.empty(),
                 requestId);
@@ -50,10 +51,17 @@ final class VerifiedToken {
         return realm.equals(Realm.OPERATOR_NAME) ? new Realm.Operator() : new Realm.Tenant(new TenantId(realm));
     }
 
-    private static Set<Role> roles(Realm realm, Set<String> names) {
+    /**
+     * A caller in a group of the tenant that was given no role is a member: putting a new person into a group is enough. A caller that was
+     * given a role has just that.
+     */
+    private static Set<Role> roles(Realm realm, Set<String> names, Set<GroupPath> groups) {
         Set<Role> roles = EnumSet.noneOf(Role.class);
         for (String name : names) {
             Role.of(realm, name).ifPresent(roles::add);
+        }
+        if (roles.isEmpty() && realm instanceof Realm.Tenant && !groups.isEmpty()) {
+            roles.add(Role.MEMBER);
         }
         return roles;
     }

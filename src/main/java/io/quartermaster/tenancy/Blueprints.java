@@ -9,6 +9,7 @@ import io.quarkus.arc.All;
 import io.quarkus.runtime.Startup;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Realm;
+import io.quartermaster.access.Role;
 import io.quartermaster.platform.JsonSettings;
 import jakarta.inject.Singleton;
 import java.io.FileNotFoundException;
@@ -85,6 +86,25 @@ public class Blueprints {
     /** The realm of a tenant, without the groups and users of its plan. */
     RealmRepresentation realmOf(TenantSpec tenant) {
         return fill(of(tenant).realmTemplate(), tenant.id().value(), tenant.displayName());
+    }
+
+    /** Whether the plan's realms let a tenant's admins change users and groups; not where there is no such plan any more. */
+    boolean adminsManageUsers(String plan) {
+        return find(plan)
+                .map(blueprint -> templates.get(blueprint.realmTemplate()))
+                .filter(template -> {
+                    for (JsonNode role : template.path("roles").path("realm")) {
+                        if (role.path("name").asText().equals(Role.TENANT_ADMIN.word())) {
+                            return role.path("composites")
+                                    .path("client")
+                                    .path(Realms.REALM_MANAGEMENT)
+                                    .valueStream()
+                                    .anyMatch(part -> part.asText().equals(Realms.MANAGE_USERS));
+                        }
+                    }
+                    return false;
+                })
+                .isPresent();
     }
 
     RealmRepresentation operatorRealm() {

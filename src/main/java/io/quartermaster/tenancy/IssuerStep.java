@@ -1,22 +1,31 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.Issuers;
+import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.Wakeups;
 import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
 
-/** From here on the tokens of the tenant's realm count. */
+/** The last step: from here on the tenant is active and the tokens of its realm count. */
 @ApplicationScoped
 public class IssuerStep implements ProvisioningStep {
+
+    /** Above all others, also those to come: a tenant whose quotas or rules could not be made never becomes active. */
+    private static final int LAST = Integer.MAX_VALUE;
 
     private final SystemDatabase database;
     private final TenantStore tenants;
     private final Issuers issuers;
+    private final Wakeups wakeups;
 
-    IssuerStep(SystemDatabase database, TenantStore tenants, Issuers issuers) {
+    IssuerStep(SystemDatabase database, TenantStore tenants, Issuers issuers, Wakeups wakeups) {
         this.database = database;
         this.tenants = tenants;
         this.issuers = issuers;
+        this.wakeups = wakeups;
     }
 
     @Override
@@ -26,15 +35,22 @@ public class IssuerStep implements ProvisioningStep {
 
     @Override
     public int order() {
-        return 300;
+        return LAST;
     }
 
     /** A tenant that somebody suspended meanwhile stays so. */
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
-        return database.in(connection ->
-                        tenants.move(connection, tenant.id(), TenantState.PROVISIONING, TenantState.ACTIVE))
+        return database.in(connection -> tenants.move(
+                                connection, tenant.id(), TenantState.PROVISIONING, TenantState.ACTIVE)
+                        .call(() -> tellLeader(connection, tenant)))
+                .invoke(wakeups::leader)
                 .chain(issuers::reload);
+    }
+
+    private static Uni<Void> tellLeader(SqlConnection connection, TenantSpec tenant) {
+        return Inbox.post(
+                connection, tenant.id(), Inbox.Kind.TENANT, List.of(tenant.id().value()));
     }
 
     @Override

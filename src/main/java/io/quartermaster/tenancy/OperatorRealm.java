@@ -63,6 +63,7 @@ public class OperatorRealm {
     private boolean ensure(KeycloakClient keycloak) {
         boolean isNew = Realms.ensure(keycloak, blueprints.operatorRealm());
         KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
+        Realms.refusePasswordsFromPrograms(realm, Realms.ADMIN_CLI);
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
             Realms.allowPasswordsFromPrograms(realm, IdentitiesStep.PORTAL_CLIENT);

@@ -1,6 +1,7 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Role;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakClient;
 import io.quartermaster.access.keycloak.KeycloakFailure;
@@ -20,6 +21,13 @@ import org.keycloak.representations.idm.UserRepresentation;
 final class Realms {
 
     private static final int GROUPS_PER_CALL = 100;
+    /** Keycloak makes these clients in every realm. */
+    static final String ADMIN_CLI = "admin-cli";
+
+    static final String REALM_MANAGEMENT = "realm-management";
+    /** A role of that client: makes, changes and removes users and groups. */
+    static final String MANAGE_USERS = "manage-users";
+
     private static final String UPDATE_PASSWORD = "UPDATE_PASSWORD";
 
     private Realms() {}
@@ -185,6 +193,48 @@ final class Realms {
         return realm.client(clientId).map(client -> mode == WriteMode.DRY_RUN ? "" : realm.newSecret(client.getId()));
     }
 
+    /**
+     * Brings a tenant's realm up to what this version makes new ones from: no password of a person is taken from a program through
+     * Keycloak's own {@code admin-cli}, and the automation's account has no rights over people.
+     */
+    static void conform(KeycloakRealm realm) {
+        refusePasswordsFromPrograms(realm, ADMIN_CLI);
+        limitAutomation(realm);
+    }
+
+    /** Admins who may not can still look at the realm's people and groups. */
+    static void letAdminsManageUsers(KeycloakRealm realm, boolean wanted) {
+        RoleRepresentation right =
+                realm.clientRole(realm.client(REALM_MANAGEMENT).orElseThrow().getId(), MANAGE_USERS);
+        if (wanted) {
+            realm.addToRole(Role.TENANT_ADMIN.word(), right);
+        } else {
+            realm.removeFromRole(Role.TENANT_ADMIN.word(), right);
+        }
+    }
+
+    /** A realm whose blueprint has no automation, or gave it other roles, stays as it is. */
+    private static void limitAutomation(KeycloakRealm realm) {
+        Optional<String> account = realm.client(TenantCredentials.AUTOMATION_CLIENT)
+                .map(client -> realm.serviceAccount(client.getId()).getId());
+        account.ifPresent(id -> realm.rolesOf(id).stream()
+                .filter(role -> role.getName().equals(Role.TENANT_ADMIN.word()))
+                .findFirst()
+                .ifPresent(admin -> {
+                    ensureRole(realm, Role.TENANT_AUTOMATION.word(), "Everything of the tenant but its users");
+                    realm.addRoles(id, List.of(realm.role(Role.TENANT_AUTOMATION.word())));
+                    realm.removeRoles(id, List.of(admin));
+                }));
+    }
+
+    private static void ensureRole(KeycloakRealm realm, String name, String description) {
+        try {
+            realm.createRole(new RoleRepresentation(name, description, false));
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+        }
+    }
+
     private static CredentialRepresentation password(String value, boolean temporary) {
         CredentialRepresentation credential = new CredentialRepresentation();
         credential.setType(CredentialRepresentation.PASSWORD);
@@ -194,10 +244,18 @@ final class Realms {
     }
 
     static void allowPasswordsFromPrograms(KeycloakRealm realm, String clientId) {
+        takePasswordsFromPrograms(realm, clientId, true);
+    }
+
+    static void refusePasswordsFromPrograms(KeycloakRealm realm, String clientId) {
+        takePasswordsFromPrograms(realm, clientId, false);
+    }
+
+    private static void takePasswordsFromPrograms(KeycloakRealm realm, String clientId, boolean wanted) {
         realm.client(clientId)
-                .filter(client -> !Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled()))
+                .filter(client -> wanted != Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled()))
                 .ifPresent(client -> {
-                    client.setDirectAccessGrantsEnabled(true);
+                    client.setDirectAccessGrantsEnabled(wanted);
                     realm.updateClient(client);
                 });
     }

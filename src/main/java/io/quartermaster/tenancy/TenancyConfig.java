@@ -39,6 +39,13 @@ public interface TenancyConfig {
     @WithDefault("5S")
     Duration originsRefresh();
 
+    /**
+     * How often to look for realms that an older version of the program made, or whose tenant was suspended or resumed, and bring them up to
+     * date.
+     */
+    @WithDefault("5S")
+    Duration realmUpkeep();
+
     /** Secret of the operator's client {@code quartermaster-cli}; without it Keycloak makes one up and keeps it. */
     Optional<String> cliSecret();
 }

@@ -1,7 +1,7 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.AccessRule;
-import io.quartermaster.access.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -27,13 +27,11 @@ public class TenantSubjects {
                         .isEmpty());
             case AccessRule.ForUser user ->
                 admin.call(patience, keycloak -> keycloak.realm(tenant.value())
-                        .users()
-                        .searchByUsername(user.username(), true)
+                        .user(user.username())
                         .isEmpty());
             case AccessRule.ForServiceAccount client ->
                 admin.call(patience, keycloak -> keycloak.realm(tenant.value())
-                        .clients()
-                        .findByClientId(client.clientId())
+                        .client(client.clientId())
                         .isEmpty());
         };
     }

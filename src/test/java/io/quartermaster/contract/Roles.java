@@ -48,14 +48,14 @@ final class Roles {
             case OPERATOR -> operatorToken();
             case AGENT -> agentToken(world);
             case TENANT_ADMIN -> TestTenants.adminToken(world.tenant());
-            case GROUP_ADMIN, MEMBER, VIEWER, BILLING_READER ->
-                person(world.tenant(), "the-" + role.word(), List.of(role.word()));
+            case TENANT_AUTOMATION, GROUP_ADMIN, MEMBER, VIEWER, BILLING_READER ->
+                person(world.tenant(), "the-" + role.word(), List.of(role.word()), List.of("/rnd"));
         };
     }
 
-    /** Of somebody in the realm who was granted nothing. */
+    /** Of somebody in the realm who was granted nothing and is in no group. */
     static String tokenWithoutRole(World world) {
-        return person(world.tenant(), "the-newcomer", List.of());
+        return person(world.tenant(), "the-newcomer", List.of(), List.of());
     }
 
     private static String agentToken(World world) {
@@ -68,7 +68,7 @@ final class Roles {
         return TestTenants.clientToken("operator", credential.path("clientId"), credential.path("clientSecret"));
     }
 
-    private static String person(String realm, String username, List<String> roles) {
+    private static String person(String realm, String username, List<String> roles, List<String> groups) {
         String users = "/admin/realms/" + realm + "/users";
         Identity.admin()
                 .body(Map.of(
@@ -85,7 +85,7 @@ final class Roles {
                         "emailVerified",
                         true,
                         "groups",
-                        List.of("/rnd"),
+                        groups,
                         "credentials",
                         List.of(Map.of("type", "password", "value", PASSWORD, "temporary", false))))
                 .post(users);

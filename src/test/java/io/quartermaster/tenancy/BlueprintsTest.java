@@ -54,9 +54,19 @@ class BlueprintsTest {
         assertThat(realm.isRegistrationAllowed()).isFalse();
         assertThat(realm.getClients()).noneMatch(client -> client.isDirectAccessGrantsEnabled());
         assertThat(realm.getClients())
-                .filteredOn(client -> client.isPublicClient())
+                .filteredOn(client -> client.isPublicClient() && client.isStandardFlowEnabled())
+                .isNotEmpty()
                 .allSatisfy(client ->
                         assertThat(client.getAttributes()).containsEntry("pkce.code.challenge.method", "S256"));
+    }
+
+    @Test
+    void whetherAdminsManageUsersIsInThePlansTemplate(@TempDir Path folder) throws IOException {
+        change(folder, "realm-template.json", text -> text.replace("\"manage-users\",", ""));
+
+        assertThat(blueprints(SHIPPED).adminsManageUsers("standard")).isTrue();
+        assertThat(blueprints(folder).adminsManageUsers("standard")).isFalse();
+        assertThat(blueprints(SHIPPED).adminsManageUsers("no-such-plan")).isFalse();
     }
 
     @Test

@@ -30,7 +30,7 @@ final class Faults {
     @Singleton
     @Identifier("before-issuer")
     ProvisioningStep beforeIssuer() {
-        return new FailsOnce("fault-before-issuer", 299);
+        return new FailsOnce("fault-before-issuer", Integer.MAX_VALUE - 1);
     }
 
     @Produces

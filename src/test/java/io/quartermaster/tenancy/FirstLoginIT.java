@@ -3,6 +3,7 @@ package io.quartermaster.tenancy;
 import static io.quartermaster.tenancy.TestTenants.clientToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
+import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hamcrest.Matchers.containsString;
@@ -12,6 +13,7 @@ import static org.hamcrest.Matchers.not;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.testing.Identity;
 import io.restassured.response.Response;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
@@ -110,7 +112,14 @@ class FirstLoginIT {
 
         String token = clientToken(TENANT, second.path("clientId"), second.path("clientSecret"));
 
-        request(token).get("/v1/tenants/" + TENANT + "/policies").then().statusCode(200);
+        request(token).get("/v1/tenants/" + TENANT + "/audit-entries").then().statusCode(200);
+        given().baseUri(Identity.url())
+                .port(-1)
+                .auth()
+                .oauth2(token)
+                .get("/admin/realms/" + TENANT + "/users")
+                .then()
+                .statusCode(403);
         assertThatThrownBy(() -> clientToken(TENANT, first.path("clientId"), first.path("clientSecret")))
                 .isInstanceOf(AssertionError.class);
         request(operatorToken())

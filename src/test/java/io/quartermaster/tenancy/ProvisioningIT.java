@@ -11,6 +11,7 @@ import io.quarkus.arc.All;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.access.keycloak.NodeCredential;
 import io.quartermaster.access.keycloak.NodeCredentials;
 import io.quartermaster.platform.SystemDatabase;
@@ -22,8 +23,11 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Function;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.keycloak.representations.idm.RoleRepresentation;
 
 @QuarkusTest
 class ProvisioningIT {
@@ -91,6 +95,9 @@ class ProvisioningIT {
         List<ProvisioningStep> inOrder = steps.stream()
                 .sorted(Comparator.comparingInt(ProvisioningStep::order))
                 .toList();
+        assertThat(inOrder.getLast().name())
+                .as("a tenant is active once everything else is made")
+                .isEqualTo("issuer");
         for (ProvisioningStep step : inOrder) {
             VertxContextSupport.subscribeAndAwait(() -> step.apply(spec));
             VertxContextSupport.subscribeAndAwait(() -> step.apply(spec));
@@ -116,6 +123,58 @@ class ProvisioningIT {
         request(token).get("/v1/tenants/orphaned").then().statusCode(404);
         nodes.revoke("node-a").await().atMost(PATIENCE);
         nodes.revoke("node-a").await().atMost(PATIENCE);
+    }
+
+    @Test
+    void realmThatAnOlderVersionMadeIsBroughtUpToDate() {
+        TestTenants.provision("older");
+        Awaitility.await().until(() -> sqlTrue("realm_revision > 0"));
+        inRealm("older", realm -> {
+            String account = realm.serviceAccount(
+                            realm.client("automation").orElseThrow().getId())
+                    .getId();
+            realm.addRoles(account, List.of(realm.role("tenant-admin")));
+            realm.removeRoles(account, List.of(realm.role("tenant-automation")));
+            Realms.allowPasswordsFromPrograms(realm, "admin-cli");
+            return account;
+        });
+        database.on(connection -> connection
+                        .query("update tenant set realm_revision = 0 where id = 'older'")
+                        .execute())
+                .await()
+                .atMost(PATIENCE);
+
+        Awaitility.await().until(() -> sqlTrue("realm_revision > 0"));
+
+        List<String> roles =
+                inRealm(
+                        "older", realm -> realm
+                                .rolesOf(realm.serviceAccount(realm.client("automation")
+                                                .orElseThrow()
+                                                .getId())
+                                        .getId())
+                                .stream()
+                                .map(RoleRepresentation::getName)
+                                .toList());
+        assertThat(roles).contains("tenant-automation").doesNotContain("tenant-admin");
+        boolean passwords = inRealm(
+                "older", realm -> realm.client("admin-cli").orElseThrow().isDirectAccessGrantsEnabled());
+        assertThat(passwords).isFalse();
+    }
+
+    private boolean sqlTrue(String condition) {
+        return database.on(connection -> connection
+                        .query("select " + condition + " as holds from tenant where id = 'older'")
+                        .execute())
+                .await()
+                .atMost(PATIENCE)
+                .iterator()
+                .next()
+                .getBoolean("holds");
+    }
+
+    private <T> T inRealm(String name, Function<KeycloakRealm, T> work) {
+        return keycloak.call(client -> work.apply(client.realm(name))).await().atMost(PATIENCE);
     }
 
     private boolean exists(String realm) {

@@ -5,6 +5,8 @@ import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static io.quartermaster.tenancy.TestTenants.viewerToken;
+import static io.restassured.RestAssured.given;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
@@ -14,8 +16,11 @@ import static org.hamcrest.Matchers.notNullValue;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.testing.Identity;
+import io.restassured.http.ContentType;
 import java.util.List;
 import java.util.Map;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -201,6 +206,7 @@ class TenantIT {
         TestTenants.provision("tenancy-c");
         String token = adminToken("tenancy-c");
         request(token).get("/v1/tenants/tenancy-c").then().statusCode(200);
+        assertThat(makesUser(token, "before")).isEqualTo(201);
 
         String etag =
                 request(operatorToken()).get("/v1/operator/tenants/tenancy-c").header("ETag");
@@ -219,6 +225,7 @@ class TenantIT {
                 .extract()
                 .header("ETag");
 
+        Awaitility.await().until(() -> makesUser(token, "while-suspended") == 403);
         for (String read : List.of("", "/usage", "/queues", "/workloads", "/audit-entries", "/usage/export")) {
             request(token).get("/v1/tenants/tenancy-c" + read).then().statusCode(200);
         }
@@ -261,6 +268,19 @@ class TenantIT {
                 .post("/v1/tenants/tenancy-c/groups")
                 .then()
                 .statusCode(201);
+        Awaitility.await().until(() -> makesUser(token, "after-resumption") == 201);
+    }
+
+    /** As the tenant's admin, in Keycloak itself. */
+    private static int makesUser(String token, String username) {
+        return given().baseUri(Identity.url())
+                .port(-1)
+                .auth()
+                .oauth2(token)
+                .contentType(ContentType.JSON)
+                .body(Map.of("username", username))
+                .post("/admin/realms/tenancy-c/users")
+                .statusCode();
     }
 
     @Test

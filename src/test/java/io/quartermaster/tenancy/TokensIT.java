@@ -5,12 +5,14 @@ import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.notNullValue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.testing.Identity;
+import io.quartermaster.testing.KeycloakConsole;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -19,6 +21,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
 import java.security.Signature;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -31,6 +34,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -42,8 +46,12 @@ class TokensIT {
     private static final String B = "tokens-b";
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    /** No realm has it. */
+    private static KeyPair forgersKey;
+
     @BeforeAll
-    static void twoTenants() {
+    static void twoTenants() throws GeneralSecurityException {
+        forgersKey = KeyPairGenerator.getInstance("RSA").generateKeyPair();
         TestTenants.provision(A);
         TestTenants.provision(B);
     }
@@ -105,15 +113,130 @@ class TokensIT {
     }
 
     @Test
+    void rotatedKeyCountsWithinSecondsWhateverOtherTokensName() throws Exception {
+        String old = adminToken(B);
+        request(old).get("/v1/tenants/" + B).then().statusCode(200);
+        String oldKey = keyOf(old);
+        refused(signed(claims(Identity.url() + "/realms/" + B)));
+
+        rotateKey(B);
+        Awaitility.await().until(() -> !keyOf(adminToken(B)).equals(oldKey));
+        String renewed = adminToken(B);
+
+        Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> {
+            refused(signed(claims(Identity.url() + "/realms/" + B)));
+            return sees(renewed, B);
+        });
+        assertThat(sees(old, B)).isTrue();
+
+        removeKey(B, oldKey);
+        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !sees(old, B) && sees(renewed, B));
+    }
+
+    private static void rotateKey(String realm) {
+        KeycloakConsole.admin()
+                .body(Map.of(
+                        "name",
+                        "newer",
+                        "providerId",
+                        "rsa-generated",
+                        "providerType",
+                        "org.keycloak.keys.KeyProvider",
+                        "config",
+                        Map.of("priority", List.of("200"), "algorithm", List.of("RS256"))))
+                .post("/admin/realms/" + realm + "/components")
+                .then()
+                .statusCode(201);
+    }
+
+    private static void removeKey(String realm, String kid) {
+        String provider = KeycloakConsole.admin()
+                .get("/admin/realms/" + realm + "/keys")
+                .path("keys.find { it.kid == '" + kid + "' }.providerId");
+        KeycloakConsole.admin()
+                .delete("/admin/realms/" + realm + "/components/" + provider)
+                .then()
+                .statusCode(204);
+    }
+
+    @Test
+    void noRealmTakesPasswordsThroughKeycloaksOwnClient() {
+        for (String realm : List.of(A, "operator")) {
+            given().baseUri(Identity.url())
+                    .port(-1)
+                    .formParams(Map.of(
+                            "grant_type",
+                            "password",
+                            "client_id",
+                            "admin-cli",
+                            "username",
+                            realm.equals(A) ? "admin" : "operator",
+                            "password",
+                            realm.equals(A) ? "demo-admin-password" : "demo-operator-password"))
+                    .post("/realms/" + realm + "/protocol/openid-connect/token")
+                    .then()
+                    .statusCode(400)
+                    .body("error", equalTo("unauthorized_client"));
+        }
+    }
+
+    @Test
+    void newPersonIsAMemberByBeingInAGroupAndNothingWithout() {
+        String inGroup = person(A, "new-in-group", List.of("/rnd"));
+        String nowhere = person(A, "new-nowhere", List.of());
+
+        request(inGroup).get("/v1/tenants/" + A + "/queues").then().statusCode(200);
+        request(inGroup).get("/v1/tenants/" + A + "/audit-entries").then().statusCode(403);
+        request(nowhere)
+                .get("/v1/tenants/" + A + "/queues")
+                .then()
+                .statusCode(403)
+                .body("detail", containsString("you have no role"));
+    }
+
+    private static String person(String realm, String username, List<String> groups) {
+        KeycloakConsole.admin()
+                .body(Map.of(
+                        "username",
+                        username,
+                        "enabled",
+                        true,
+                        "firstName",
+                        "New",
+                        "lastName",
+                        username,
+                        "email",
+                        username + "@" + realm + ".test",
+                        "emailVerified",
+                        true,
+                        "groups",
+                        groups,
+                        "credentials",
+                        List.of(Map.of("type", "password", "value", "password-of-the-tests", "temporary", false))))
+                .post("/admin/realms/" + realm + "/users")
+                .then()
+                .statusCode(201);
+        return TestTenants.userToken(realm, username, "password-of-the-tests");
+    }
+
+    @Test
     void tokenForAnotherAudienceIsRefused() {
+        KeycloakConsole.admin()
+                .body(Map.of("clientId", "another-program", "publicClient", true, "directAccessGrantsEnabled", true))
+                .post("/admin/realms/" + A + "/clients")
+                .then()
+                .statusCode(201);
         String otherClient = given().baseUri(Identity.url())
                 .port(-1)
                 .formParams(Map.of(
                         "grant_type", "password",
-                        "client_id", "admin-cli",
+                        "client_id", "another-program",
                         "username", "admin",
                         "password", "demo-admin-password"))
                 .post("/realms/" + A + "/protocol/openid-connect/token")
+                .then()
+                .statusCode(200)
+                .extract()
                 .path("access_token");
         refused(otherClient);
         String identityToken = given().baseUri(Identity.url())
@@ -214,16 +337,23 @@ class TokensIT {
                 Map.of("roles", List.of("tenant-admin", "operator")));
     }
 
-    @SuppressWarnings("unchecked")
+    private static String keyOf(String token) throws IOException {
+        return String.valueOf(part(token, 0).get("kid"));
+    }
+
     private static Map<String, Object> claimsOf(String token) throws IOException {
-        return JSON.readValue(Base64.getUrlDecoder().decode(token.split("\\.")[1]), Map.class);
+        return part(token, 1);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> part(String token, int part) throws IOException {
+        return JSON.readValue(Base64.getUrlDecoder().decode(token.split("\\.")[part]), Map.class);
     }
 
     private static String signed(Map<String, Object> claims) throws GeneralSecurityException {
-        KeyPair key = KeyPairGenerator.getInstance("RSA").generateKeyPair();
         String text = encoded(Map.of("alg", "RS256", "typ", "JWT", "kid", "mine")) + "." + encoded(claims);
         Signature signature = Signature.getInstance("SHA256withRSA");
-        signature.initSign(key.getPrivate());
+        signature.initSign(forgersKey.getPrivate());
         signature.update(text.getBytes(StandardCharsets.US_ASCII));
         return text + "." + Base64.getUrlEncoder().withoutPadding().encodeToString(signature.sign());
     }

@@ -1,0 +1,52 @@
+package io.quartermaster.access;
+
+import io.quarkus.oidc.runtime.TenantConfigBean;
+import io.quarkus.oidc.runtime.TenantConfigContext;
+import io.quarkus.scheduler.Scheduled;
+import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.Optional;
+
+/**
+ * Fetches the keys of realms again and again while their tokens come in, so that a token signed with a key that was removed from its realm
+ * stops counting. A new key is fetched when the first token signed with it comes. While Keycloak is away, the keys that are known stay.
+ */
+@ApplicationScoped
+class KeyRefresh {
+
+    /** No token at all: nothing can be verified of it, and the keys are fetched before that is found out. */
+    private static final String NONE = "";
+
+    private final TenantConfigBean verifiers;
+    private final RealmResolver realms;
+
+    KeyRefresh(TenantConfigBean verifiers, RealmResolver realms) {
+        this.verifiers = verifiers;
+        this.realms = realms;
+    }
+
+    @Scheduled(
+            every = "${quartermaster.identity.key-refresh:1M}",
+            delayed = "${quartermaster.identity.key-refresh:1M}",
+            concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    Uni<Void> run() {
+        return Multi.createFrom()
+                .iterable(realms.takeUsed())
+                .onItem()
+                .transformToUniAndConcatenate(this::refresh)
+                .collect()
+                .last()
+                .replaceWithVoid();
+    }
+
+    private Uni<Void> refresh(String realm) {
+        return Optional.ofNullable(verifiers.getDynamicTenant(realm))
+                .map(TenantConfigContext::provider)
+                .map(provider -> provider.refreshJwksAndVerifyJwtToken(NONE, false, false, null)
+                        .replaceWithVoid()
+                        .onFailure()
+                        .recoverWithNull())
+                .orElseGet(() -> Uni.createFrom().voidItem());
+    }
+}

@@ -1,0 +1,110 @@
+package io.quartermaster.tenancy;
+
+import io.quarkus.scheduler.Scheduled;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakRealm;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.List;
+import org.jboss.logging.Logger;
+
+/**
+ * Keeps tenants' realms as this version of the program wants them: realms made by an older version get what has been added since, and the
+ * realm of a suspended tenant takes no changes to its people until the tenant is resumed. The table says which realms are due, so a
+ * realm that is as it should be costs no call.
+ *
+ * <p>Replicas may do this side by side; each realm is one replica's for {@link #BUSY_SECONDS}, and a realm that failed is due again after.
+ */
+@ApplicationScoped
+class RealmUpkeep {
+
+    private static final Logger LOG = Logger.getLogger(RealmUpkeep.class);
+
+    /** Raised whenever {@link Realms#conform} does more: every realm is then due once. */
+    private static final int REVISION = 1;
+
+    private static final int AT_ONCE = 20;
+    /** Longer than a call to Keycloak may take. */
+    private static final int BUSY_SECONDS = 90;
+
+    private static final String TAKE = """
+            update tenant set realm_busy_until = clock_timestamp() + make_interval(secs => $2)
+             where id in (select id from tenant
+                           where state in ('active', 'suspended') and realm_busy_until <= clock_timestamp()
+                             and (realm_revision < $1 or realm_suspended <> (state = 'suspended'))
+                           order by realm_busy_until, id limit $3 for update skip locked)
+            returning id, plan, state = 'suspended' as suspended, realm_suspended
+            """;
+
+    private final SystemDatabase database;
+    private final KeycloakAdmin admin;
+    private final Blueprints blueprints;
+
+    RealmUpkeep(SystemDatabase database, KeycloakAdmin admin, Blueprints blueprints) {
+        this.database = database;
+        this.admin = admin;
+        this.blueprints = blueprints;
+    }
+
+    /** @param wasSuspended what the realm was last made to be */
+    private record Due(TenantId tenant, String plan, boolean suspended, boolean wasSuspended) {
+
+        static Due of(Row row) {
+            return new Due(
+                    new TenantId(row.getString("id")),
+                    row.getString("plan"),
+                    row.getBoolean("suspended"),
+                    row.getBoolean("realm_suspended"));
+        }
+    }
+
+    @Scheduled(
+            every = "${quartermaster.tenancy.realm-upkeep:5S}",
+            concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    Uni<Void> run() {
+        return database.on(
+                        connection -> connection.preparedQuery(TAKE).execute(Tuple.of(REVISION, BUSY_SECONDS, AT_ONCE)))
+                .onItem()
+                .transformToMulti(rows -> {
+                    List<Due> due = new ArrayList<>();
+                    rows.forEach(row -> due.add(Due.of(row)));
+                    return Multi.createFrom().iterable(due);
+                })
+                .onItem()
+                .transformToUniAndConcatenate(this::conform)
+                .collect()
+                .last()
+                .replaceWithVoid()
+                .onFailure()
+                .invoke(e -> LOG.warnf("realms could not be looked for: %s", e.getMessage()))
+                .onFailure()
+                .recoverWithNull();
+    }
+
+    private Uni<Void> conform(Due due) {
+        return admin.call(keycloak -> {
+                    KeycloakRealm realm = keycloak.realm(due.tenant().value());
+                    Realms.conform(realm);
+                    if (due.suspended() != due.wasSuspended() && blueprints.adminsManageUsers(due.plan())) {
+                        Realms.letAdminsManageUsers(realm, !due.suspended());
+                    }
+                    return due;
+                })
+                .chain(() -> database.on(connection -> connection
+                        .preparedQuery(
+                                "update tenant set realm_revision = $2, realm_suspended = $3, realm_busy_until = '-infinity' where id = $1")
+                        .execute(Tuple.of(due.tenant().value(), REVISION, due.suspended()))))
+                .replaceWithVoid()
+                .onFailure()
+                .invoke(e -> LOG.warnf(
+                        "the realm of tenant %s could not be brought up to date: %s", due.tenant(), e.getMessage()))
+                .onFailure()
+                .recoverWithNull();
+    }
+}
