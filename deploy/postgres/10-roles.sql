@@ -12,7 +12,8 @@ create role qm_system login nosuperuser nocreatedb nocreaterole noreplication no
 create role keycloak login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'keycloak_password';
 
 -- No request and no plan may hold its locks for ever, whatever the client forgets.
-alter role qm_request set idle_in_transaction_session_timeout = '60s';
+-- A request that was left in the middle keeps its rows from the leader no longer than this.
+alter role qm_request set idle_in_transaction_session_timeout = '5s';
 alter role qm_request set statement_timeout = '60s';
 alter role qm_system set idle_in_transaction_session_timeout = '60s';
 alter role qm_system set statement_timeout = '60s';

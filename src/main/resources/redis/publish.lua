@@ -8,6 +8,11 @@
 
 local counters = KEYS[1]
 local whole, epoch, sequence = ARGV[1] == 'whole', tonumber(ARGV[2]), tonumber(ARGV[3])
+-- Whatever else lies there is not ours to keep: the counters are made anew.
+local kind = redis.call('TYPE', counters).ok
+if kind ~= 'hash' and kind ~= 'none' then
+    redis.call('DEL', counters)
+end
 local known = redis.call('HMGET', counters, 'epoch', 'sequence')
 local lastEpoch, last = tonumber(known[1] or '-1'), tonumber(known[2] or '-1')
 

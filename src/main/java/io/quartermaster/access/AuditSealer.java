@@ -29,7 +29,7 @@ public class AuditSealer {
     static final int BATCH = 500;
     static final int TENANTS_PER_ROUND = 200;
     private static final Logger LOG = Logger.getLogger(AuditSealer.class);
-    private static final String NOTHING_BEFORE = "";
+    static final String NOTHING_BEFORE = "";
 
     private record Link(long seq, String hash) {}
 

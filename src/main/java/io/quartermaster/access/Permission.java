@@ -43,6 +43,13 @@ public enum Permission {
     USAGE_READ("usage:read"),
     AUDIT_READ("audit:read"),
     OPERATIONS_READ("operations:read"),
+    /** To see what the scheduler has set aside. */
+    QUARANTINE_READ("quarantine:read"),
+    /** To have what is set aside retried or dropped. */
+    QUARANTINE_WRITE("quarantine:write"),
+    CELLS_READ("cells:read"),
+    /** To reset the stamp of a cell. */
+    CELLS_WRITE("cells:write"),
     /** To check the equations of the ledger on the stored data. */
     LEDGER_AUDIT("ledger:audit"),
     /** To read what should run on a node, and to report what does. */

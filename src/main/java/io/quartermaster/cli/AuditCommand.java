@@ -23,7 +23,8 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Checks the books of the running service on its stored data: the equations of usage, no gap and no overlap,",
-            "the hash chain, closed hours counted anew, and allocations against the events that meter them."
+            "the hash chain, closed hours counted anew, and allocations against the events that meter them. Also checks that no",
+            "attempt is metered past its stop deadline or its reported end, and the hash chains of audit entries."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -120,18 +121,22 @@ final class AuditCommand implements Callable<Integer> {
                             ? ", open up to " + books.path("asOf").asText()
                             : "");
         }
-        for (JsonNode violation : audit.path("violations")) {
-            out.printf(
-                    "VIOLATION %s %s: %s%s: expected %s, found %s%n",
-                    violation.path("tenant").asText(""),
-                    violation.path("rule").asText(),
-                    violation.path("subject").asText(),
-                    violation.hasNonNull("at") ? " at " + violation.path("at").asText() : "",
-                    violation.path("expected").asText("-"),
-                    violation.path("found").asText("-"));
-        }
+        audit.path("violations").forEach(violation -> print("VIOLATION", violation, out));
+        audit.path("warnings").forEach(warning -> print("WARNING", warning, out));
         out.println(audit.path("holds").asBoolean(false) ? "The books hold." : "The books do NOT hold.");
         out.flush();
+    }
+
+    private static void print(String kind, JsonNode finding, PrintWriter out) {
+        out.printf(
+                "%s %s %s: %s%s: expected %s, found %s%n",
+                kind,
+                finding.path("tenant").asText(""),
+                finding.path("rule").asText(),
+                finding.path("subject").asText(),
+                finding.hasNonNull("at") ? " at " + finding.path("at").asText() : "",
+                finding.path("expected").asText("-"),
+                finding.path("found").asText("-"));
     }
 
     private static String hours(JsonNode pool, String amount) {

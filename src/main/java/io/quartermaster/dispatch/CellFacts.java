@@ -87,7 +87,7 @@ record CellFacts(
                 QuotaFacts.read(transaction, stamp, extent.of(everyTenant(transaction)), allPools),
                 strictQueues(transaction),
                 KeptPastUse.read(transaction, cell),
-                new CellReader(transaction).live(extent.throughSequence()));
+                new CellReader(transaction, CellReader.millis(stamp)).live(extent.throughSequence()));
     }
 
     private static List<Change.QueueSet> strictQueues(SystemTransaction transaction) {

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -74,9 +75,40 @@ public class CellGauges {
               from node_contact c join node n on n.id = c.node_id and n.retired_at is null
             """;
 
+    private static final String SET_ASIDE = """
+            select kind, count(set_aside_at) as entries, coalesce(max(extract(epoch from clock_timestamp() - set_aside_at) * 1000), 0)::bigint as oldest_ms
+              from (select 'inbox-row' as kind, set_aside_at from inbox where set_aside_at is not null
+                    union all select 'workload', set_aside_at from workload where set_aside_at is not null
+                    union all select 'tenant', set_aside_at from tenant where set_aside_at is not null
+                    union all select unnest(array['inbox-row', 'workload', 'tenant']), null) entry
+             group by kind order by kind
+            """;
+
+    /** Deadline and lease are over, and its nodes are in contact: its end should have been applied. */
+    private static final String OVERDUE = """
+            select count(*) as attempts from (
+                select a.id from attempt a
+                  join allocation_device d on d.tenant_id = a.tenant_id and d.attempt_id = a.id and d.freed_at is null
+                  left join node_contact c on c.node_id = d.node_id
+                 where a.state = 'stopping'
+                 group by a.id, a.deadline_at
+                having bool_and(d.node_id is null or coalesce(c.lost_at is null and c.lease_until > clock_timestamp(), false))
+                   and a.deadline_at + coalesce(max(c.lease_until - c.last_heard), interval '0') + interval '60 seconds' < clock_timestamp()) overdue
+            """;
+
+    private static final String LEADERSHIP = """
+            select (lease_until > clock_timestamp()) as led, greatest(0, extract(epoch from stamp - clock_timestamp()) * 1000)::bigint as ahead_ms
+              from cell where id = $1
+            """;
+
     private final DispatchConfig config;
     private final SystemDatabase database;
     private final MultiGauge waiting;
+    private final MultiGauge setAside;
+    private final MultiGauge setAsideAge;
+    private final AtomicLong overdueStops = new AtomicLong();
+    private final AtomicLong led = new AtomicLong();
+    private final AtomicLong stampAheadMillis = new AtomicLong();
     private final MultiGauge gpus;
     private final AtomicLong agentLagMillis = new AtomicLong();
     private final AtomicLong lostNodes = new AtomicLong();
@@ -94,6 +126,24 @@ public class CellGauges {
                 .description(
                         "GPUs of a pool by state: allocated, nominated (kept for work that starts when all of it is free), free,"
                                 + " closed (the node takes nothing new), down")
+                .register(metrics);
+        this.setAside = MultiGauge.builder("quartermaster.quarantine.entries")
+                .description("inbox rows, workloads and tenants that the scheduler has set aside, by kind")
+                .register(metrics);
+        this.setAsideAge = MultiGauge.builder("quartermaster.quarantine.oldest")
+                .baseUnit("seconds")
+                .description(
+                        "for how long the oldest entry of the quarantine has been there, by kind; 0 where there is none")
+                .register(metrics);
+        Gauge.builder("quartermaster.attempts.stop.overdue", overdueStops, AtomicLong::get)
+                .description("attempts that hold devices although their stop deadline and their node's lease are over")
+                .register(metrics);
+        Gauge.builder("quartermaster.cell.led", led, AtomicLong::get)
+                .description("1 while some replica leads the cell, else 0")
+                .register(metrics);
+        Gauge.builder("quartermaster.cell.stamp.ahead", stampAheadMillis, millis -> millis.get() / 1000.0)
+                .baseUnit("seconds")
+                .description("how far the cell's stamp is ahead of the database's clock")
                 .register(metrics);
         Gauge.builder("quartermaster.agents.lag", agentLagMillis, millis -> millis.get() / 1000.0)
                 .baseUnit("seconds")
@@ -122,6 +172,8 @@ public class CellGauges {
                 try {
                     measure();
                 } catch (RuntimeException e) {
+                    // Whether a replica leads cannot be known then, and none can plan.
+                    led.set(0);
                     LOG.warnf("waiting work, GPUs and agents could not be measured: %s", e.getMessage());
                 }
             }
@@ -135,6 +187,15 @@ public class CellGauges {
         database.run(config.commitTimeout(), tx -> {
             waiting.register(waiting(tx), true);
             gpus.register(gpus(tx), true);
+            List<Row> entries = new ArrayList<>();
+            tx.run(SET_ASIDE).forEach(entries::add);
+            setAside.register(byKind(entries, row -> row.getLong("entries")), true);
+            setAsideAge.register(byKind(entries, row -> row.getLong("oldest_ms") / 1000.0), true);
+            overdueStops.set(tx.run(OVERDUE).iterator().next().getLong("attempts"));
+            for (Row cell : tx.run(LEADERSHIP, config.cell())) {
+                led.set(cell.getBoolean("led") ? 1 : 0);
+                stampAheadMillis.set(cell.getLong("ahead_ms"));
+            }
             Row agents = tx.run(AGENTS).iterator().next();
             agentLagMillis.set(Math.max(0, agents.getLong("lag_ms")));
             lostNodes.set(agents.getLong("lost"));
@@ -147,6 +208,12 @@ public class CellGauges {
         for (Row row : tx.run(WAITING)) {
             rows.add(MultiGauge.Row.of(Tags.of("code", row.getString("code")), row.getLong("workloads")));
         }
+        return rows;
+    }
+
+    private static List<MultiGauge.Row<?>> byKind(List<Row> entries, Function<Row, Number> value) {
+        List<MultiGauge.Row<?>> rows = new ArrayList<>();
+        entries.forEach(row -> rows.add(MultiGauge.Row.of(Tags.of("kind", row.getString("kind")), value.apply(row))));
         return rows;
     }
 

@@ -7,6 +7,7 @@ import io.quartermaster.dispatch.WorkloadRecord.Terms;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
+import io.quartermaster.platform.DatabaseFailures;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Wish;
@@ -24,13 +25,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Reads workloads as the leader needs them: a few set-based statements, however many are asked for. */
 final class CellReader {
 
-    private static final String WORKLOADS = """
+    private static final String ALL_WORKLOADS = """
             select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.state, w.attempts, w.at_head_since, w.place, w.quick_losses, w.retry_at,
                    p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
@@ -49,7 +49,7 @@ final class CellReader {
               -- With a limit, so that it is looked up for those few alone, however many are read.
               left join lateral (
                   select b.pool_id as paused_pool, b.gpu_milli as paused_gpu_milli, r.state as paused_report,
-                         w.paused_until > clock_timestamp() and x.retired_at is null and x.schedulable and c.lost_at is null
+                         x.retired_at is null and x.schedulable and c.lost_at is null
                              and t.state = 'active' as paused_may_stay
                     from attempt b
                     join tenant t on t.id = b.tenant_id
@@ -57,27 +57,54 @@ final class CellReader {
                     left join node_contact c on c.node_id = x.id
                     left join report r on r.tenant_id = b.tenant_id and r.attempt_id = b.id and r.node_id = x.id
                    where w.paused_attempt is not null and b.tenant_id = w.tenant_id and b.id = w.paused_attempt limit 1) s on true
-             where w.set_aside_at is null and w.tenant_id not in (select id from tenant where set_aside_at is not null)
+             where true
             """;
+
+    private static final String IS_LIVE = " and w.state not in ('succeeded', 'failed', 'cancelled')";
+
+    private static final String IS_SET_ASIDE =
+            " and (w.set_aside_at is not null or w.tenant_id in (select id from tenant where set_aside_at is not null))";
+
+    /** Those that plans are made with. */
+    private static final String WORKLOADS = ALL_WORKLOADS
+            + " and w.set_aside_at is null and w.tenant_id not in (select id from tenant where set_aside_at is not null)";
 
     private final SystemTransaction transaction;
     private final SharedTerms shared;
+    private final long nowMillis;
 
-    CellReader(SystemTransaction transaction) {
-        this(transaction, new SharedTerms());
+    /** @param nowMillis the stamp: what is timed is due by it, and by no other clock */
+    CellReader(SystemTransaction transaction, long nowMillis) {
+        this(transaction, new SharedTerms(), nowMillis);
     }
 
     /** @param shared what its reader keeps of each workload refers to */
-    CellReader(SystemTransaction transaction, SharedTerms shared) {
+    CellReader(SystemTransaction transaction, SharedTerms shared, long nowMillis) {
         this.transaction = transaction;
         this.shared = shared;
+        this.nowMillis = nowMillis;
+    }
+
+    /**
+     * What could be read of some workloads.
+     *
+     * @param unreadable the sequence numbers of those that are no workloads as this version knows them
+     */
+    record Readable(List<WorkloadRecord> records, List<Long> unreadable) {}
+
+    /** Everything that is not over, set aside or not. */
+    Readable everyLive() {
+        return readable(transaction.run(ALL_WORKLOADS + IS_LIVE + " order by w.seq"));
+    }
+
+    /** Everything that is not over and that plans are made without. */
+    Readable setAside() {
+        return readable(transaction.run(ALL_WORKLOADS + IS_LIVE + IS_SET_ASIDE + " order by w.seq"));
     }
 
     /** Everything that is not over, in order of submission, up to this sequence number. */
     List<WorkloadRecord> live(long throughSequence) {
-        return complete(transaction.run(
-                WORKLOADS + " and w.state not in ('succeeded', 'failed', 'cancelled') and w.seq <= $1 order by w.seq",
-                throughSequence));
+        return complete(transaction.run(WORKLOADS + IS_LIVE + " and w.seq <= $1 order by w.seq", throughSequence));
     }
 
     /** The sequence numbers of all that {@link #live} would read. */
@@ -93,11 +120,8 @@ final class CellReader {
 
     /** The sequence numbers of those that {@link #live} would read and cannot. */
     List<Long> unreadable() {
-        List<Long> unreadable = new ArrayList<>();
-        complete(
-                transaction.run(WORKLOADS + " and w.state not in ('succeeded', 'failed', 'cancelled') order by w.seq"),
-                (row, failure) -> unreadable.add(row.getLong("seq")));
-        return unreadable;
+        return readable(transaction.run(WORKLOADS + IS_LIVE + " order by w.seq"))
+                .unreadable();
     }
 
     /** These, over or not, in order of submission. */
@@ -143,34 +167,52 @@ final class CellReader {
     }
 
     private List<WorkloadRecord> complete(Iterable<Row> rows) {
-        return complete(rows, (row, failure) -> {
-            throw failure;
-        });
-    }
-
-    /** @param unreadable is told of each row that is none of a workload as this version knows them */
-    private List<WorkloadRecord> complete(Iterable<Row> rows, BiConsumer<Row, RuntimeException> unreadable) {
         List<Row> found = new ArrayList<>();
         rows.forEach(found::add);
+        return complete(found);
+    }
+
+    private List<WorkloadRecord> complete(List<Row> found) {
         LiveAttempts attempts = LiveAttempts.read(transaction, found);
         WaitingAmounts amounts = WaitingAmounts.read(transaction, found);
         List<WorkloadRecord> records = new ArrayList<>(found.size());
         for (Row row : found) {
-            try {
-                records.add(
-                        record(row, shared.share(terms(row, amounts)), shared.share(submitter(row)), attempts.of(row)));
-            } catch (RuntimeException e) {
-                unreadable.accept(row, e);
-            }
+            records.add(record(row, shared.share(terms(row, amounts)), shared.share(submitter(row)), attempts.of(row)));
         }
         return records;
+    }
+
+    private Readable readable(Iterable<Row> rows) {
+        List<Row> found = new ArrayList<>();
+        rows.forEach(found::add);
+        Readable readable = new Readable(new ArrayList<>(), new ArrayList<>());
+        read(found, readable);
+        return readable;
+    }
+
+    /** All at once; where that fails, by halves, until those are found that cannot be read. */
+    private void read(List<Row> rows, Readable into) {
+        try {
+            into.records().addAll(complete(rows));
+        } catch (RuntimeException e) {
+            if (DatabaseFailures.isTransient(e) || DatabaseFailures.isRefusal(e)) {
+                throw e;
+            }
+            if (rows.size() == 1) {
+                into.unreadable().add(rows.getFirst().getLong("seq"));
+                return;
+            }
+            int half = rows.size() / 2;
+            read(rows.subList(0, half), into);
+            read(rows.subList(half, rows.size()), into);
+        }
     }
 
     private static Submitter submitter(Row row) {
         return new Submitter(row.getString("submitter"), row.getString("submitted_by"));
     }
 
-    private static WorkloadRecord record(Row row, Terms terms, Submitter submitter, Optional<LiveAttempt> live) {
+    private WorkloadRecord record(Row row, Terms terms, Submitter submitter, Optional<LiveAttempt> live) {
         JsonObject nomination = row.getJsonObject("nomination");
         return new WorkloadRecord(
                 new TenantId(row.getString("tenant_id")),
@@ -194,7 +236,7 @@ final class CellReader {
                 nomination == null ? Optional.empty() : Optional.of(nomination.encode()));
     }
 
-    private static Optional<PausedWork> paused(Row row) {
+    private Optional<PausedWork> paused(Row row) {
         UUID attempt = row.getUUID("paused_attempt");
         if (attempt == null) {
             return Optional.empty();
@@ -206,14 +248,15 @@ final class CellReader {
                     case "ended" -> PausedWork.Processes.OVER;
                     default -> PausedWork.Processes.BEING_ENDED;
                 };
+        long untilMillis = millis(row.getOffsetDateTime("paused_until"));
         return Optional.of(new PausedWork(
                 attempt,
                 row.getUUID("paused_node"),
                 row.getUUID("paused_pool"),
                 row.getLong("paused_gpu_milli"),
-                millis(row.getOffsetDateTime("paused_until")),
+                untilMillis,
                 processes,
-                Boolean.TRUE.equals(row.getBoolean("paused_may_stay"))));
+                untilMillis > nowMillis && Boolean.TRUE.equals(row.getBoolean("paused_may_stay"))));
     }
 
     private static Terms terms(Row row, WaitingAmounts amounts) {

@@ -22,9 +22,17 @@ interface DispatchConfig {
     @WithDefault("10s")
     Duration lease();
 
-    /** Bound on each statement of a commit; below the lease, so that a leader never commits after it. */
+    /** Bound on each statement of the leader. */
     @WithDefault("5s")
     Duration commitTimeout();
+
+    /** Bound on a turn of the leader as a whole, from its first statement to its commit. Must be shorter than the lease, so that no leader commits after it. */
+    @WithDefault("8s")
+    Duration turnTimeout();
+
+    /** How long a turn waits for a row that another transaction has locked. Then the turns of the next seconds leave that workload out. */
+    @WithDefault("1s")
+    Duration lockTimeout();
 
     /** The poll behind the wake-ups: how long a lost wake-up may delay a plan, and how often nodes' leases are looked at. */
     @WithDefault("1s")

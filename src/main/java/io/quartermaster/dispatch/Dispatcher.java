@@ -1,19 +1,18 @@
 package io.quartermaster.dispatch;
 
-import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
-import io.quartermaster.engine.Settings;
 import io.quartermaster.platform.LeaderDatabase;
 import io.quartermaster.platform.Wakeups;
 import io.quartermaster.workloads.Counters;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
@@ -24,63 +23,67 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The loop that leads a cell, on a thread of its own: woken by Redis, by NOTIFY when Redis is away, by a stored deadline, or by the poll
- * behind them all. One failure costs one cycle: the engine is thrown away, and the next cycle builds it again.
- *
- * <p>{@link #turn} is one turn of the loop; tests drive it by hand.
+ * behind them all. How it goes on after a turn that failed, {@link LeaderTurns} says.
  */
 @ApplicationScoped
 public class Dispatcher {
 
     private static final Logger LOG = Logger.getLogger(Dispatcher.class);
 
-    private static final int FAILURES_UNTIL_EXAMINED = 2;
+    private static final Duration BETWEEN_CLOCK_ALARMS = Duration.ofMinutes(1);
 
     private final DispatchConfig config;
-    private final Settings settings;
+    private final LeaderSettings settings;
     private final LeaderDatabase database;
     private final ReactiveRedisDataSource redis;
+    private final Wakeups wakeups;
     private final Announcements announcements;
     private final Counters counters;
-    private final SetAside setAside;
-    private final Suspicion suspicion;
-    private final Examination examination;
+    private final LeaderTurns turns;
     private final FailedTurns failedTurns;
     private final Timer planTime;
-    private final Counter rebuilds;
     private final String name = "replica-" + UUID.randomUUID();
 
     private final Semaphore woken = new Semaphore(0);
     private @Nullable Thread thread;
     private volatile boolean stopping;
+    private volatile OptionalLong epoch = OptionalLong.empty();
+    private volatile int lockedWorkloads;
+    private volatile int builds;
 
     // Of the loop's thread alone.
-    private OptionalLong epoch = OptionalLong.empty();
-    private @Nullable Leader leader;
-    private int failuresWithoutRows;
+    private long clockAlarmNanos = System.nanoTime() - BETWEEN_CLOCK_ALARMS.toNanos();
 
     Dispatcher(
             DispatchConfig config,
             LeaderDatabase database,
             ReactiveRedisDataSource redis,
+            Wakeups wakeups,
             Announcements announcements,
             Counters counters,
             MeterRegistry metrics) {
         this.config = config;
-        this.settings = EngineSettings.of(config);
+        this.settings = LeaderSettings.of(config);
         this.database = database;
         this.redis = redis;
+        this.wakeups = wakeups;
         this.announcements = announcements;
         this.counters = counters;
-        this.setAside = new SetAside(database, config);
-        this.suspicion = new Suspicion(config.batch());
-        this.examination = new Examination(database, config);
+        this.turns = new LeaderTurns(database, settings);
         this.failedTurns = new FailedTurns(Suspicion.longestSearch(config.batch()), metrics);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one turn of the leader that changed something: read, plan, commit")
                 .publishPercentiles(0.5, 0.99)
                 .register(metrics);
-        this.rebuilds = Counter.builder("quartermaster.dispatch.rebuilds")
+        FunctionCounter.builder("quartermaster.dispatch.rebuilds", this, dispatcher -> dispatcher.builds)
                 .description("how often the engine was built from the tables")
+                .register(metrics);
+        Gauge.builder("quartermaster.dispatch.leads", this, dispatcher -> dispatcher.epoch.isPresent() ? 1 : 0)
+                .description("1 while this replica leads its cell, else 0")
+                .register(metrics);
+        Gauge.builder("quartermaster.dispatch.locked.workloads", this, dispatcher -> dispatcher.lockedWorkloads)
+                .description(
+                        "workloads that the leader leaves out for some seconds because another transaction has locked them")
                 .register(metrics);
     }
 
@@ -94,6 +97,11 @@ public class Dispatcher {
                     .indefinitely()
                     .subscribe()
                     .with(message -> wake(), failure -> LOG.warn("no wake-ups by Redis", failure));
+            wakeups.onNotification(channel -> {
+                if (channel.equals(Wakeups.LEADER)) {
+                    wake();
+                }
+            });
             thread = Thread.ofPlatform().name("dispatcher").start(this::loop);
         }
     }
@@ -106,6 +114,26 @@ public class Dispatcher {
         }
     }
 
+    /** What a replica does for the cell. */
+    enum Role {
+        /** It leads. */
+        LEADS,
+        /** It would lead if no other did. */
+        FOLLOWS,
+        /** It never leads. */
+        OFF
+    }
+
+    /** @param failedTurns one after the other, up to now */
+    record Status(Role role, OptionalLong epoch, long failedTurns) {}
+
+    /** How this replica's leadership goes. Of any thread. */
+    Status status() {
+        OptionalLong now = epoch;
+        Role role = now.isPresent() ? Role.LEADS : config.enabled() ? Role.FOLLOWS : Role.OFF;
+        return new Status(role, now, failedTurns.inARow());
+    }
+
     /** Asks for a turn soon. */
     public void wake() {
         woken.release();
@@ -113,48 +141,16 @@ public class Dispatcher {
 
     private void loop() {
         while (!stopping) {
-            Duration pause = config.poll();
+            Duration pause;
             try {
                 pause = turn();
-                failedTurns.oneWentWell();
-                failuresWithoutRows = 0;
-            } catch (Overtaken e) {
-                LOG.infof("%s; the engine is built again", e.getMessage());
-                leader = null;
-                pause = Duration.ZERO;
-            } catch (RuntimeException e) {
-                LOG.errorf(e, "a turn of the leader failed; the engine is built again");
-                leader = null;
-                if (failedTurns.oneFailed()) {
-                    LOG.errorf(
-                            "ALARM: %d turns of the leader of cell %s failed in a row, and neither an inbox row nor a workload nor a tenant is to"
-                                    + " blame: nothing is planned until the cause is gone; it is the database, or something that is"
-                                    + " stored: %s",
-                            failedTurns.inARow(), config.cell(), e.getMessage());
-                }
-                blame();
-                examine();
+            } catch (RuntimeException | Error e) {
+                LOG.errorf(e, "the leader's loop failed; it goes on");
+                pause = config.poll();
             }
             await(pause);
         }
         resign();
-    }
-
-    private void blame() {
-        suspicion.failed().ifPresent(id -> {
-            if (epoch.isPresent() && setAside.row(epoch.getAsLong(), id)) {
-                suspicion.wasSetAside();
-            }
-        });
-    }
-
-    /** When turns fail that took no inbox row, so that none can be to blame. */
-    private void examine() {
-        failuresWithoutRows += suspicion.tookRows() ? 0 : 1;
-        if (failuresWithoutRows >= FAILURES_UNTIL_EXAMINED && epoch.isPresent()) {
-            failuresWithoutRows = 0;
-            examination.run(epoch.getAsLong());
-        }
     }
 
     private void await(Duration pause) {
@@ -173,93 +169,125 @@ public class Dispatcher {
         }
     }
 
-    /** One turn: lead if nobody does, then one cycle. Returns how long the loop may rest if nothing wakes it. */
-    Duration turn() {
-        if (epoch.isEmpty()) {
-            Optional<Long> won = database.run(config.commitTimeout(), tx -> {
-                Optional<Long> begun = Fence.lead(tx, config.cell(), name, config.lease());
-                begun.flatMap(newer -> Fence.take(tx, config.cell(), newer, config.lease()))
-                        .ifPresent(fence -> {
-                            SetAsideTenants.takeBack(tx);
-                            SetAsideWork.takeBack(tx, fence, config.cell());
-                        });
-                return begun;
-            });
-            if (won.isEmpty()) {
-                return config.poll();
-            }
-            epoch = OptionalLong.of(won.get());
-            leader = null;
-            suspicion.lead();
-            LOG.infof("leads cell %s, epoch %d", config.cell(), won.get());
-        }
-        Timer.Sample sample = Timer.start();
-        Suspicion.Take take = suspicion.take();
-        Optional<Leader.Outcome> outcome = database.run(config.commitTimeout(), tx -> {
-            Optional<Fence> fence = Fence.take(tx, config.cell(), epoch.getAsLong(), config.lease());
-            if (fence.isEmpty()) {
-                return Optional.empty();
-            }
-            checkClock(fence.get());
-            if (leader == null) {
-                leader = Leader.build(
-                        tx,
-                        fence.get(),
-                        config.cell(),
-                        settings,
-                        CapacityFacts.Executors.of(config),
-                        config.reasonsPerPlan(),
-                        config.pausedFor().toMillis());
-                rebuilds.increment();
-            }
-            InboxBatch batch = InboxBatch.take(tx, config.cell(), take);
-            suspicion.took(batch.ids(), leader.hasLeftovers(take, fence.get().stampMillis()));
-            return Optional.of(leader.cycle(tx, fence.get(), batch, take));
-        });
-        if (outcome.isEmpty()) {
-            LOG.warnf("another replica leads cell %s now; this one steps down", config.cell());
-            epoch = OptionalLong.empty();
-            leader = null;
+    /** One turn: lead if no replica does, then plan. Returns how long the loop may rest if nothing wakes it. */
+    private Duration turn() {
+        if (epoch.isEmpty() && !lead()) {
             return config.poll();
         }
-        suspicion.succeeded();
-        if (outcome.get().inboxRows() > 0 || !outcome.get().plan().decisions().isEmpty()) {
-            sample.stop(planTime);
-        }
-        announcements.after(outcome.get());
-        if (leader != null) {
-            counters.publish(epoch.getAsLong(), outcome.get().stampMillis(), leader.tally());
-        }
-        return rest(outcome.get());
+        long begunNanos = System.nanoTime();
+        Timer.Sample sample = Timer.start();
+        LeaderTurns.Result result = turns.turn();
+        builds = turns.builds();
+        lockedWorkloads = turns.locked().size();
+        return switch (result) {
+            case LeaderTurns.Result.Planned(Leader.Outcome outcome) -> {
+                failedTurns.oneWentWell();
+                if (outcome.inboxRows() > 0 || !outcome.plan().decisions().isEmpty()) {
+                    sample.stop(planTime);
+                }
+                announcements.after(outcome.touchedNodes(), outcome.fedTenants());
+                turns.leader()
+                        .ifPresent(
+                                leader -> counters.publish(epoch.getAsLong(), outcome.stampMillis(), leader.tally()));
+                yield rest(outcome, begunNanos);
+            }
+            case LeaderTurns.Result.Applied(LifecycleTurn.Outcome outcome) -> {
+                if (outcome.steps() > 0) {
+                    LOG.infof("applied reports and requests of %d workloads without a plan", outcome.steps());
+                }
+                announcements.after(outcome.touchedNodes(), outcome.fedTenants());
+                yield config.poll();
+            }
+            case LeaderTurns.Result.Repeated(String why) -> {
+                LOG.infof("%s; the engine is built again", why);
+                yield Duration.ZERO;
+            }
+            case LeaderTurns.Result.Deposed() -> {
+                LOG.warnf("another replica leads cell %s now; this one steps down", config.cell());
+                epoch = OptionalLong.empty();
+                yield config.poll();
+            }
+            case LeaderTurns.Result.SteppedDown(String why) -> {
+                LOG.errorf("ALARM: %s", why);
+                resign();
+                epoch = OptionalLong.empty();
+                yield config.poll();
+            }
+            case LeaderTurns.Result.Failed(Throwable cause) -> {
+                failed(cause);
+                // What was reported does not wait for the next plan.
+                yield turns.appliesNext() ? Duration.ZERO : config.poll();
+            }
+        };
     }
 
-    private Duration rest(Leader.Outcome outcome) {
+    private void failed(Throwable cause) {
+        LOG.errorf(cause, "a turn of the leader failed; the engine is built again");
+        if (failedTurns.oneFailed()) {
+            LOG.errorf(
+                    "ALARM: %d turns of the leader of cell %s failed in a row, and neither an inbox row nor a workload nor a tenant is to"
+                            + " blame: nothing is planned until the cause is gone; it is the database, or something that is"
+                            + " stored: %s",
+                    failedTurns.inARow(), config.cell(), cause.getMessage());
+        }
+    }
+
+    /** Becomes leader where none leads and the clocks allow it. */
+    private boolean lead() {
+        Optional<Long> won;
+        try {
+            won = database.run(settings.bounds(), tx -> {
+                Optional<String> obstacle = CellClock.read(tx, config.cell()).obstacle(config.clockTolerance());
+                if (obstacle.isPresent()) {
+                    alarmOfClock(obstacle.get());
+                    return Optional.empty();
+                }
+                Optional<Long> begun = Fence.lead(tx, config.cell(), name, config.lease());
+                begun.flatMap(newer -> settings.fence(tx, newer)).ifPresent(fence -> {
+                    SetAsideTenants.takeBack(tx);
+                    SetAsideWork.takeBack(tx, fence, config.cell());
+                });
+                return begun;
+            });
+        } catch (RuntimeException e) {
+            LOG.warnf("no word on who leads cell %s: %s", config.cell(), e.getMessage());
+            return false;
+        }
+        won.ifPresent(begun -> {
+            epoch = OptionalLong.of(begun);
+            turns.begin(begun);
+            LOG.infof("leads cell %s, epoch %d", config.cell(), begun);
+        });
+        return won.isPresent();
+    }
+
+    private void alarmOfClock(String obstacle) {
+        long now = System.nanoTime();
+        if (now - clockAlarmNanos >= BETWEEN_CLOCK_ALARMS.toNanos()) {
+            clockAlarmNanos = now;
+            LOG.errorf("ALARM: %s", obstacle);
+        }
+    }
+
+    /** Until the next plan is due by the stamp, which no other clock is compared with. */
+    private Duration rest(Leader.Outcome outcome, long begunNanos) {
         if (outcome.more()) {
             return Duration.ZERO;
         }
         long millis = config.poll().toMillis();
         if (outcome.nextPlanMillis().isPresent()) {
-            millis = Math.min(millis, outcome.nextPlanMillis().getAsLong() - System.currentTimeMillis());
+            long elapsed = Duration.ofNanos(System.nanoTime() - begunNanos).toMillis();
+            millis = Math.min(millis, outcome.nextPlanMillis().getAsLong() - outcome.stampMillis() - elapsed);
         }
         return Duration.ofMillis(Math.max(1, millis));
     }
 
-    /** A stamp far from this replica's own clock means that one of the two clocks is wrong: nobody may be billed by it. */
-    private void checkClock(Fence fence) {
-        Duration off =
-                Duration.between(fence.stamp().toInstant(), Instant.now()).abs();
-        if (off.compareTo(config.clockTolerance()) > 0) {
-            epoch = OptionalLong.empty();
-            throw new IllegalStateException(
-                    "the database's stamp and this replica's clock are " + off + " apart; it steps down");
-        }
-    }
-
     private void resign() {
-        if (epoch.isPresent()) {
+        OptionalLong led = epoch;
+        if (led.isPresent()) {
             try {
                 database.run(config.commitTimeout(), tx -> {
-                    Fence.resign(tx, config.cell(), epoch.getAsLong());
+                    Fence.resign(tx, config.cell(), led.getAsLong());
                     return true;
                 });
             } catch (RuntimeException e) {

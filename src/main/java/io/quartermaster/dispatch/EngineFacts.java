@@ -83,6 +83,13 @@ final class EngineFacts {
                 : Optional.empty();
     }
 
+    /** As {@link #asStored}, but so that no plan decides about it: while it waits it is held, while it runs it is not preempted. */
+    Workload asUntouchable(WorkloadRecord record, long nowMillis) {
+        return record.attempt().isPresent()
+                ? asStored(record.asNonPreemptible(), nowMillis)
+                : workload(record, asStored(record, nowMillis).state(), true);
+    }
+
     /** As the tables have it, no step taken. What is not to be tried before another time is held until then, and so is what its queue holds. */
     Workload asStored(WorkloadRecord record, long nowMillis) {
         WorkloadState state = record.attempt()

@@ -1,13 +1,16 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.CapacityFacts.Executors;
 import io.quartermaster.dispatch.CellFacts.Extent;
-import io.quartermaster.platform.LeaderDatabase;
+import io.quartermaster.engine.Decision;
+import io.quartermaster.platform.DatabaseFailures;
+import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 import org.jboss.logging.Logger;
@@ -27,12 +30,12 @@ final class Examination {
 
     private static final String WHY = "every plan with it failed";
 
-    private final LeaderDatabase database;
-    private final DispatchConfig config;
+    private final SystemDatabase database;
+    private final LeaderSettings settings;
 
-    Examination(LeaderDatabase database, DispatchConfig config) {
+    Examination(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
-        this.config = config;
+        this.settings = settings;
     }
 
     /** Returns how many were set aside; none when another leads, the database is away, or the cause is something else. */
@@ -44,6 +47,9 @@ final class Examination {
             }
             setAside += unreadable(epoch);
             for (int i = 0; i < MOST && findWorkload(epoch); i++) {
+                setAside++;
+            }
+            for (int i = 0; i < MOST && findDecision(epoch); i++) {
                 setAside++;
             }
         } catch (RuntimeException e) {
@@ -70,8 +76,8 @@ final class Examination {
 
     /** Workloads that are none as this version knows them: all of them at once, as when a profile cannot be read. */
     private int unreadable(long epoch) {
-        List<Long> found =
-                fenced(epoch, (tx, fence) -> new CellReader(tx).unreadable()).orElseGet(List::of);
+        List<Long> found = fenced(epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).unreadable())
+                .orElseGet(List::of);
         int setAside = 0;
         for (long sequence : found) {
             setAside += setAside(epoch, sequence) ? 1 : 0;
@@ -80,8 +86,8 @@ final class Examination {
     }
 
     private boolean findWorkload(long epoch) {
-        long[] sequences =
-                fenced(epoch, (tx, fence) -> new CellReader(tx).liveSequences()).orElseGet(() -> new long[0]);
+        long[] sequences = fenced(epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).liveSequences())
+                .orElseGet(() -> new long[0]);
         if (sequences.length == 0 || canPlan(epoch, Extent.ALL)) {
             return false;
         }
@@ -111,37 +117,82 @@ final class Examination {
         return canPlan.test(good) && !canPlan.test(bad) && canPlan.test(good) ? Optional.of(bad) : Optional.empty();
     }
 
+    /** The first decision of a plan that contradicts what is stored or that the database refuses; that for which it is made is to blame. */
+    private boolean findDecision(long epoch) {
+        List<Decision> decisions = fenced(
+                        epoch, (tx, fence) -> Leader.plan(tx, fence, settings).decisions())
+                .orElseGet(List::of);
+        if (decisions.isEmpty() || canWrite(epoch, decisions.size())) {
+            return false;
+        }
+        return firstBad(decisions.size(), most -> canWrite(epoch, most))
+                .map(bad -> decisions.get(bad - 1))
+                .map(decision -> PlanTranslation.successor(decision)
+                        .orElseGet(() -> UUID.fromString(decision.workload().value())))
+                .map(workload -> setAside(epoch, workload))
+                .orElse(false);
+    }
+
     private boolean canPlan(long epoch, Extent extent) {
+        return succeeds(epoch, (tx, fence) -> Leader.rehearse(tx, fence, settings, extent));
+    }
+
+    private boolean canWrite(long epoch, int mostDecisions) {
+        return succeeds(epoch, (tx, fence) -> Leader.rehearse(tx, fence, settings, mostDecisions));
+    }
+
+    /** A plan that takes too long, or meets an outage, proves nothing: that ends the examination. */
+    private boolean succeeds(long epoch, BiConsumer<SystemTransaction, Fence> rehearsal) {
         try {
-            return fenced(epoch, (tx, fence) -> {
-                        Leader.rehearse(
-                                tx, fence, config.cell(), EngineSettings.of(config), Executors.of(config), extent);
-                        return true;
-                    })
-                    .isPresent();
+            fenced(epoch, (tx, fence) -> {
+                rehearsal.accept(tx, fence);
+                throw new Rehearsed();
+            });
+            return false;
+        } catch (Rehearsed e) {
+            return true;
         } catch (RuntimeException e) {
-            LOG.debugf("no plan with %s: %s", extent, e.getMessage());
+            if (DatabaseFailures.isTransient(e)) {
+                throw e;
+            }
+            LOG.debugf("no plan: %s", e.getMessage());
             return false;
         }
     }
 
+    /** Rolls back what a rehearsal wrote. */
+    private static final class Rehearsed extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        Rehearsed() {
+            super("the plan could be made and written", null, false, false);
+        }
+    }
+
     private boolean setAside(long epoch, long sequence) {
-        Optional<String> which = fenced(
-                        epoch, (tx, fence) -> SetAsideWork.mark(tx, fence, config.cell(), sequence, WHY))
-                .flatMap(Function.identity());
+        return alarm(fenced(epoch, (tx, fence) -> SetAsideWork.mark(tx, fence, settings.cell(), sequence, WHY)));
+    }
+
+    private boolean setAside(long epoch, UUID workload) {
+        return alarm(fenced(epoch, (tx, fence) -> SetAsideWork.mark(tx, fence, settings.cell(), workload, WHY)));
+    }
+
+    private static boolean alarm(Optional<Optional<String>> marked) {
+        Optional<String> which = marked.flatMap(Function.identity());
         which.ifPresent(one -> LOG.errorf(
-                "ALARM: %s is set aside: every plan with it failed. What it holds stays its own; the next leader looks at it anew",
+                "ALARM: %s is set aside: every plan with it failed. What it holds stays its own; the leader tries again by itself after a while",
                 one));
         return which.isPresent();
     }
 
     private boolean setAside(long epoch, TenantId tenant) {
-        boolean marked = fenced(epoch, (tx, fence) -> SetAsideTenants.mark(tx, tenant, WHY))
+        boolean marked = fenced(epoch, (tx, fence) -> SetAsideTenants.mark(tx, fence, tenant, WHY))
                 .orElse(false);
         if (marked) {
             LOG.errorf(
-                    "ALARM: tenant %s is set aside: every plan with its allotments and policies failed. Nothing of it starts, what it holds stays its own; the next"
-                            + " leader looks at it anew",
+                    "ALARM: tenant %s is set aside: every plan with its allotments and policies failed. Nothing of it starts, what it holds stays its own; the"
+                            + " leader tries again by itself after a while",
                     tenant.value());
         }
         return marked;
@@ -153,7 +204,6 @@ final class Examination {
 
     /** Empty when another leads. */
     private <T> Optional<T> fenced(long epoch, Work<T> work) {
-        return database.run(config.commitTimeout(), tx -> Fence.take(tx, config.cell(), epoch, config.lease())
-                .map(fence -> work.with(tx, fence)));
+        return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.with(tx, fence)));
     }
 }

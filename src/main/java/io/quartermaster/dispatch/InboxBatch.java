@@ -16,15 +16,41 @@ import java.util.UUID;
 /** A bounded batch of the inbox: in turn by tenant, so that one tenant's thousand submissions do not hold up another's one. */
 record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantId> tenantsWithChangedQuotas) {
 
-    static InboxBatch take(SystemTransaction transaction, String cell, Suspicion.Take take) {
+    /** Ids of workloads as rows of the inbox name them. */
+    private static final String NAMES_WORKLOAD = "kind in ('workload', 'report')";
+
+    /**
+     * Each tenant's oldest rows up to its even part of the limit, then the oldest of all. Tenants are found one by one in the index: an inbox
+     * that is long because of one tenant is not read to its end.
+     */
+    private static final String OLDEST = """
+            with recursive named (tenant_id) as (
+                (select min(tenant_id) from inbox where cell_id = $1 and set_aside_at is null)
+                union all
+                select (select min(i.tenant_id) from inbox i where i.cell_id = $1 and i.set_aside_at is null and i.tenant_id > n.tenant_id)
+                  from named n where n.tenant_id is not null),
+            part as (select greatest(1, $2 / greatest(1, count(*)))::int as rows from named where tenant_id is not null),
+            fair as (
+                select i.* from named n cross join part p cross join lateral (
+                    select id, tenant_id, kind, ref from inbox
+                     where cell_id = $1 and tenant_id = n.tenant_id and set_aside_at is null and not (NAMES_WORKLOAD and ref = any($3))
+                     order by id limit p.rows) i
+                union all
+                select i.* from part p cross join lateral (
+                    select id, tenant_id, kind, ref from inbox
+                     where cell_id = $1 and tenant_id is null and set_aside_at is null order by id limit p.rows) i),
+            oldest as (
+                select id, tenant_id, kind, ref from inbox
+                 where cell_id = $1 and set_aside_at is null and not (NAMES_WORKLOAD and ref = any($3)) order by id limit $2)
+            select id, tenant_id, kind, ref from (select *, 1 as pass from fair union all select *, 2 from oldest) candidate
+             group by id, tenant_id, kind, ref order by min(pass), id limit $2
+            """.replace("NAMES_WORKLOAD", NAMES_WORKLOAD);
+
+    /** @param without workloads whose rows stay where they are */
+    static InboxBatch take(SystemTransaction transaction, String cell, Suspicion.Take take, Set<UUID> without) {
         return switch (take) {
             case Suspicion.Take.Oldest(int limit, boolean leftovers) ->
-                of(transaction.run("""
-                        select id, tenant_id, kind, ref from (
-                            select id, tenant_id, kind, ref, row_number() over (partition by tenant_id order by id) as turn
-                              from (select * from inbox where cell_id = $1 and set_aside_at is null order by id limit $3) oldest) turns
-                         order by turn, id limit $2
-                        """, cell, limit, limit * 10));
+                of(transaction.run(OLDEST, cell, limit, names(without)));
             case Suspicion.Take.Nothing() -> of(List.of());
             case Suspicion.Take.Only(long id) ->
                 of(transaction.run(
@@ -32,6 +58,21 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
                         cell,
                         id));
         };
+    }
+
+    /** What names workloads and was posted for them: what they are wished and reported to be. Rows that name none by an id are left. */
+    static InboxBatch takeOfWorkloads(SystemTransaction transaction, String cell, int limit, Set<UUID> without) {
+        return of(transaction.run(
+                "select id, tenant_id, kind, ref from inbox where cell_id = $1 and set_aside_at is null and "
+                        + NAMES_WORKLOAD
+                        + " and ref ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' and not ref = any($3) order by id limit $2",
+                cell,
+                limit,
+                names(without)));
+    }
+
+    private static String[] names(Set<UUID> workloads) {
+        return workloads.stream().map(UUID::toString).toArray(String[]::new);
     }
 
     private static InboxBatch of(Iterable<Row> rows) {

@@ -1,6 +1,5 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.CapacityFacts.Executors;
 import io.quartermaster.dispatch.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.CapacityFacts.PoolFact;
 import io.quartermaster.dispatch.WorkloadRecord.Binding;
@@ -13,7 +12,6 @@ import io.quartermaster.engine.NodeId;
 import io.quartermaster.engine.Plan;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Settings;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.SystemTransaction;
@@ -21,7 +19,6 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Tally;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
-import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -46,8 +43,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class Leader {
 
-    private final String cell;
+    private final LeaderSettings settings;
     private final Engine engine;
+    /** Workloads whose rows others have locked: as long as this leader lives it takes no step of them, and no plan decides about them. */
+    private final Set<UUID> locked;
+
     private final EngineFacts facts = new EngineFacts(this::poolId, this::path);
     private final Map<UUID, PoolId> pools = new HashMap<>();
     private final Map<PoolId, UUID> poolIds = new HashMap<>();
@@ -62,8 +62,6 @@ final class Leader {
     private final Counting counting = new Counting();
     private final KeptPastUse pastUse = new KeptPastUse();
     private final PendingReasons reasons;
-    private final long pausedForMillis;
-    private final Executors executors;
     private boolean allPools;
     private boolean anySetAside;
 
@@ -90,54 +88,76 @@ final class Leader {
             Set<TenantId> fedTenants,
             long stampMillis,
             OptionalLong nextPlanMillis,
-            boolean more) {}
+            boolean more) {
 
-    private Leader(String cell, Settings settings, Executors executors, int reasonsPerPlan, long pausedForMillis) {
-        this.cell = cell;
-        this.executors = executors;
-        this.pausedForMillis = pausedForMillis;
-        this.engine = new Engine(settings);
-        this.reasons = new PendingReasons(reasonsPerPlan);
+        /** Followed by a turn for work that is set aside, which may have freed what the next plan gives out. */
+        Outcome and(LifecycleTurn.Outcome after) {
+            Set<UUID> nodes = new TreeSet<>(touchedNodes);
+            nodes.addAll(after.touchedNodes());
+            Set<TenantId> tenants = new TreeSet<>(fedTenants);
+            tenants.addAll(after.fedTenants());
+            return new Outcome(inboxRows, plan, nodes, tenants, stampMillis, nextPlanMillis, true);
+        }
     }
 
-    /** Reads everything that is not over. Reads only: what follows from it comes with the first cycle. */
-    static Leader build(
-            SystemTransaction transaction,
-            Fence fence,
-            String cell,
-            Settings settings,
-            Executors executors,
-            int reasonsPerPlan,
-            long pausedForMillis) {
-        return build(
-                transaction, fence, cell, settings, executors, reasonsPerPlan, pausedForMillis, CellFacts.Extent.ALL);
+    private Leader(LeaderSettings settings, Set<UUID> locked) {
+        this.settings = settings;
+        this.locked = Set.copyOf(locked);
+        this.engine = new Engine(settings.engine());
+        this.reasons = new PendingReasons(settings.reasonsPerPlan());
+    }
+
+    /**
+     * Reads everything that is not over. Reads only: what follows from it comes with the first cycle.
+     *
+     * @param locked workloads to leave alone
+     */
+    static Leader build(SystemTransaction transaction, Fence fence, LeaderSettings settings, Set<UUID> locked) {
+        return build(transaction, fence, settings, locked, CellFacts.Extent.ALL);
     }
 
     /** Makes a plan with a part of what is stored, and throws it away: to see whether it can be made at all. Writes nothing. */
-    static void rehearse(
+    static void rehearse(SystemTransaction transaction, Fence fence, LeaderSettings settings, CellFacts.Extent extent) {
+        rehearse(transaction, fence, settings, extent, Integer.MAX_VALUE);
+    }
+
+    /** Makes a plan and writes its first decisions, to see whether the database takes them. The caller rolls the transaction back. */
+    static void rehearse(SystemTransaction transaction, Fence fence, LeaderSettings settings, int mostDecisions) {
+        rehearse(transaction, fence, settings, CellFacts.Extent.ALL, mostDecisions)
+                .write(transaction, settings.cell());
+    }
+
+    /** The plan with all that is stored. Writes nothing. */
+    static Plan plan(SystemTransaction transaction, Fence fence, LeaderSettings settings) {
+        Leader leader = build(transaction, fence, settings, Set.of(), CellFacts.Extent.ALL);
+        return settings.planning().plan(leader.engine, fence.stampMillis());
+    }
+
+    private static PlanRows rehearse(
             SystemTransaction transaction,
             Fence fence,
-            String cell,
-            Settings settings,
-            Executors executors,
-            CellFacts.Extent extent) {
-        Leader leader = build(transaction, fence, cell, settings, executors, 1, 0, extent);
-        Plan plan = leader.engine.plan(fence.stampMillis());
+            LeaderSettings settings,
+            CellFacts.Extent extent,
+            int mostDecisions) {
+        Leader leader = build(transaction, fence, settings, Set.of(), extent);
+        Plan plan = settings.planning().plan(leader.engine, fence.stampMillis());
+        List<Decision> decisions =
+                plan.decisions().stream().limit(mostDecisions).toList();
+        Plan part = new Plan(plan.nowMillis(), decisions, List.of(), plan.nextPlanAtMillis());
+        PlanRows rows = new PlanRows(fence);
         leader.translate(
-                plan, new PlanRows(fence), fence, missing(new CellReader(transaction), plan, Map.of(), Map.of()));
+                part, rows, fence, missing(new CellReader(transaction, fence.stampMillis()), part, Map.of(), Map.of()));
+        return rows;
     }
 
     private static Leader build(
             SystemTransaction transaction,
             Fence fence,
-            String cell,
-            Settings settings,
-            Executors executors,
-            int reasonsPerPlan,
-            long pausedForMillis,
+            LeaderSettings settings,
+            Set<UUID> locked,
             CellFacts.Extent extent) {
-        Leader leader = new Leader(cell, settings, executors, reasonsPerPlan, pausedForMillis);
-        CellFacts stored = CellFacts.read(transaction, cell, fence.stamp(), executors, extent);
+        Leader leader = new Leader(settings, locked);
+        CellFacts stored = CellFacts.read(transaction, settings.cell(), fence.stamp(), settings.executors(), extent);
         List<Change> changes = new ArrayList<>();
         stored.pools().forEach(pool -> leader.pool(pool, changes));
         stored.nodes().forEach(node -> {
@@ -156,19 +176,26 @@ final class Leader {
         leader.unmet.load(transaction);
         leader.anySetAside = SetAsideWork.isAny(transaction);
         stored.workloads().forEach(record -> {
-            changes.add(new Change.WorkloadSet(leader.facts.asStored(record, fence.stampMillis())));
+            changes.add(leader.change(record, fence.stampMillis()));
             leader.counting.workload(record);
             leader.unmet.workload(record);
             leader.tell(record, fence.stampMillis());
-            if (!(Transitions.next(record, Set.of()) instanceof Step.Stay)) {
+            if (Transitions.hasStep(record)) {
                 leader.leftovers.add(record.id());
             }
         });
-        leader.engine.apply(changes);
+        try {
+            leader.engine.apply(changes);
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            throw PlanFailure.of(e);
+        }
         return leader;
     }
 
-    /** One turn of the loop, inside a transaction that holds the fence. */
+    /**
+     * One turn of the loop, inside a transaction that holds the fence: first what was reported and asked for, then the plan. Throws
+     * {@link PlanFailure} when the first can be done and the second cannot, {@link LockedRows} or {@link Overtaken}.
+     */
     Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, Suspicion.Take take) {
         PlanRows rows = new PlanRows(fence);
         List<Change> changes = new ArrayList<>();
@@ -186,8 +213,14 @@ final class Leader {
         if (anySetAside) {
             SetAsideWork.cancel(transaction, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
         }
-        CellReader reader = new CellReader(transaction, terms);
-        Settling settling = new Settling(rows, fence, facts, changes, lost, pausedForMillis);
+        CellReader reader = new CellReader(transaction, terms, fence.stampMillis());
+        Settling settling = new Settling(
+                rows,
+                fence,
+                facts,
+                after -> changes.add(change(after, fence.stampMillis())),
+                lost,
+                settings.pausedForMillis());
         affected(reader, batch, leftovers(take, fence.stampMillis()), lost.keySet())
                 .forEach(record -> {
                     settling.settle(record);
@@ -201,21 +234,21 @@ final class Leader {
                     }
                 });
 
-        engine.apply(changes);
-        Plan plan = engine.plan(fence.stampMillis());
-        Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settling.settled());
-        translate(plan, rows, fence, records);
-        count(plan, known, settling.settled(), records);
-        unmet.reasons(plan.waits());
-        unmet.changed()
-                .forEach(level -> rows.usage(
-                        level.tenant(), "unmet", level.pool(), new JsonObject().put("gpu_milli", level.gpuMilli())));
-        reasons.add(plan.waits());
-        boolean moreReasons = reasons.write(rows);
-
-        rows.write(transaction, cell);
-        pastUse.write(transaction, cell, engine.pastUse(), engine.raisedPastUse());
-        batch.delete(transaction);
+        Plan plan;
+        boolean moreReasons;
+        try {
+            engine.apply(changes);
+            plan = settings.planning().plan(engine, fence.stampMillis());
+            moreReasons = plan(plan, rows, fence, reader, known, settling.settled());
+            rows.write(transaction, settings.cell());
+            pastUse.write(transaction, settings.cell(), engine.pastUse(), engine.raisedPastUse());
+            batch.delete(transaction);
+            transaction.settle();
+        } catch (Overtaken | LockedRows e) {
+            throw e;
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            throw PlanFailure.of(e);
+        }
         return new Outcome(
                 batch.ids().size(),
                 plan,
@@ -224,6 +257,36 @@ final class Leader {
                 fence.stampMillis(),
                 nextPlan(plan, fence.stampMillis()),
                 moreReasons || hasMore(batch, take, fence.stampMillis()));
+    }
+
+    /** Whether reasons are left that the next turn has to write. */
+    private boolean plan(
+            Plan plan,
+            PlanRows rows,
+            Fence fence,
+            CellReader reader,
+            Map<UUID, WorkloadRecord> known,
+            Map<UUID, WorkloadRecord> settled) {
+        Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settled);
+        translate(plan, rows, fence, records);
+        count(plan, known, settled, records);
+        unmet.reasons(plan.waits());
+        unmet.changed()
+                .forEach(level -> rows.usage(
+                        level.tenant(), "unmet", level.pool(), new JsonObject().put("gpu_milli", level.gpuMilli())));
+        reasons.add(plan.waits());
+        locked.forEach(id -> reasons.withdraw(EngineFacts.id(id)));
+        return reasons.write(rows);
+    }
+
+    private Change change(WorkloadRecord record, long nowMillis) {
+        if (record.over()) {
+            return new Change.WorkloadRemoved(EngineFacts.id(record.id()));
+        }
+        return new Change.WorkloadSet(
+                locked.contains(record.id())
+                        ? facts.asUntouchable(record, nowMillis)
+                        : facts.asStored(record, nowMillis));
     }
 
     private void translate(Plan plan, PlanRows rows, Fence fence, Map<UUID, WorkloadRecord> records) {
@@ -289,6 +352,11 @@ final class Leader {
         }
     }
 
+    /** Whether plans are made without some of what is stored. */
+    boolean isAnySetAside() {
+        return anySetAside;
+    }
+
     Tally tally() {
         return counting.tally();
     }
@@ -341,7 +409,7 @@ final class Leader {
         // Whether something runs work in a pool depends on its nodes.
         changedPools.addAll(CapacityFacts.poolsOf(transaction, batch.uuids(Inbox.Kind.NODE)));
         if (!changedPools.isEmpty()) {
-            CapacityFacts.pools(transaction, executors, CellReader.array(changedPools))
+            CapacityFacts.pools(transaction, settings.executors(), CellReader.array(changedPools))
                     .forEach(pool -> pool(pool, changes));
         }
         Set<UUID> changedNodes = batch.uuids(Inbox.Kind.NODE);
@@ -362,45 +430,16 @@ final class Leader {
         }
     }
 
-    /**
-     * Gives up the nodes whose lease has run out: what ran there has stopped by then, by its supervisor's own clock.
-     *
-     * @return when each was last heard
-     */
     private Map<UUID, Long> lostNodes(SystemTransaction transaction, Fence fence, List<Change> changes) {
-        Map<UUID, Long> lost = new TreeMap<>();
-        for (Row row : transaction.run(
-                "update node_contact set lost_at = $1 where lost_at is null and lease_until <= $1 returning node_id, last_heard",
-                fence.stamp())) {
-            lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
-        }
+        Map<UUID, Long> lost = NodeLosses.giveUp(transaction, fence);
         if (!lost.isEmpty()) {
-            reportLost(transaction, fence, CellReader.array(lost.keySet()));
             CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(lost.keySet()))
                     .forEach(node -> node(node, changes));
         }
         return lost;
     }
 
-    /**
-     * What ran on a lost node is over, for good: said in its name, so that an attempt of several nodes can end in a later cycle, when the
-     * others have stopped. What its agent may say later counts no more.
-     */
-    private static void reportLost(SystemTransaction transaction, Fence fence, UUID[] nodes) {
-        transaction.run("""
-                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, message, reported_at)
-                select distinct a.tenant_id, a.id, d.node_id, 'ended', 'lost', 'the node''s lease ended before it was heard again', $2::timestamptz
-                  from allocation_device d join attempt a on a.tenant_id = d.tenant_id and a.id = d.attempt_id
-                 where d.node_id = any($1) and d.freed_at is null and a.state <> 'ended'
-                union
-                select tenant_id, paused_attempt, paused_node, 'ended', 'lost', 'the node''s lease ended while it was paused', $2::timestamptz
-                  from workload where paused_node = any($1) and paused_attempt is not null
-                on conflict (tenant_id, attempt_id, node_id) do update set state = 'ended', outcome = 'lost', message = excluded.message,
-                       reported_at = excluded.reported_at where r.state <> 'ended'
-                """, nodes, fence.stamp());
-    }
-
-    private static Collection<WorkloadRecord> affected(
+    private Collection<WorkloadRecord> affected(
             CellReader reader, InboxBatch batch, Set<UUID> leftovers, Set<UUID> lost) {
         Map<UUID, WorkloadRecord> found = new TreeMap<>();
         Set<UUID> named = batch.uuids(Inbox.Kind.WORKLOAD, Inbox.Kind.REPORT);
@@ -415,6 +454,7 @@ final class Leader {
                 reader.waitingUnder("profile_id", batch.uuids(Inbox.Kind.PROFILE)),
                 reader.waitingUnder("queue_id", batch.uuids(Inbox.Kind.QUEUE)));
         reads.forEach(records -> records.forEach(record -> found.put(record.id(), record)));
+        found.keySet().removeAll(locked);
         return found.values();
     }
 

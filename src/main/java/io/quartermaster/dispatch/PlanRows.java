@@ -1,5 +1,6 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.platform.DatabaseFailures;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
@@ -227,8 +228,28 @@ final class PlanRows {
         return fedTenants;
     }
 
-    /** Throws {@link Overtaken} when a workload was moved to another queue since the plan looked at it. */
+    /**
+     * Throws {@link Overtaken} when a workload was moved to another queue since the plan looked at it, and {@link LockedRows} when another
+     * transaction keeps the row of one locked.
+     */
     void write(SystemTransaction transaction, String cell) {
+        try {
+            send(transaction, cell);
+            transaction.settle();
+        } catch (RuntimeException e) {
+            throw DatabaseFailures.isLockTimeout(e) ? new LockedRows(writtenWorkloads(), e) : e;
+        }
+    }
+
+    private Set<UUID> writtenWorkloads() {
+        Set<UUID> written = new TreeSet<>(workloadStates.keySet());
+        for (JsonArray rows : List.of(reasons, left)) {
+            rows.forEach(row -> written.add(UUID.fromString(((JsonObject) row).getString("id"))));
+        }
+        return written;
+    }
+
+    private void send(SystemTransaction transaction, String cell) {
         OffsetDateTime stamp = fence.stamp();
         set(transaction, endedAttempts, """
                 with ended as (
@@ -275,7 +296,10 @@ final class PlanRows {
                        reason = case when x.state in ('waiting', 'held', 'paused') then w.reason end,
                        reason_at = case when x.state in ('waiting', 'held', 'paused') then w.reason_at end,
                        started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz) else w.started_at end,
-                       ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end
+                       ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end,
+                       set_aside_at = case when x.state not in ('succeeded', 'failed', 'cancelled') then w.set_aside_at end,
+                       set_aside_why = case when x.state not in ('succeeded', 'failed', 'cancelled') then w.set_aside_why end,
+                       set_aside_until = case when x.state not in ('succeeded', 'failed', 'cancelled') then w.set_aside_until end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean,
                        quick_losses int, retry_ms bigint, paused_attempt uuid, paused_node uuid, paused_until_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid)
                  where w.tenant_id = x.tenant_id and w.id = x.id

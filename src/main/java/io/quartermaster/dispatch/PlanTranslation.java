@@ -32,7 +32,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** The engine's decisions as rows. */
+/** The engine's decisions as rows. A decision that contradicts what is stored is a {@link PlanFailure}: nothing of its plan is written. */
 final class PlanTranslation {
 
     private final PlanRows rows;
@@ -74,8 +74,9 @@ final class PlanTranslation {
             }
         });
         for (Decision decision : plan.decisions()) {
+            UUID decided = UUID.fromString(decision.workload().value());
             WorkloadRecord workload =
-                    record(records, UUID.fromString(decision.workload().value()));
+                    record(records, decided, successor(decision).orElse(decided));
             switch (decision) {
                 case Decision.Start start -> start(workload, start);
                 case Decision.Preempt preempt -> preempt(workload, preempt, records);
@@ -105,6 +106,11 @@ final class PlanTranslation {
     }
 
     private void start(WorkloadRecord workload, Decision.Start start) {
+        if (workload.attempt().isPresent() || workload.over()) {
+            throw PlanFailure.invalidDecision(
+                    workload.id() + " is to start but " + (workload.over() ? "is over" : "has a live attempt"),
+                    workload.id());
+        }
         int number = workload.attempts() + 1;
         started.put(workload.id(), number);
         bind(
@@ -134,7 +140,8 @@ final class PlanTranslation {
                 .filter(work ->
                         !start.allocation().touches(new NodeId(work.node().toString())))
                 .ifPresent(work -> {
-                    throw new IllegalStateException(workload.id() + " is to start elsewhere than where it is paused");
+                    throw PlanFailure.invalidDecision(
+                            workload.id() + " is to start elsewhere than where it is paused", workload.id());
                 });
         return workload.paused().map(PausedWork::attempt);
     }
@@ -143,7 +150,7 @@ final class PlanTranslation {
     private void grow(WorkloadRecord workload, Decision.Grow grow) {
         // It may have started in this very plan.
         Integer startedNow = started.get(workload.id());
-        int number = startedNow == null ? attempt(workload).number() : startedNow;
+        int number = startedNow == null ? attempt(workload, workload.id()).number() : startedNow;
         for (Worker worker : grow.added().workers()) {
             bind(
                     workload,
@@ -217,8 +224,8 @@ final class PlanTranslation {
     }
 
     private void preempt(WorkloadRecord victim, Decision.Preempt preempt, Map<UUID, WorkloadRecord> records) {
-        LiveAttempt attempt = attempt(victim);
-        Optional<WorkloadRecord> successor = successor(preempt).map(id -> record(records, id));
+        LiveAttempt attempt = attempt(victim, successor(preempt).orElse(victim.id()));
+        Optional<WorkloadRecord> successor = successor(preempt).map(id -> record(records, id, id));
         rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, preempt.cause(), successor));
         stop(victim, attempt, reason(victim, attempt), preempt.cause(), preempt.receipt(), successor, records);
         for (SurplusWorker worker : attempt.surplus().workers()) {
@@ -229,8 +236,8 @@ final class PlanTranslation {
     }
 
     private void shrink(WorkloadRecord victim, Decision.Shrink shrink, Map<UUID, WorkloadRecord> records) {
-        LiveAttempt core = attempt(victim);
-        Optional<WorkloadRecord> successor = successor(shrink).map(id -> record(records, id));
+        LiveAttempt core = attempt(victim, successor(shrink).orElse(victim.id()));
+        Optional<WorkloadRecord> successor = successor(shrink).map(id -> record(records, id, id));
         JsonObject told = told(victim, core, shrink.cause(), successor);
         rows.feed(victim.tenant(), victim.id(), told.put("state", victim.state().word()));
         Set<Integer> leaving = new TreeSet<>(shrink.workers());
@@ -247,7 +254,9 @@ final class PlanTranslation {
             }
         }
         if (!leaving.isEmpty()) {
-            throw new IllegalStateException(victim.id() + " is to lose workers that are no surplus of it: " + leaving);
+            throw PlanFailure.invalidDecision(
+                    victim.id() + " is to lose workers that are no surplus of it: " + leaving,
+                    successor(shrink).orElse(victim.id()));
         }
     }
 
@@ -343,15 +352,17 @@ final class PlanTranslation {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    private static LiveAttempt attempt(WorkloadRecord workload) {
+    private static LiveAttempt attempt(WorkloadRecord workload, UUID decidedFor) {
         return workload.attempt()
-                .orElseThrow(() -> new IllegalStateException(workload.id() + " is to change but has no live attempt"));
+                .orElseThrow(() -> PlanFailure.invalidDecision(
+                        workload.id() + " is to change but has no live attempt", decidedFor));
     }
 
-    private static WorkloadRecord record(Map<UUID, WorkloadRecord> records, UUID id) {
+    private static WorkloadRecord record(Map<UUID, WorkloadRecord> records, UUID id, UUID decidedFor) {
         WorkloadRecord found = records.get(id);
         if (found == null) {
-            throw new IllegalStateException("the plan decides about a workload that is not stored: " + id);
+            throw PlanFailure.invalidDecision(
+                    "the plan decides about a workload that is not stored: " + id, decidedFor);
         }
         return found;
     }

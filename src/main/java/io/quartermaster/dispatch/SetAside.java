@@ -1,41 +1,74 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.LeaderDatabase;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
+import java.util.Optional;
+import java.util.UUID;
 import org.jboss.logging.Logger;
 
-/** Sets an inbox row aside, with an alarm, so that it does not stop the cell. Which one, {@link Suspicion} finds out. */
+/**
+ * Sets aside, with an alarm, what makes turns fail, so that it does not stop the cell. An inbox row that names a workload stays: the workload
+ * is set aside instead, since what is reported of it happened and what is asked for it is wanted.
+ */
 final class SetAside {
 
     private static final Logger LOG = Logger.getLogger(SetAside.class);
 
-    private final LeaderDatabase database;
-    private final DispatchConfig config;
+    private static final String WHY = "every turn with it failed";
 
-    SetAside(LeaderDatabase database, DispatchConfig config) {
+    private final SystemDatabase database;
+    private final LeaderSettings settings;
+
+    SetAside(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
-        this.config = config;
+        this.settings = settings;
     }
 
-    /** Whether it is set aside now; false when another leads or the database is away. */
+    /** Whether the row, or the workload that it names, is set aside now; false when another leads or the database is away. */
     boolean row(long epoch, long id) {
+        return fenced(epoch, (tx, fence) -> {
+            for (Row row : tx.run("""
+                    select w.id from inbox i join workload w on i.kind in ('workload', 'report') and w.id::text = i.ref and w.set_aside_at is null
+                       and w.state not in ('succeeded', 'failed', 'cancelled')
+                     where i.id = $1
+                    """, id)) {
+                return alarm(SetAsideWork.mark(tx, fence, settings.cell(), row.getUUID("id"), WHY), WHY);
+            }
+            for (Row row : tx.run("""
+                    update inbox set set_aside_at = $3::timestamptz, set_aside_why = $2 where id = $1 returning tenant_id, kind, ref
+                    """, id, WHY, fence.stamp())) {
+                LOG.errorf(
+                        "ALARM: inbox row %d (tenant %s, %s %s) is set aside: %s",
+                        id, row.getString("tenant_id"), row.getString("kind"), row.getString("ref"), WHY);
+            }
+            return true;
+        });
+    }
+
+    /** Whether it is set aside by this. */
+    boolean workload(long epoch, UUID workload, String why) {
+        return fenced(epoch, (tx, fence) -> alarm(SetAsideWork.mark(tx, fence, settings.cell(), workload, why), why));
+    }
+
+    private static boolean alarm(Optional<String> which, String why) {
+        which.ifPresent(one -> LOG.errorf(
+                "ALARM: %s is set aside: %s. What it holds stays its own; the leader tries again by itself after a while",
+                one, why));
+        return which.isPresent();
+    }
+
+    private interface Work {
+        boolean with(SystemTransaction transaction, Fence fence);
+    }
+
+    private boolean fenced(long epoch, Work work) {
         try {
-            return database.run(config.commitTimeout(), tx -> {
-                if (Fence.take(tx, config.cell(), epoch, config.lease()).isEmpty()) {
-                    return false;
-                }
-                for (Row row : tx.run("""
-                        update inbox set set_aside_at = clock_timestamp(), set_aside_why = 'every plan with it failed'
-                         where id = $1 returning tenant_id, kind, ref
-                        """, id)) {
-                    LOG.errorf(
-                            "ALARM: inbox row %d (tenant %s, %s %s) is set aside: every plan with it failed",
-                            id, row.getString("tenant_id"), row.getString("kind"), row.getString("ref"));
-                }
-                return true;
-            });
+            return database.run(settings.bounds(), tx -> settings.fence(tx, epoch)
+                    .map(fence -> work.with(tx, fence))
+                    .orElse(false));
         } catch (RuntimeException e) {
-            LOG.debugf("nothing could be set aside: %s", e.getMessage());
+            LOG.warnf("nothing could be set aside: %s", e.getMessage());
             return false;
         }
     }

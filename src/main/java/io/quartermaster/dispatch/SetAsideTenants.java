@@ -12,18 +12,33 @@ final class SetAsideTenants {
     private SetAsideTenants() {}
 
     /** Returns whether it is set aside by this. */
-    static boolean mark(SystemTransaction transaction, TenantId tenant, String why) {
+    static boolean mark(SystemTransaction transaction, Fence fence, TenantId tenant, String why) {
         return transaction
                 .run(
-                        "update tenant set set_aside_at = clock_timestamp(), set_aside_why = $2 where id = $1 and set_aside_at is null returning id",
+                        "update tenant set set_aside_at = $3::timestamptz, set_aside_why = $2, set_aside_times = set_aside_times + 1, set_aside_until = "
+                                + SetAsideWork.UNTIL.replace("$TIME", "$3::timestamptz")
+                                + " where id = $1 and set_aside_at is null returning id",
                         tenant.value(),
-                        why)
+                        why,
+                        fence.stamp())
                 .iterator()
                 .hasNext();
     }
 
     /** All are looked at anew: what is stored of them may have been mended, or another version of the service know what to do with it. */
     static void takeBack(SystemTransaction transaction) {
-        transaction.run("update tenant set set_aside_at = null, set_aside_why = null where set_aside_at is not null");
+        transaction.run(
+                "update tenant set set_aside_at = null, set_aside_why = null, set_aside_until = null where set_aside_at is not null");
+    }
+
+    /** Those whose time is over. Returns whether there are any. */
+    static boolean takeBackDue(SystemTransaction transaction, Fence fence) {
+        return transaction
+                .run(
+                        "update tenant set set_aside_at = null, set_aside_why = null, set_aside_until = null"
+                                + " where set_aside_at is not null and set_aside_until <= $1 returning id",
+                        fence.stamp())
+                .iterator()
+                .hasNext();
     }
 }

@@ -1,7 +1,9 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.engine.PoolId;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
@@ -24,9 +26,14 @@ import java.util.UUID;
  */
 record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, Map<UUID, Long> counted) {
 
-    private static final String CODE = "SET_ASIDE";
-    private static final String SENTENCE = "No plan can be made with what is stored of it, so it is passed over.";
-    private static final String REMEDY = "The operator was told and has to look at it; it can be cancelled.";
+    static final String CODE = "SET_ASIDE";
+    private static final String SENTENCE =
+            "The scheduler could not make a plan that includes this workload, so it plans without it for now.";
+    private static final String REMEDY =
+            "Wait: the scheduler tries again by itself, and the operator was alerted. Or cancel the workload.";
+
+    /** When it is tried again: after a minute, then after twice as long each time, after about an hour at most. */
+    static final String UNTIL = "$TIME + interval '1 minute' * (2 ^ least(set_aside_times, 6))";
 
     private static final String CANCELLED = "cancelled on request";
 
@@ -98,16 +105,44 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
         return machines.getOrDefault(node, Part.NONE);
     }
 
-    /** Sets one aside, which its tenant's live views are told. Returns its id and whose it is, for the alarm; empty if it is not there any more. */
+    static JsonArray reason(PoolId pool) {
+        return new JsonArray()
+                .add(new JsonObject()
+                        .put("pool", pool.value())
+                        .put("code", CODE)
+                        .put("sentence", SENTENCE)
+                        .put("remedy", REMEDY));
+    }
+
+    /**
+     * Sets one aside, which its tenant's live views are told. Returns its id and whose it is, for the alarm; empty if it is not there any more
+     * or was set aside before.
+     */
     static Optional<String> mark(SystemTransaction transaction, Fence fence, String cell, long sequence, String why) {
-        for (Row row : transaction.run("""
-                update workload w set set_aside_at = clock_timestamp(), set_aside_why = $2,
-                       reason_at = case when state in ('waiting', 'held', 'paused') then clock_timestamp() end,
+        return mark(transaction, fence, cell, "seq = $1", sequence, why);
+    }
+
+    static Optional<String> mark(SystemTransaction transaction, Fence fence, String cell, UUID workload, String why) {
+        return mark(transaction, fence, cell, "id = $1", workload, why);
+    }
+
+    private static Optional<String> mark(
+            SystemTransaction transaction, Fence fence, String cell, String which, Object key, String why) {
+        for (Row row : transaction.run(
+                """
+                update workload w set set_aside_at = $6::timestamptz, set_aside_why = $2, set_aside_until = UNTIL, set_aside_times = set_aside_times + 1,
+                       reason_at = case when state in ('waiting', 'held', 'paused') then $6::timestamptz end,
                        reason_code = case when state in ('waiting', 'held', 'paused') then $3::text end,
                        reason = case when state in ('waiting', 'held', 'paused') then jsonb_build_array(jsonb_build_object('code', $3::text, 'sentence', $4::text, 'remedy', $5::text,
                            'pool', (select l.name from profile f join pool l on l.id = f.pool_ids[1] where f.tenant_id = w.tenant_id and f.id = w.profile_id))) end
-                 where seq = $1 returning tenant_id, id, state
-                """, sequence, why, CODE, SENTENCE, REMEDY)) {
+                 where WHICH and set_aside_at is null and state not in ('succeeded', 'failed', 'cancelled') returning tenant_id, id, state
+                """.replace("UNTIL", UNTIL.replace("$TIME", "$6::timestamptz")).replace("WHICH", which),
+                key,
+                why,
+                CODE,
+                SENTENCE,
+                REMEDY,
+                fence.stamp())) {
             tell(transaction, fence, row, new JsonObject().put("reason", CODE).put("message", SENTENCE));
             fence.keep(transaction, cell);
             return Optional.of("workload " + row.getUUID("id") + " of tenant " + row.getString("tenant_id") + " ("
@@ -121,13 +156,26 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
      * as they were before; why they wait the next plan says.
      */
     static void takeBack(SystemTransaction transaction, Fence fence, String cell) {
-        for (Row row : transaction.run("""
-                update workload set set_aside_at = null, set_aside_why = null, reason_at = null, reason_code = null, reason = null
-                 where set_aside_at is not null returning tenant_id, id, state
-                """)) {
+        takeBack(transaction, fence, cell, "set_aside_at is not null and $1::timestamptz is not null");
+    }
+
+    /** Those whose time is over. Returns whether there are any. */
+    static boolean takeBackDue(SystemTransaction transaction, Fence fence, String cell) {
+        return takeBack(transaction, fence, cell, "set_aside_at is not null and set_aside_until <= $1");
+    }
+
+    private static boolean takeBack(SystemTransaction transaction, Fence fence, String cell, String which) {
+        boolean any = false;
+        for (Row row : transaction.run(
+                "update workload set set_aside_at = null, set_aside_why = null, set_aside_until = null,"
+                        + " reason_at = null, reason_code = null, reason = null where " + which
+                        + " returning tenant_id, id, state",
+                fence.stamp())) {
             tell(transaction, fence, row, new JsonObject());
+            any = true;
         }
         fence.keep(transaction, cell);
+        return any;
     }
 
     private static void tell(SystemTransaction transaction, Fence fence, Row workload, JsonObject more) {
@@ -146,7 +194,7 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
             for (Row row : transaction.run("""
                     with cancelled as (
                         update workload set state = 'cancelled', end_reason = $3, ended_at = $2, changed_at = $2,
-                               reason_code = null, reason = null, set_aside_at = null, set_aside_why = null,
+                               reason_code = null, reason = null, set_aside_at = null, set_aside_why = null, set_aside_until = null,
                                paused_attempt = null, paused_node = null, paused_until = null
                          where id = any($1) and (set_aside_at is not null or tenant_id in (select id from tenant where set_aside_at is not null)) and wish = 'cancel' and state in ('waiting', 'held', 'paused')
                         returning tenant_id, id),

@@ -3,43 +3,45 @@ package io.quartermaster.dispatch;
 import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.WorkloadRecord.SurplusWorker;
-import io.quartermaster.engine.Change;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
 import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.Consumer;
 
-/** Carries out the {@link Step}s of workloads: into the rows of the plan, and into what the engine is told. */
+/** Carries out the {@link Step}s of workloads: into the rows of the plan, and into what the engine is told. Decides nothing. */
 final class Settling {
 
     private final PlanRows rows;
     private final Fence fence;
     private final EngineFacts facts;
-    private final List<Change> changes;
+    private final Consumer<WorkloadRecord> engine;
     private final Map<UUID, Long> lost;
     private final long pausedForMillis;
     private final Map<UUID, WorkloadRecord> settled = new TreeMap<>();
 
-    /** @param pausedForMillis how long paused processes wait to go on */
+    /**
+     * @param engine is told of each workload as it is after its step
+     * @param pausedForMillis how long paused processes wait to go on
+     */
     Settling(
             PlanRows rows,
             Fence fence,
             EngineFacts facts,
-            List<Change> changes,
+            Consumer<WorkloadRecord> engine,
             Map<UUID, Long> lost,
             long pausedForMillis) {
         this.pausedForMillis = pausedForMillis;
         this.rows = rows;
         this.fence = fence;
         this.facts = facts;
-        this.changes = changes;
+        this.engine = engine;
         this.lost = lost;
     }
 
@@ -64,18 +66,15 @@ final class Settling {
     }
 
     private void tell(WorkloadRecord after) {
+        engine.accept(after);
         if (after.over()) {
-            changes.add(new Change.WorkloadRemoved(EngineFacts.id(after.id())));
             after.nomination().ifPresent(place -> rows.denomination(after.tenant(), after.id()));
-        } else {
-            changes.add(new Change.WorkloadSet(facts.asStored(after, fence.stampMillis())));
-            if (after.isHeldInQueue() && !after.isDelayed(fence.stampMillis()) && !after.isLeaving()) {
-                rows.reason(
-                        after.id(),
-                        PendingReasons.QUEUE_HELD,
-                        PendingReasons.heldInQueue(
-                                facts.firstPool(after), after.terms().queueName()));
-            }
+        } else if (after.isHeldInQueue() && !after.isDelayed(fence.stampMillis()) && !after.isLeaving()) {
+            rows.reason(
+                    after.id(),
+                    PendingReasons.QUEUE_HELD,
+                    PendingReasons.heldInQueue(
+                            facts.firstPool(after), after.terms().queueName()));
         }
         settled.put(after.id(), after);
     }

@@ -104,7 +104,7 @@ final class Suspicion {
     OptionalLong failed() {
         if (taken.isEmpty()) {
             // What was seen of a suspect so far may have been the same outage.
-            stage = stage == Stage.CONFIRMING ? Stage.PROBING : stage;
+            interrupted();
             return OptionalLong.empty();
         }
         List<Long> ids = taken.get();
@@ -123,6 +123,11 @@ final class Suspicion {
                 yield ids.isEmpty() ? OptionalLong.empty() : suspect;
             }
         };
+    }
+
+    /** The cycle failed because of something that passes by itself: that proves nothing. */
+    void interrupted() {
+        stage = stage == Stage.CONFIRMING ? Stage.PROBING : stage;
     }
 
     /** The row was set aside. */
@@ -145,7 +150,8 @@ final class Suspicion {
         }
     }
 
-    private void acquit() {
+    /** No row is to blame: cycles fail for another reason. */
+    void acquit() {
         stage = Stage.SEARCHING;
         suspect = OptionalLong.empty();
         failuresOfSuspect = 0;

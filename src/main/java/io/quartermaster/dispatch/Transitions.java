@@ -46,6 +46,15 @@ final class Transitions {
                 : withoutAttempt(workload);
     }
 
+    /** Whether something follows for it, or for one of its surplus workers, from what is stored alone. */
+    static boolean hasStep(WorkloadRecord workload) {
+        return !(next(workload, Set.of()) instanceof Step.Stay)
+                || workload.attempt()
+                        .filter(core -> core.surplus().workers().stream()
+                                .anyMatch(worker -> !(next(core, worker, Set.of()) instanceof SurplusStep.Stay)))
+                        .isPresent();
+    }
+
     private static Step withoutAttempt(WorkloadRecord workload) {
         WorkloadState.WithoutAttempt wished =
                 switch (workload.wish()) {

@@ -315,6 +315,30 @@ record WorkloadRecord(
         return with(WorkloadState.with(next.state()), atHeadSinceMillis, setbacks, Optional.of(next), paused);
     }
 
+    /** The same workload, never a victim. */
+    WorkloadRecord asNonPreemptible() {
+        return new WorkloadRecord(
+                tenant,
+                id,
+                sequence,
+                terms,
+                submitter,
+                priority,
+                false,
+                dedicatedOnly,
+                maxRuntimeMillis,
+                submittedMillis,
+                wish,
+                state,
+                attempts,
+                atHeadSinceMillis,
+                place,
+                setbacks,
+                attempt,
+                paused,
+                nomination);
+    }
+
     private WorkloadRecord with(
             WorkloadState nextState,
             OptionalLong nextAtHeadSince,

@@ -9,7 +9,8 @@
  *
  * <p>Invariants: nothing is written outside a transaction that held the fence (the cell's row, by epoch), and everything in it is timed by
  * the one stamp that the fence gave; stamps never go back. After any failure, an unknown outcome of a commit included, the engine is
- * thrown away and built again from the tables, so it never knows more than they do.
+ * thrown away and built again from the tables, so it never knows more than they do. What an executor reported is applied whether or not a
+ * plan can be made.
  */
 @NullMarked
 package io.quartermaster.dispatch;

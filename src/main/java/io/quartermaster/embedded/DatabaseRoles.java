@@ -45,9 +45,11 @@ final class DatabaseRoles {
             }
             // No request and no plan may hold its locks for ever, whatever the client forgets.
             for (String role : List.of(REQUEST, SYSTEM)) {
-                statement.execute("alter role " + role + " set idle_in_transaction_session_timeout = '60s'");
                 statement.execute("alter role " + role + " set statement_timeout = '60s'");
             }
+            // A request that was left in the middle keeps its rows from the leader no longer than this.
+            statement.execute("alter role " + REQUEST + " set idle_in_transaction_session_timeout = '5s'");
+            statement.execute("alter role " + SYSTEM + " set idle_in_transaction_session_timeout = '60s'");
             createDatabase(connection, statement, DATABASE, OWNER);
             statement.execute("grant connect on database " + DATABASE + " to " + REQUEST + ", " + SYSTEM);
             createDatabase(connection, statement, KEYCLOAK, KEYCLOAK);

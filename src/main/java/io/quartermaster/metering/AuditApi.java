@@ -30,10 +30,18 @@ final class AuditApi {
             List<Books> tenants,
 
             @Schema(description = "what does not hold; at most 1000")
-            List<Violation> violations) {
+            List<Violation> violations,
+
+            @Schema(
+                    description =
+                            "What someone should look at, though the books hold: work that is set aside, and attempts that should have stopped on nodes "
+                                    + "that are out of contact. At most 1000.")
+            List<Violation> warnings) {
+        /** An audit of an earlier version has no warnings. */
         View {
             tenants = List.copyOf(tenants);
             violations = List.copyOf(violations);
+            warnings = warnings == null ? List.of() : List.copyOf(warnings);
         }
     }
 

@@ -49,7 +49,8 @@ public class AuditResource {
             description =
                     "Answers with the operation that does it; what was found is read under the operation's id. Reads usage events and segments "
                             + "independently of each other: the equations of usage, no gap and no overlap, the hash chain, closed hours counted "
-                            + "anew, and allocations against the events that meter them. Changes nothing in the books.")
+                            + "anew, and allocations against the events that meter them. Also checks that no attempt is metered past its stop deadline "
+                            + "or past its reported end, and the hash chains of audit entries. Changes nothing.")
     @RequestBody(
             description = "absent: all tenants, from the beginning up to now",
             required = false,

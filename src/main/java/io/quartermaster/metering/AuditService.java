@@ -1,11 +1,14 @@
 package io.quartermaster.metering;
 
+import io.quartermaster.access.AuditChain;
+import io.quartermaster.access.AuditLog;
 import io.quartermaster.platform.OperationStore;
 import io.quartermaster.platform.OperatorWrites;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -57,6 +60,10 @@ class AuditService {
         List<AuditApi.Books> books = new ArrayList<>();
         List<AuditApi.Violation> violations =
                 new ArrayList<>(database.run(config.statementTimeout(), AllocationAudit::ofDevices));
+        List<AuditApi.Violation> warnings = new ArrayList<>();
+        if (asked.tenant() == null) {
+            auditEntries(AuditLog.OPERATOR, violations, warnings);
+        }
         for (String tenant : tenants(asked)) {
             var audit = new BooksAudit(database, config, new io.quartermaster.ledger.TenantId(tenant));
             audit.run(window);
@@ -64,9 +71,43 @@ class AuditService {
             violations.addAll(audit.violations());
             violations.addAll(
                     database.run(config.statementTimeout(), tx -> AllocationAudit.ofTenant(tx, tenant, window)));
+            if (asked.to() == null) {
+                StateAudit.Findings now =
+                        database.run(config.statementTimeout(), tx -> StateAudit.ofTenant(tx, tenant));
+                violations.addAll(now.violations());
+                warnings.addAll(now.warnings());
+            }
+            auditEntries(new TenantId(tenant), violations, warnings);
         }
-        return new AuditApi.View(
-                violations.isEmpty(), books, violations.subList(0, Math.min(violations.size(), VIOLATIONS_LIMIT)));
+        return new AuditApi.View(violations.isEmpty(), books, most(violations), most(warnings));
+    }
+
+    private static List<AuditApi.Violation> most(List<AuditApi.Violation> found) {
+        return found.subList(0, Math.min(found.size(), VIOLATIONS_LIMIT));
+    }
+
+    private void auditEntries(TenantId tenant, List<AuditApi.Violation> violations, List<AuditApi.Violation> warnings) {
+        database.run(config.statementTimeout(), tx -> {
+            AuditChain.verify(tx, tenant)
+                    .ifPresent(broken -> violations.add(new AuditApi.Violation(
+                            tenant.value(),
+                            "audit-entries-chain",
+                            "audit entry " + broken.number() + " (" + broken.entry() + ")",
+                            null,
+                            "as it was sealed",
+                            Words.of(broken.fault()))));
+            long unsealed = AuditChain.unsealed(tx, tenant);
+            if (unsealed > 0) {
+                warnings.add(new AuditApi.Violation(
+                        tenant.value(),
+                        "audit-entries-are-sealed",
+                        "audit entries",
+                        null,
+                        "sealed within 10 minutes",
+                        unsealed + " unsealed"));
+            }
+            return true;
+        });
     }
 
     private static Window window(AuditApi.Request asked) {

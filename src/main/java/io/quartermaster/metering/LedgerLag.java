@@ -19,6 +19,7 @@ class LedgerLag {
     private final AtomicLong lagMillis = new AtomicLong();
     private final AtomicLong openEvents = new AtomicLong();
     private final AtomicLong stuckTenants = new AtomicLong();
+    private final AtomicLong auditViolations = new AtomicLong();
 
     LedgerLag(MeteringConfig config, SystemDatabase database, MeterRegistry metrics) {
         this.config = config;
@@ -32,6 +33,10 @@ class LedgerLag {
                 .register(metrics);
         Gauge.builder("quartermaster.ledger.stuck.tenants", stuckTenants, AtomicLong::get)
                 .description("tenants whose next hour failed to close in the last turn; anything but 0 needs a person")
+                .register(metrics);
+        Gauge.builder("quartermaster.audit.violations", auditViolations, AtomicLong::get)
+                .description(
+                        "what the last audit of the books found not to hold; 0 when they hold or were never audited")
                 .register(metrics);
     }
 
@@ -50,6 +55,9 @@ class LedgerLag {
                         """).iterator().next();
                 lagMillis.set(row.getLong("lag_ms"));
                 openEvents.set(row.getLong("open_events"));
+                auditViolations.set(tx.run("""
+                        select coalesce((select jsonb_array_length(found -> 'violations') from books_audit order by at desc limit 1), 0)::bigint as violations
+                        """).iterator().next().getLong("violations"));
                 return true;
             });
         } catch (RuntimeException e) {

@@ -66,11 +66,20 @@ public class RedisScripts {
     }
 
     /** Redis did not answer, or not in time. Whether the script ran is not known. */
-    public static final class RedisAway extends RuntimeException {
+    public static class RedisAway extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         RedisAway(String message) {
             super(message, null, false, false);
+        }
+    }
+
+    /** Redis answers, but under a key of the call lies something else than the script expects. Other keys are well. */
+    public static final class WrongKey extends RedisAway {
+        private static final long serialVersionUID = 1L;
+
+        WrongKey(String message) {
+            super(message);
         }
     }
 
@@ -150,10 +159,15 @@ public class RedisScripts {
     }
 
     private RedisAway away(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        if (message.contains("WRONGTYPE")) {
+            well();
+            return new WrongKey(message);
+        }
         if (restUntil.getAndSet(later(nanos.getAsLong())) == 0) {
             LOG.warnf("Redis does not answer (%s); going on without it", cause);
         }
-        return new RedisAway(String.valueOf(cause.getMessage()));
+        return new RedisAway(message);
     }
 
     private static long later(long nanos) {

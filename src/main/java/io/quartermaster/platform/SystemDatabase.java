@@ -5,8 +5,12 @@ import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Pool;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Transaction;
+import io.vertx.pgclient.PgConnection;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -40,27 +44,49 @@ public class SystemDatabase {
     }
 
     /**
+     * What bounds a transaction, on both sides.
+     *
+     * @param statement each statement
+     * @param whole the transaction from its first connection to its commit; a commit is not even tried after it
+     * @param lock waiting for rows that another transaction has locked
+     */
+    public record Bounds(Duration statement, Duration whole, Duration lock) {}
+
+    /**
      * Runs the work in one transaction on the calling thread, for a background loop; committed when it returns, rolled back when it
      * throws. A failure of the commit itself leaves its outcome unknown.
      *
      * @param timeout of each statement, on both sides
      */
     public <T> T run(Duration timeout, Function<SystemTransaction, T> work) {
-        SqlConnection connection = pool.getConnection().await().atMost(timeout);
+        return run(timeout, "", new Deadline(Optional.empty()), timeout, work);
+    }
+
+    /** Likewise, with the transaction as a whole and its locks bounded too. Throws {@link TransactionTimeout} instead of a late commit. */
+    public <T> T run(Bounds bounds, Function<SystemTransaction, T> work) {
+        String settings = "; set local lock_timeout = " + bounds.lock().toMillis()
+                + "; set local transaction_timeout = " + bounds.whole().toMillis();
+        return run(bounds.statement(), settings, new Deadline(Optional.of(bounds.whole())), bounds.whole(), work);
+    }
+
+    private <T> T run(
+            Duration timeout, String settings, Deadline deadline, Duration idle, Function<SystemTransaction, T> work) {
+        SqlConnection connection = pool.getConnection().await().atMost(deadline.within(timeout));
         try {
-            Transaction transaction = connection.begin().await().atMost(timeout);
+            Transaction transaction = connection.begin().await().atMost(deadline.within(timeout));
             T result;
             try {
-                SystemTransaction open = new SystemTransaction(connection, timeout);
+                SystemTransaction open = new SystemTransaction(connection, timeout, deadline);
                 open.sendScript("set local statement_timeout = " + timeout.toMillis()
-                        + "; set local idle_in_transaction_session_timeout = " + timeout.toMillis());
+                        + "; set local idle_in_transaction_session_timeout = " + idle.toMillis() + settings);
                 result = OpenTransactions.runDuring(() -> work.apply(open));
                 open.settle();
+                deadline.within(timeout);
             } catch (RuntimeException | Error e) {
                 giveUpAfter(timeout, transaction.rollback());
                 throw e;
             }
-            transaction.commit().await().atMost(timeout);
+            transaction.commit().await().atMost(deadline.within(timeout));
             return result;
         } finally {
             giveUpAfter(timeout, connection.close());
@@ -76,6 +102,32 @@ public class SystemDatabase {
                 .recoverWithNull()
                 .await()
                 .indefinitely();
+    }
+
+    /**
+     * Listens to notifications on a connection that it keeps. Fails when the connection is lost, and never completes; cancelling gives the
+     * connection back.
+     *
+     * @param channel a plain identifier
+     * @param onPayload called on an event loop
+     */
+    Uni<Void> listen(String channel, Consumer<String> onPayload) {
+        return pool.getConnection().chain(connection -> {
+            PgConnection postgres = PgConnection.cast(connection.getDelegate());
+            postgres.notificationHandler(notification -> onPayload.accept(notification.getPayload()));
+            Uni<Void> lost = Uni.createFrom()
+                    .emitter(emitter -> postgres.closeHandler(
+                            closed -> emitter.fail(new IOException("the connection that listens was closed"))));
+            return Uni.combine()
+                    .all()
+                    .unis(lost, connection.query("listen " + channel).execute().replaceWithVoid())
+                    .discardItems()
+                    .onTermination()
+                    .invoke(() -> {
+                        postgres.notificationHandler(null);
+                        connection.closeAndForget();
+                    });
+        });
     }
 
     /** Runs single statements, each its own transaction. */

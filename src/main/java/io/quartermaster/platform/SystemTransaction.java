@@ -21,11 +21,13 @@ public final class SystemTransaction {
 
     private final SqlConnection connection;
     private final Duration timeout;
+    private final Deadline deadline;
     private final List<CompletableFuture<RowSet<Row>>> sent = new ArrayList<>();
 
-    SystemTransaction(SqlConnection connection, Duration timeout) {
+    SystemTransaction(SqlConnection connection, Duration timeout, Deadline deadline) {
         this.connection = connection;
         this.timeout = timeout;
+        this.deadline = deadline;
     }
 
     /** Fails when the statement, or one sent before it, fails or takes longer than the transaction may. */
@@ -68,7 +70,7 @@ public final class SystemTransaction {
     }
 
     /** Waits for what was sent; the first failure is told, since those after it only say that the transaction is over. */
-    void settle() {
+    public void settle() {
         List<CompletableFuture<RowSet<Row>>> waitedFor = List.copyOf(sent);
         sent.clear();
         waitedFor.forEach(this::await);
@@ -82,6 +84,6 @@ public final class SystemTransaction {
     }
 
     private RowSet<Row> await(CompletableFuture<RowSet<Row>> rows) {
-        return Uni.createFrom().completionStage(rows).await().atMost(timeout);
+        return Uni.createFrom().completionStage(rows).await().atMost(deadline.within(timeout));
     }
 }

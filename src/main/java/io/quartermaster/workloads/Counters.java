@@ -2,7 +2,9 @@ package io.quartermaster.workloads;
 
 import io.quartermaster.platform.RedisScript;
 import io.quartermaster.platform.RedisScripts;
+import io.quartermaster.platform.RedisScripts.WrongKey;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Wakeups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -30,7 +32,7 @@ public class Counters {
     private static final RedisScript PUBLISH = RedisScript.named("publish");
     private static final RedisScript MARK = RedisScript.named("mark");
     /** Where the epoch of the leader that rebuilt all counters is kept: gone when Redis was emptied. */
-    private static final String MARKER = "qm:{main}:counters";
+    private static final String MARKER = Wakeups.CELL_KEYS + "counters";
 
     private static final Duration PATIENCE = Duration.ofMillis(100);
     private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
@@ -45,9 +47,13 @@ public class Counters {
     private final Map<TenantId, Long> sent = new HashMap<>();
     private final Map<TenantId, Map<UUID, List<UUID>>> unsettled = new HashMap<>();
     private SortedSet<TenantId> pending = new TreeSet<>();
+    /** Tenants whose keys in Redis hold something else than counters. They are counted in PostgreSQL, and the others go on. */
+    private final SortedSet<TenantId> spoiled = new TreeSet<>();
+
     private long ledEpoch = -1;
     private boolean marked;
     private long checkedNanos;
+    private long retriedNanos = System.nanoTime();
 
     @Inject
     Counters(RedisScripts scripts) {
@@ -84,8 +90,9 @@ public class Counters {
                 marked = false;
                 pending = tally.tenants();
             }
-            List<TenantCounters> batches =
-                    changed.stream().filter(c -> !pending.contains(c.tenant())).toList();
+            List<TenantCounters> batches = changed.stream()
+                    .filter(c -> !pending.contains(c.tenant()) && !spoiled.contains(c.tenant()))
+                    .toList();
             pending.addAll(send("batch", epoch, asOfMillis, batches));
             List<TenantCounters> wholes =
                     pending.stream().limit(MAX_WHOLE).map(tally::whole).toList();
@@ -94,12 +101,24 @@ public class Counters {
             if (pending.isEmpty() && !marked) {
                 mark(epoch);
             }
+            retrySpoiled(epoch, asOfMillis, tally);
         } catch (RuntimeException e) {
             // Redis is a convenience: the plan is committed, and whatever is missing there is replaced as a whole
             // later.
             LOG.debugf("live counters wait: %s", e.getMessage());
             pending = tally.tenants();
             marked = false;
+        }
+    }
+
+    private void retrySpoiled(long epoch, long asOfMillis, Tally tally) {
+        long now = System.nanoTime();
+        if (!spoiled.isEmpty() && now - retriedNanos >= CHECK_EVERY.toNanos()) {
+            retriedNanos = now;
+            List<TenantCounters> wholes =
+                    spoiled.stream().limit(MAX_WHOLE).map(tally::whole).toList();
+            wholes.forEach(whole -> spoiled.remove(whole.tenant()));
+            pending.addAll(send("whole", epoch, asOfMillis, wholes));
         }
     }
 
@@ -121,6 +140,13 @@ public class Counters {
             TenantId tenant = all.get(i).tenant();
             switch (answers.get(i)) {
                 case "ok", "same" -> unsettled.remove(tenant);
+                case "spoiled" -> {
+                    if (spoiled.add(tenant)) {
+                        LOG.warnf(
+                                "a key of tenant %s in Redis holds something else than counters; it is counted in PostgreSQL",
+                                tenant);
+                    }
+                }
                 case "gap", "away" -> again.add(tenant);
                 case "deposed" -> LOG.warnf("counters of %s are published by a later leader", tenant);
                 default -> throw new IllegalStateException("Redis answers " + answers.get(i));
@@ -153,6 +179,8 @@ public class Counters {
         });
         return scripts.run(PUBLISH, keys, arguments)
                 .map(answer -> answer.toString())
+                .onFailure(WrongKey.class)
+                .recoverWithItem("spoiled")
                 .onFailure()
                 .recoverWithItem("away");
     }

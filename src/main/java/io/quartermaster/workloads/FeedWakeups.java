@@ -20,6 +20,7 @@ class FeedWakeups {
     private static final String ALL = "qm:{*}:feed";
 
     private final ReactiveRedisDataSource redis;
+    private final Wakeups wakeups;
     private final Map<String, Waiting> byChannel = new ConcurrentHashMap<>();
 
     /** Who waits for a channel, and how often it was woken: so a wake-up between looking and waiting is not lost. */
@@ -28,11 +29,13 @@ class FeedWakeups {
         private final Set<UniEmitter<? super Long>> emitters = ConcurrentHashMap.newKeySet();
     }
 
-    FeedWakeups(ReactiveRedisDataSource redis) {
+    FeedWakeups(ReactiveRedisDataSource redis, Wakeups wakeups) {
         this.redis = redis;
+        this.wakeups = wakeups;
     }
 
     void start(@Observes StartupEvent event) {
+        wakeups.onNotification(this::wake);
         redis.pubsub(String.class)
                 .subscribeAsMessagesToPatterns(ALL)
                 .onFailure()

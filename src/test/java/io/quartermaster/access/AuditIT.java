@@ -1,6 +1,7 @@
 package io.quartermaster.access;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.SystemDatabase;
@@ -8,13 +9,17 @@ import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.StreamSupport;
+import org.eclipse.microprofile.config.ConfigProvider;
 import org.junit.jupiter.api.Test;
 
 @QuarkusTest
@@ -53,16 +58,55 @@ class AuditIT {
         write(a, 3);
         sealer.sealAll().await().atMost(PATIENCE);
 
-        assertThat(brokenAt(a)).isZero();
-        assertThat(brokenAt(b)).isZero();
+        assertThat(broken(a)).isEmpty();
+        assertThat(broken(b)).isEmpty();
         assertThat(entries(a)).extracting(row -> row.getLong("seq")).containsExactly(1L, 2L, 3L, 4L);
-        database.on(connection -> connection
-                        .preparedQuery("update audit_entry set actor = 'nobody' where tenant_id = $1 and seq = 2")
-                        .execute(Tuple.of(a.value())))
-                .await()
-                .atMost(PATIENCE);
-        assertThat(brokenAt(a)).isEqualTo(2);
-        assertThat(brokenAt(b)).isZero();
+        asOwner("update audit_entry set actor = 'nobody' where tenant_id = 'audit-a' and seq = 2");
+        assertThat(broken(a)).hasValueSatisfying(broken -> {
+            assertThat(broken.number()).isEqualTo(2);
+            assertThat(broken.fault()).isEqualTo(AuditChain.Fault.ALTERED);
+        });
+        assertThat(broken(b)).isEmpty();
+        asOwner("delete from audit_entry where tenant_id = 'audit-b' and seq = 1");
+        assertThat(broken(b)).hasValueSatisfying(broken -> {
+            assertThat(broken.number()).isEqualTo(1);
+            assertThat(broken.fault()).isEqualTo(AuditChain.Fault.MISSING);
+        });
+    }
+
+    @Test
+    void theSystemRoleCanNeitherChangeWhatAnEntrySaysNorDeleteIt() {
+        TenantId tenant = new TenantId("audit-rights");
+        write(tenant, 0);
+
+        for (String sql : List.of(
+                "update audit_entry set actor = 'nobody' where tenant_id = $1",
+                "delete from audit_entry where tenant_id = $1")) {
+            assertThatThrownBy(() -> database.run(PATIENCE, tx -> tx.run(sql, tenant.value())))
+                    .hasMessageContaining("permission denied");
+        }
+    }
+
+    private Optional<AuditChain.Broken> broken(TenantId tenant) {
+        return database.run(PATIENCE, tx -> AuditChain.verify(tx, tenant));
+    }
+
+    /** As the owner, whom no right stops. */
+    private static void asOwner(String sql) {
+        var config = ConfigProvider.getConfig();
+        try (Connection connection = DriverManager.getConnection(
+                        config.getValue("quarkus.datasource.jdbc.url", String.class),
+                        config.getValue("quarkus.flyway.username", String.class),
+                        config.getValue("quarkus.flyway.password", String.class));
+                Statement statement = connection.createStatement()) {
+            connection.setAutoCommit(false);
+            statement.execute("alter table audit_entry no force row level security");
+            assertThat(statement.executeUpdate(sql)).isEqualTo(1);
+            statement.execute("alter table audit_entry force row level security");
+            connection.commit();
+        } catch (SQLException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private void write(TenantId tenant, int n) {
@@ -73,20 +117,6 @@ class AuditIT {
                         new AuditLog.Change("things:create", "things/" + n, null, Map.of("n", n))))
                 .await()
                 .atMost(PATIENCE);
-    }
-
-    /** Number of the first entry whose hash is not what it should be; 0 when all are. */
-    private long brokenAt(TenantId tenant) {
-        String previous = "";
-        for (Row row : entries(tenant)) {
-            String hash = AuditSealer.hash(tenant.value(), row.getLong("seq"), previous, row);
-            String stored = HexFormat.of().formatHex(row.getBuffer("hash").getBytes());
-            if (!hash.equals(stored)) {
-                return row.getLong("seq");
-            }
-            previous = stored;
-        }
-        return 0;
     }
 
     private List<Row> entries(TenantId tenant) {

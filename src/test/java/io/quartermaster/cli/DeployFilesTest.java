@@ -150,10 +150,14 @@ class DeployFilesTest {
 
         assertThat(List.of("qm_owner", "qm_request", "qm_system", "keycloak")).allSatisfy(role -> assertThat(script)
                 .contains("create role " + role + " " + attributes + " password"));
-        for (String limit : List.of("idle_in_transaction_session_timeout = '60s'", "statement_timeout = '60s'")) {
-            assertThat(program).contains(limit);
-            assertThat(script).contains("alter role qm_request set " + limit, "alter role qm_system set " + limit);
-        }
+        assertThat(program)
+                .contains("statement_timeout = '60s'", "SYSTEM + \" set idle_in_transaction_session_timeout = '60s'")
+                .contains("REQUEST + \" set idle_in_transaction_session_timeout = '5s'");
+        assertThat(script)
+                .contains("alter role qm_request set statement_timeout = '60s'")
+                .contains("alter role qm_system set statement_timeout = '60s'")
+                .contains("alter role qm_request set idle_in_transaction_session_timeout = '5s'")
+                .contains("alter role qm_system set idle_in_transaction_session_timeout = '60s'");
     }
 
     @Test

@@ -5,6 +5,8 @@ import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quarkus.arc.Arc;
+import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;
@@ -169,7 +171,19 @@ record World(String tenant, Map<String, String> ids) {
                         Map.entry("rule", rule),
                         Map.entry("capacityReservation", reservation),
                         Map.entry("workload", workload),
+                        Map.entry("cell", "main"),
+                        Map.entry("quarantineEntry", quarantineEntry()),
                         Map.entry("audit", audit(tenant))));
+    }
+
+    /** No call makes one. */
+    private static String quarantineEntry() {
+        return "inbox-row-"
+                + Arc.container().instance(SystemDatabase.class).get().run(Duration.ofSeconds(10), tx -> tx.run(
+                                "insert into inbox (kind, ref, set_aside_at, set_aside_why) values ('pool', 'contract', clock_timestamp(), 'a test') returning id")
+                        .iterator()
+                        .next()
+                        .getLong("id"));
     }
 
     private static RequestSpecification operator() {

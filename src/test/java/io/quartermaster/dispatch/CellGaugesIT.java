@@ -8,14 +8,27 @@ import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.testing.Management;
 import io.quartermaster.testing.WithoutLeader;
 import jakarta.inject.Inject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
 
 /** What an operator's dashboards read. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class CellGaugesIT {
+
+    private static final Path RULES = Path.of("deploy/prometheus/alerts.yaml");
+    private static final Pattern METRIC = Pattern.compile("quartermaster_[a-z_]+");
 
     @Inject
     SystemDatabase database;
@@ -61,6 +74,57 @@ class CellGaugesIT {
         assertThat(value("quartermaster_agents_lost")).isGreaterThanOrEqualTo(1);
         assertThat(value("quartermaster_submissions_total{outcome=\"accepted\"}"))
                 .isNotNegative();
+    }
+
+    @Test
+    void theQuarantineAndStopsThatAreOverdueAreCounted() {
+        CellRows rows = new CellRows(database, "gauges-aside");
+        rows.run(
+                "insert into inbox (tenant_id, kind, ref, set_aside_at, set_aside_why) values ($1, 'policy', 'odd', clock_timestamp() - interval '90 seconds', 'a test')",
+                rows.tenant);
+        OneGroup group = OneGroup.of(rows, 2, 1);
+        try (HandLedCell cell = HandLedCell.lead(database)) {
+            UUID stuck = group.submit();
+            cell.settle();
+            rows.wish(stuck, "cancel");
+            cell.settle();
+            rows.run(
+                    "update attempt set deadline_at = clock_timestamp() - interval '1 day' where workload_id = $1",
+                    stuck);
+        }
+
+        gauges.measure();
+
+        assertThat(value("quartermaster_quarantine_entries{kind=\"inbox-row\"}"))
+                .isGreaterThanOrEqualTo(1);
+        assertThat(value("quartermaster_quarantine_entries{kind=\"tenant\"}")).isNotNegative();
+        assertThat(value("quartermaster_quarantine_oldest_seconds{kind=\"inbox-row\"}"))
+                .isGreaterThanOrEqualTo(90);
+        assertThat(value("quartermaster_attempts_stop_overdue")).isGreaterThanOrEqualTo(1);
+        rows.run("delete from inbox where set_aside_at is not null");
+    }
+
+    @Test
+    void everyMetricThatAnAlertRuleNamesIsServed() throws IOException {
+        gauges.measure();
+        Map<String, Object> rules = new Yaml(new LoaderOptions()).load(Files.readString(RULES));
+        Set<String> named = new TreeSet<>();
+        for (Map<String, Object> group : list(rules.get("groups"))) {
+            for (Map<String, Object> rule : list(group.get("rules"))) {
+                assertThat(rule).containsKeys("alert", "expr", "labels", "annotations");
+                METRIC.matcher(String.valueOf(rule.get("expr"))).results().forEach(match -> named.add(match.group()));
+            }
+        }
+        List<String> served = RestAssured.get("/metrics").asString().lines().toList();
+
+        assertThat(named).hasSizeGreaterThan(5).allSatisfy(metric -> assertThat(served)
+                .as(metric)
+                .anyMatch(line -> line.startsWith(metric + " ") || line.startsWith(metric + "{")));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> list(Object value) {
+        return (List<Map<String, Object>>) value;
     }
 
     private static double lag() {

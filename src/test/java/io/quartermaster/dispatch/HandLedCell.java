@@ -1,10 +1,12 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.Settings;
 import io.quartermaster.platform.SystemDatabase;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
@@ -59,12 +61,10 @@ final class HandLedCell implements AutoCloseable {
     Leader.Outcome cycle(Suspicion.Take take, Runnable meanwhile) {
         return database.run(CellRows.TIMEOUT, tx -> {
             Fence fence = Fence.take(tx, CELL, epoch, LEASE).orElseThrow();
-            Leader leading = leader == null
-                    ? Leader.build(tx, fence, CELL, settings, CapacityFacts.Executors.AGENTS, 500, PAUSED_FOR_MILLIS)
-                    : leader;
+            Leader leading = leader == null ? Leader.build(tx, fence, leaderSettings(settings), Set.of()) : leader;
             leader = leading;
             meanwhile.run();
-            return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take), take);
+            return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take, Set.of()), take);
         });
     }
 
@@ -77,6 +77,20 @@ final class HandLedCell implements AutoCloseable {
             }
         }
         throw new AssertionError("not settled after " + MOST_CYCLES + " cycles");
+    }
+
+    static LeaderSettings leaderSettings(Settings engine) {
+        return new LeaderSettings(
+                CELL,
+                LEASE,
+                new SystemDatabase.Bounds(CellRows.TIMEOUT, CellRows.TIMEOUT.multipliedBy(2), Duration.ofMillis(300)),
+                Duration.ofSeconds(5),
+                1_000,
+                500,
+                PAUSED_FOR_MILLIS,
+                engine,
+                CapacityFacts.Executors.AGENTS,
+                Engine::plan);
     }
 
     private static Settings settings() {

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.platform.Inbox;
 import io.quartermaster.testing.WithoutLeader;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -190,6 +192,25 @@ class RacesIT extends LedByHand {
         cell.settle();
 
         assertThat(rows.state(job)).isEqualTo("starting");
+    void aTenantsOneRowIsTakenHoweverManyAnotherTenantHas() {
+        CellRows many = new CellRows(database, "races-many");
+        CellRows one = new CellRows(database, "races-one");
+        cell.settle();
+        many.run(
+                "insert into inbox (tenant_id, kind, ref) select $1, 'workload', gen_random_uuid()::text from generate_series(1, 20000)",
+                many.tenant);
+        UUID late = UUID.randomUUID();
+        one.inbox("workload", late.toString());
+        UUID ofNobody = UUID.randomUUID();
+        one.run("insert into inbox (kind, ref) values ('pool', $1)", ofNobody.toString());
+
+        InboxBatch batch = database.run(
+                CellRows.TIMEOUT, tx -> InboxBatch.take(tx, "main", new Suspicion.Take.Oldest(100, true), Set.of()));
+
+        assertThat(batch.ids()).hasSize(100);
+        assertThat(batch.uuids(Inbox.Kind.WORKLOAD)).contains(late);
+        assertThat(batch.uuids(Inbox.Kind.POOL)).contains(ofNobody);
+        many.run("delete from inbox");
     }
 
     private CapacityFacts.NodeFact fact(UUID node) {

@@ -267,7 +267,7 @@ class StoredWorkIT extends LedByHand {
     }
 
     private Examination examination() {
-        return new Examination(database, config);
+        return new Examination(database, LeaderSettings.of(config));
     }
 
     private void takeBack() {

@@ -113,14 +113,14 @@ class AuditIT {
                         config.getValue("quarkus.flyway.password", String.class));
                 PreparedStatement statement = connection.prepareStatement(sql)) {
             connection.setAutoCommit(false);
-            for (String table : List.of("segment", "usage_event", "attempt")) {
+            for (String table : List.of("segment", "usage_event", "attempt", "audit_entry")) {
                 connection.createStatement().execute("alter table " + table + " no force row level security");
             }
             for (int i = 0; i < parameters.length; i++) {
                 statement.setObject(i + 1, parameters[i]);
             }
             assertThat(statement.executeUpdate()).isEqualTo(1);
-            for (String table : List.of("segment", "usage_event", "attempt")) {
+            for (String table : List.of("segment", "usage_event", "attempt", "audit_entry")) {
                 connection.createStatement().execute("alter table " + table + " force row level security");
             }
             connection.commit();
@@ -190,6 +190,64 @@ class AuditIT {
                 .contains(
                         org.assertj.core.groups.Tuple.tuple("freed-when-ended", live.toString()),
                         org.assertj.core.groups.Tuple.tuple("devices-freed-with-attempt", live.toString()));
+    }
+
+    @Test
+    void whatIsMeteredThoughItMustBeOverIsNamedAndWhatCannotBeKnownIsAWarning() {
+        BookRows rows = closedBooks("audit-overdue");
+        UUID live = rows.run("select id from attempt where tenant_id = $1 and state <> 'ended'", rows.tenant)
+                .getFirst()
+                .getUUID("id");
+        UUID node = rows.silentNode(Instant.now().toEpochMilli());
+        rows.run("update node_contact set last_heard = lease_until - interval '35 seconds' where node_id = $1", node);
+        rows.run("update allocation_device set node_id = $2 where attempt_id = $1", live, node);
+        rows.run(
+                "update attempt set state = 'stopping', deadline_at = clock_timestamp() - interval '10 minutes' where id = $1",
+                live);
+
+        assertThat(violations(rows))
+                .extracting(AuditApi.Violation::rule, AuditApi.Violation::subject)
+                .containsExactly(org.assertj.core.groups.Tuple.tuple("stopped-by-its-deadline", live.toString()));
+
+        rows.givenUp(node);
+        rows.run(
+                "update workload set set_aside_at = clock_timestamp(), set_aside_why = 'a test' where id = (select workload_id from attempt where id = $1)",
+                live);
+        AuditApi.View silent = audits.audit(new AuditApi.Request(new TenantId(rows.tenant), null, null));
+        assertThat(silent.violations()).isEmpty();
+        assertThat(silent.warnings())
+                .extracting(AuditApi.Violation::rule)
+                .containsExactlyInAnyOrder("stopped-by-its-deadline", "planned-with");
+
+        rows.run(
+                "insert into report (tenant_id, attempt_id, node_id, state, outcome, reported_at) values ($1, $2, $3, 'ended', 'succeeded', clock_timestamp() - interval '10 minutes')",
+                rows.tenant,
+                live,
+                node);
+        assertThat(violations(rows)).extracting(AuditApi.Violation::rule).containsExactly("reported-end-is-applied");
+    }
+
+    @Test
+    void anAuditEntryThatWasChangedIsNamed() {
+        BookRows rows = closedBooks("audit-entries");
+        rows.run(
+                "insert into audit_entry (tenant_id, id, actor, actor_realm, action, resource) values ($1, $2, 'ada', 'operator', 'things:create', 'things/1')",
+                rows.tenant,
+                io.quartermaster.platform.Ids.next());
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(30))
+                .until(() -> rows.number(
+                                "select count(*) from audit_entry where tenant_id = $1 and seq is not null",
+                                rows.tenant)
+                        == 1);
+        assertThat(violations(rows)).isEmpty();
+
+        asOwner("update audit_entry set actor = 'nobody' where tenant_id = ?", rows.tenant);
+
+        assertThat(violations(rows)).singleElement().satisfies(violation -> {
+            assertThat(violation.rule()).isEqualTo("audit-entries-chain");
+            assertThat(violation.found()).isEqualTo("altered");
+        });
     }
 
     private ExportRequest export(long from, long to, String format, boolean provisional) {

@@ -11,6 +11,7 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.impl.VertxInternal;
+import io.quartermaster.platform.Wakeups;
 import io.vertx.mutiny.core.Vertx;
 import io.vertx.mutiny.redis.client.Redis;
 import io.vertx.mutiny.redis.client.RedisAPI;
@@ -333,6 +334,38 @@ class AdmissionIT {
         assertThatThrownBy(() -> full.await().atMost(PATIENCE))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("queue none is full");
+    }
+
+    @Test
+    void aKeyOfOneTenantThatHoldsSomethingElseNeitherStopsTheOthersNorStays() {
+        TenantId odd = new TenantId("adm-odd");
+        TenantId spoiled = new TenantId("adm-spoiled");
+        TenantId other = new TenantId("adm-other");
+        for (TenantId tenant : List.of(odd, spoiled, other)) {
+            tally.tenant(tenant, true, Map.of());
+        }
+        redis.set(List.of(Counters.key(odd), "no counters")).await().atMost(PATIENCE);
+        redis.set(List.of(Counters.holds(spoiled, queue), "no holds")).await().atMost(PATIENCE);
+        queued(spoiled, Ids.next());
+        String marker = "qm:{test}:" + Ids.next();
+        RedisScripts scripts = scripts();
+        Counters counters = new Counters(scripts, marker);
+
+        for (int i = 0; i < 3; i++) {
+            counters.publish(1, 1_000, tally);
+        }
+
+        assertThat(counter(odd, "state")).isEqualTo("active");
+        assertThat(counter(other, "state")).isEqualTo("active");
+        assertThat(redis.get(marker).await().atMost(PATIENCE)).hasToString("1");
+        Admission admission = new Admission(scripts, 1_000, 5_000, Duration.ofSeconds(30));
+        assertThat(code(decide(admission, spoiled, ask(3, Ids.next())))).isEqualTo("unknown");
+        assertThat(code(decide(admission, other, ask(3, Ids.next())))).isEqualTo("admitted");
+    }
+
+    @Test
+    void noTenantsKeysAreTheCells() {
+        assertThat(Counters.key(new TenantId("main"))).doesNotStartWith(Wakeups.CELL_KEYS);
     }
 
     @Test

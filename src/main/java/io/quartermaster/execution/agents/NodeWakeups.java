@@ -17,13 +17,16 @@ import java.util.concurrent.ConcurrentHashMap;
 class NodeWakeups {
 
     private final ReactiveRedisDataSource redis;
+    private final Wakeups wakeups;
     private final Map<String, Set<UniEmitter<? super Boolean>>> waiting = new ConcurrentHashMap<>();
 
-    NodeWakeups(ReactiveRedisDataSource redis) {
+    NodeWakeups(ReactiveRedisDataSource redis, Wakeups wakeups) {
         this.redis = redis;
+        this.wakeups = wakeups;
     }
 
     void start(@Observes StartupEvent event) {
+        wakeups.onNotification(this::wake);
         redis.pubsub(String.class)
                 .subscribeAsMessagesToPatterns(
                         Wakeups.node("*").replace("{", "\\{").replace("}", "\\}"))

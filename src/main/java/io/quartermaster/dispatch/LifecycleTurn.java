@@ -1,0 +1,228 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.DatabaseFailures;
+import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadState;
+import io.vertx.mutiny.sqlclient.Row;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jboss.logging.Logger;
+
+/**
+ * A turn of the leader without a plan: it applies what executors report and what is asked for, so that devices are freed and their use ends
+ * even while no plan can be made, and for work that is set aside. It needs no engine, and starts and preempts nothing.
+ *
+ * <p>A workload of which the next step cannot be taken is set aside, and the others go on.
+ */
+final class LifecycleTurn {
+
+    private static final Logger LOG = Logger.getLogger(LifecycleTurn.class);
+
+    private static final String UNREADABLE = "it cannot be read";
+    private static final String NO_STEP = "its next step cannot be taken";
+
+    /** What it did, for those who are told after the commit. */
+    record Outcome(int steps, Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
+
+        private static Outcome of(int steps, PlanRows rows) {
+            return new Outcome(steps, rows.touchedNodes(), rows.fedTenants());
+        }
+
+        private Outcome plus(Outcome other) {
+            Set<UUID> nodes = new TreeSet<>(touchedNodes);
+            nodes.addAll(other.touchedNodes);
+            Set<TenantId> tenants = new TreeSet<>(fedTenants);
+            tenants.addAll(other.fedTenants);
+            return new Outcome(steps + other.steps, nodes, tenants);
+        }
+    }
+
+    private static final Outcome NOTHING = new Outcome(0, Set.of(), Set.of());
+
+    private final SystemDatabase database;
+    private final LeaderSettings settings;
+
+    LifecycleTurn(SystemDatabase database, LeaderSettings settings) {
+        this.database = database;
+        this.settings = settings;
+    }
+
+    /**
+     * For everything that is live. The engine must be built anew after it: it consumes the inbox rows that name workloads.
+     *
+     * @param locked workloads to leave alone
+     * @return empty when another replica leads
+     */
+    Optional<Outcome> ofAll(long epoch, Set<UUID> locked) {
+        try {
+            return fenced(epoch, (tx, fence) -> together(tx, fence, locked));
+        } catch (RuntimeException e) {
+            if (DatabaseFailures.isTransient(e)) {
+                throw e;
+            }
+            LOG.warnf("reports cannot be applied together, so they are applied one by one: %s", e.getMessage());
+            return fenced(epoch, (tx, fence) -> {
+                        NodeLosses.giveUp(tx, fence);
+                        return withStep(reader(tx, fence).everyLive().records(), locked);
+                    })
+                    .flatMap(records -> oneByOne(epoch, records, false));
+        }
+    }
+
+    /**
+     * For what plans are made without, each workload in a transaction of its own. What it frees, the engine learns by the inbox.
+     *
+     * @return empty when another replica leads
+     */
+    Optional<Outcome> ofSetAside(long epoch, Set<UUID> locked) {
+        return fenced(
+                        epoch,
+                        (tx, fence) -> withStep(reader(tx, fence).setAside().records(), locked))
+                .flatMap(records -> oneByOne(epoch, records, true));
+    }
+
+    private Outcome together(SystemTransaction tx, Fence fence, Set<UUID> locked) {
+        Map<UUID, Long> lost = NodeLosses.giveUp(tx, fence);
+        PlanRows rows = new PlanRows(fence);
+        InboxBatch batch = InboxBatch.takeOfWorkloads(tx, settings.cell(), settings.batch(), locked);
+        SetAsideWork.cancel(tx, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
+        EngineFacts facts = facts(tx);
+        CellReader.Readable live = reader(tx, fence).everyLive();
+        live.unreadable().forEach(sequence -> setAside(tx, fence, sequence, UNREADABLE));
+        int steps = 0;
+        for (WorkloadRecord record : withStep(live.records(), locked)) {
+            if (steps == settings.batch()) {
+                break;
+            }
+            if (canSettle(record, fence, facts, lost)) {
+                settling(rows, fence, facts, lost).settle(record);
+                steps++;
+            } else {
+                setAside(tx, fence, record.sequence(), NO_STEP);
+            }
+        }
+        rows.write(tx, settings.cell());
+        batch.delete(tx);
+        return Outcome.of(steps, rows);
+    }
+
+    private boolean canSettle(WorkloadRecord record, Fence fence, EngineFacts facts, Map<UUID, Long> lost) {
+        try {
+            settling(new PlanRows(fence), fence, facts, lost).settle(record);
+            return true;
+        } catch (RuntimeException e) {
+            LOG.debugf(e, "no step of workload %s", record.id());
+            return false;
+        }
+    }
+
+    private Optional<Outcome> oneByOne(long epoch, List<WorkloadRecord> records, boolean areSetAside) {
+        Optional<Outcome> outcome = Optional.of(NOTHING);
+        for (WorkloadRecord record : records) {
+            Optional<Outcome> one = alone(epoch, record, areSetAside);
+            outcome = outcome.flatMap(sum -> one.map(sum::plus));
+            if (outcome.isEmpty()) {
+                return outcome;
+            }
+        }
+        return outcome;
+    }
+
+    private Optional<Outcome> alone(long epoch, WorkloadRecord record, boolean isSetAside) {
+        try {
+            return fenced(epoch, (tx, fence) -> {
+                PlanRows rows = new PlanRows(fence);
+                EngineFacts facts = facts(tx);
+                Settling settling = settling(rows, fence, facts, Map.of());
+                settling.settle(record);
+                if (isSetAside) {
+                    WorkloadRecord after = settling.settled().getOrDefault(record.id(), record);
+                    if (after.state() instanceof WorkloadState.WithoutAttempt && !after.over()) {
+                        rows.reason(after.id(), SetAsideWork.CODE, SetAsideWork.reason(facts.firstPool(after)));
+                    }
+                    tellEngine(tx, record, rows);
+                }
+                rows.write(tx, settings.cell());
+                return Outcome.of(1, rows);
+            });
+        } catch (RuntimeException e) {
+            if (DatabaseFailures.isTransient(e)) {
+                throw e;
+            }
+            LOG.errorf(e, "no step of workload %s of tenant %s can be taken", record.id(), record.tenant());
+            return isSetAside
+                    ? Optional.of(NOTHING)
+                    : fenced(epoch, (tx, fence) -> {
+                        setAside(tx, fence, record.sequence(), NO_STEP);
+                        return NOTHING;
+                    });
+        }
+    }
+
+    /** The engine was told that the devices are not there; how much of them is there now, it reads itself. */
+    private void tellEngine(SystemTransaction tx, WorkloadRecord record, PlanRows rows) {
+        tx.send(
+                "insert into inbox (cell_id, kind, ref) select $1, 'node', unnest($2::uuid[])::text",
+                settings.cell(),
+                CellReader.array(rows.touchedNodes()));
+        record.attempt()
+                .ifPresent(attempt -> tx.send(
+                        "insert into inbox (cell_id, kind, ref) values ($1, 'pool', $2)",
+                        settings.cell(),
+                        attempt.pool().toString()));
+    }
+
+    private void setAside(SystemTransaction tx, Fence fence, long sequence, String why) {
+        SetAsideWork.mark(tx, fence, settings.cell(), sequence, why)
+                .ifPresent(which -> LOG.errorf("ALARM: %s is set aside: %s", which, why));
+    }
+
+    private Settling settling(PlanRows rows, Fence fence, EngineFacts facts, Map<UUID, Long> lost) {
+        return new Settling(rows, fence, facts, after -> {}, lost, settings.pausedForMillis());
+    }
+
+    private static List<WorkloadRecord> withStep(List<WorkloadRecord> records, Set<UUID> locked) {
+        List<WorkloadRecord> found = new ArrayList<>();
+        for (WorkloadRecord record : records) {
+            if (!locked.contains(record.id()) && Transitions.hasStep(record)) {
+                found.add(record);
+            }
+        }
+        return found;
+    }
+
+    private static CellReader reader(SystemTransaction tx, Fence fence) {
+        return new CellReader(tx, fence.stampMillis());
+    }
+
+    private static EngineFacts facts(SystemTransaction tx) {
+        Map<UUID, PoolId> pools = new HashMap<>();
+        for (Row row : tx.run("select id, name from pool")) {
+            pools.put(row.getUUID("id"), new PoolId(row.getString("name")));
+        }
+        Function<UUID, PoolId> known = id -> Optional.ofNullable(pools.get(id))
+                .orElseThrow(() -> new IllegalStateException("there is no pool " + id));
+        return new EngineFacts(known, policy -> {
+            throw new IllegalStateException("no quota is needed without a plan");
+        });
+    }
+
+    private interface Work<T> {
+        T with(SystemTransaction transaction, Fence fence);
+    }
+
+    private <T> Optional<T> fenced(long epoch, Work<T> work) {
+        return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.with(tx, fence)));
+    }
+}

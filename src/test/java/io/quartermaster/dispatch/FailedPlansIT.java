@@ -1,0 +1,283 @@
+package io.quartermaster.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.dispatch.LeaderTurns.Result;
+import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Cause;
+import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.NodeId;
+import io.quartermaster.engine.Plan;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Receipt;
+import io.quartermaster.engine.Settings;
+import io.quartermaster.testing.WithoutLeader;
+import io.smallrye.mutiny.TimeoutException;
+import io.vertx.mutiny.sqlclient.Row;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Plans that cannot be made or written, and turns that others hold up: what is reported is applied all the same, and the others go on. */
+@QuarkusTest
+@TestProfile(WithoutLeader.class)
+class FailedPlansIT extends LedByHand {
+
+    private static final int MOST_TURNS = 40;
+
+    /** Other tests share the tables. */
+    @AfterEach
+    void nothingIsSetAside() {
+        List.of("workload", "inbox")
+                .forEach(table -> database.run(CellRows.TIMEOUT, tx -> {
+                    tx.run("update " + table + " set set_aside_at = null where set_aside_at is not null");
+                    return true;
+                }));
+    }
+
+    /** As an engine that stops, for one workload, another one that does not run. */
+    @Test
+    void aDecisionAboutWorkWithoutALiveAttemptCostsNoReportAndOnlyItsPreemptorWaits() {
+        CellRows rows = new CellRows(database, "fail-preempt");
+        OneGroup group = OneGroup.of(rows, 2, 2);
+        UUID victim = group.submit();
+        cell.settle();
+        run(rows, victim);
+        UUID next = group.submit();
+        UUID preemptor = group.submit();
+        rows.wish(victim, "cancel");
+        cell.settle();
+        LeaderTurns turns = turns((engine, now) ->
+                isSetAside(rows, preemptor) ? engine.plan(now) : with(engine.plan(now), preempt(next, preemptor)));
+
+        rows.report(victim, "ended", "cancelled");
+        assertThat(turns.turn()).isInstanceOf(Result.Failed.class);
+        assertThat(turns.turn()).isInstanceOf(Result.Applied.class);
+
+        assertThat(rows.state(victim)).isEqualTo("cancelled");
+        assertThat(rows.held()).isZero();
+        assertThat(rows.run("select 1 from usage_event where tenant_id = $1 and kind = 'freed'", rows.tenant))
+                .hasSize(1);
+        assertThat(rows.run("select 1 from inbox where set_aside_at is not null"))
+                .isEmpty();
+        assertThat(turns.turn()).isInstanceOf(Result.Planned.class);
+        assertThat(rows.state(next)).isEqualTo("starting");
+        assertThat(rows.reason(preemptor)).isEqualTo("SET_ASIDE");
+
+        // Its time comes, and the engine is well.
+        rows.run("update workload set set_aside_until = '-infinity' where id = $1", preemptor);
+        LeaderTurns well = turns(Engine::plan);
+        settle(well);
+        assertThat(isSetAside(rows, preemptor)).isFalse();
+        assertThat(rows.reason(preemptor)).isNotEqualTo("SET_ASIDE");
+        rows.report(next, "ended", "succeeded");
+        settle(well);
+        assertThat(rows.state(preemptor)).isEqualTo("starting");
+    }
+
+    @Test
+    void reportsAreAppliedThoughTheEngineMakesNoPlanAtAllAndNothingIsBlamed() {
+        CellRows rows = new CellRows(database, "fail-engine");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID running = group.submit();
+        cell.settle();
+        UUID waiting = group.submit();
+        LeaderTurns turns = turns((engine, now) -> {
+            throw new IllegalStateException("the engine is ill");
+        });
+
+        rows.report(running, "ended", "succeeded");
+        for (int i = 0; i < 12; i++) {
+            turns.turn();
+        }
+
+        assertThat(rows.state(running)).isEqualTo("succeeded");
+        assertThat(rows.held()).isZero();
+        assertThat(setAside(rows)).isEmpty();
+        rows.wish(waiting, "cancel");
+        turns.turn();
+        turns.turn();
+        assertThat(rows.state(waiting)).isEqualTo("cancelled");
+    }
+
+    @Test
+    void timeoutsBlameNeitherWorkNorRowsHoweverManyThereAre() {
+        CellRows rows = new CellRows(database, "fail-slow");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID running = group.submit();
+        cell.settle();
+        LeaderTurns turns = turns((engine, now) -> {
+            throw new TimeoutException();
+        });
+
+        rows.report(running, "ended", "succeeded");
+        group.submit();
+        for (int i = 0; i < 60; i++) {
+            turns.turn();
+        }
+
+        assertThat(rows.state(running)).isEqualTo("succeeded");
+        assertThat(setAside(rows)).isEmpty();
+        assertThat(rows.run("select 1 from inbox where set_aside_at is not null"))
+                .isEmpty();
+    }
+
+    /** As an engine that gives a device out twice. */
+    @Test
+    void aStartThatTheDatabaseRefusesCostsOnlyTheWorkThatItIsOf() {
+        CellRows rows = new CellRows(database, "fail-twice");
+        OneGroup group = OneGroup.of(rows, 2, 1);
+        UUID running = group.submit();
+        cell.settle();
+        UUID twice = group.submit();
+        UUID other = group.submit();
+        LeaderTurns turns = turns((engine, now) -> {
+            Plan plan = engine.plan(now);
+            List<Decision> decisions = new ArrayList<>(plan.decisions());
+            decisions.replaceAll(decision ->
+                    decision instanceof Decision.Start(var id, var place, var rule) && id.equals(EngineFacts.id(twice))
+                            ? new Decision.Start(id, placeOf(rows, running), rule)
+                            : decision);
+            return new Plan(plan.nowMillis(), decisions, plan.news(), plan.nextPlanAtMillis());
+        });
+
+        settle(turns);
+
+        assertThat(setAside(rows)).containsExactly(twice);
+        assertThat(rows.state(other)).isEqualTo("starting");
+        assertThat(rows.held()).isEqualTo(2);
+    }
+
+    @Test
+    void workThatIsSetAsideWhileItRunsEndsAndItsDevicesAreGivenToOthers() {
+        CellRows rows = new CellRows(database, "fail-running");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID odd = group.submit();
+        cell.settle();
+        UUID next = group.submit();
+        cell.settle();
+        LeaderTurns turns =
+                turns((engine, now) -> isSetAside(rows, odd) || !rows.state(odd).equals("starting")
+                        ? engine.plan(now)
+                        : with(engine.plan(now), preempt(UUID.randomUUID(), odd)));
+        turns.turn();
+        turns.turn();
+        assertThat(setAside(rows)).containsExactly(odd);
+
+        rows.report(odd, "ended", "succeeded");
+        settle(turns);
+
+        assertThat(rows.state(odd)).isEqualTo("succeeded");
+        assertThat(isSetAside(rows, odd)).isFalse();
+        assertThat(rows.state(next)).isEqualTo("starting");
+    }
+
+    @Test
+    void aWorkloadThatAnotherTransactionHasLockedWaitsAloneAndLosesNothing() {
+        CellRows rows = new CellRows(database, "fail-locked");
+        OneGroup group = OneGroup.of(rows, 3, 1);
+        UUID running = group.submit();
+        cell.settle();
+        LeaderTurns turns = turns(Engine::plan);
+        settle(turns);
+        rows.report(running, "running", "");
+        UUID lockedToo = group.submit();
+        UUID other = group.submit();
+
+        database.run(CellRows.TIMEOUT, tx -> {
+            tx.run("update workload set wish = wish where id in ($1, $2)", running, lockedToo);
+            settle(turns);
+            assertThat(rows.state(other)).isEqualTo("starting");
+            assertThat(rows.state(running)).isEqualTo("starting");
+            assertThat(rows.state(lockedToo)).isEqualTo("waiting");
+            assertThat(turns.locked()).containsExactlyInAnyOrder(running, lockedToo);
+            return true;
+        });
+        assertThat(setAside(rows)).isEmpty();
+
+        LeaderTurns later = turns(Engine::plan);
+        settle(later);
+        assertThat(rows.state(running)).isEqualTo("running");
+        assertThat(rows.state(lockedToo)).isEqualTo("starting");
+    }
+
+    /** As after a moment in which the database's clock was ahead. */
+    @Test
+    void aReplicaStepsDownWhereTheStampIsAheadOfItsClock() {
+        CellRows rows = new CellRows(database, "fail-clock");
+        LeaderTurns turns = turns(Engine::plan);
+        settle(turns);
+        rows.run("update cell set stamp = clock_timestamp() + interval '1 minute'");
+        try {
+            assertThat(turns.turn()).isInstanceOf(Result.SteppedDown.class);
+        } finally {
+            rows.run("update cell set stamp = date_trunc('milliseconds', clock_timestamp())");
+        }
+        assertThat(turns.turn()).isInstanceOf(Result.Planned.class);
+    }
+
+    private LeaderTurns turns(Planning planning) {
+        LeaderTurns turns = new LeaderTurns(
+                database, HandLedCell.leaderSettings(Settings.DEFAULT).with(planning));
+        turns.begin(cell.epoch());
+        return turns;
+    }
+
+    /** Until a turn plans and nothing is left to do. */
+    private static void settle(LeaderTurns turns) {
+        for (int i = 0; i < MOST_TURNS; i++) {
+            if (turns.turn() instanceof Result.Planned(Leader.Outcome outcome)
+                    && outcome.inboxRows() == 0
+                    && outcome.plan().decisions().isEmpty()
+                    && !outcome.more()) {
+                return;
+            }
+        }
+        throw new AssertionError("not settled after " + MOST_TURNS + " turns");
+    }
+
+    private static Plan with(Plan plan, Decision more) {
+        List<Decision> decisions = new ArrayList<>(plan.decisions());
+        decisions.add(more);
+        return new Plan(plan.nowMillis(), decisions, plan.news(), plan.nextPlanAtMillis());
+    }
+
+    private static Decision preempt(UUID victim, UUID preemptor) {
+        return new Decision.Preempt(
+                EngineFacts.id(victim),
+                Cause.PREEMPT,
+                Optional.of(EngineFacts.id(preemptor)),
+                0,
+                new Receipt(Receipt.Right.PRIORITY, List.of(), List.of(), List.of()));
+    }
+
+    private static Allocation placeOf(CellRows rows, UUID running) {
+        Row device = rows.run(
+                        "select d.node_id, d.device_index from allocation_device d join attempt a on a.id = d.attempt_id where a.workload_id = $1",
+                        running)
+                .getFirst();
+        Allocation.Share share = new Allocation.Share(device.getInteger("device_index"), 1_000, Optional.empty());
+        NodeId node = new NodeId(device.getUUID("node_id").toString());
+        return new Allocation(
+                new PoolId(rows.tenant),
+                List.of(new Allocation.Worker(0, new Allocation.Place.OnNode(node, List.of(share)))));
+    }
+
+    private static boolean isSetAside(CellRows rows, UUID workload) {
+        return setAside(rows).contains(workload);
+    }
+
+    private static List<UUID> setAside(CellRows rows) {
+        return rows
+                .run("select id from workload where tenant_id = $1 and set_aside_at is not null", rows.tenant)
+                .stream()
+                .map(row -> row.getUUID("id"))
+                .toList();
+    }
+}
