@@ -14,10 +14,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -123,8 +125,8 @@ class CellGaugesIT {
     }
 
     @SuppressWarnings("unchecked")
-    private static List<Map<String, Object>> list(Object value) {
-        return (List<Map<String, Object>>) value;
+    private static List<Map<String, Object>> list(@Nullable Object value) {
+        return (List<Map<String, Object>>) Objects.requireNonNull(value);
     }
 
     private static double lag() {
