@@ -192,6 +192,9 @@ class RacesIT extends LedByHand {
         cell.settle();
 
         assertThat(rows.state(job)).isEqualTo("starting");
+    }
+
+    @Test
     void aTenantsOneRowIsTakenHoweverManyAnotherTenantHas() {
         CellRows many = new CellRows(database, "races-many");
         CellRows one = new CellRows(database, "races-one");
