@@ -117,7 +117,8 @@ class CellGaugesIT {
                 METRIC.matcher(String.valueOf(rule.get("expr"))).results().forEach(match -> named.add(match.group()));
             }
         }
-        List<String> served = RestAssured.get("/metrics").asString().lines().toList();
+        List<String> served =
+                Management.request().get("/metrics").asString().lines().toList();
 
         assertThat(named).hasSizeGreaterThan(5).allSatisfy(metric -> assertThat(served)
                 .as(metric)
