@@ -159,7 +159,7 @@ class RacesIT extends LedByHand {
     }
 
     private boolean isFromReservation(CellRows rows, UUID job) {
-        return database.run(CellRows.TIMEOUT, tx -> new CellReader(tx)
+        return database.run(CellRows.TIMEOUT, tx -> new CellReader(tx, 0)
                 .live(Long.MAX_VALUE).stream()
                         .filter(record -> record.id().equals(job))
                         .findFirst()
