@@ -7,6 +7,7 @@ public final class FilterPriorities {
     static final int HEADERS = METRICS - 1;
     /** Before whatever reads the path. */
     static final int ADDRESSES = HEADERS - 1;
+
     public static final int ORIGINS = ADDRESSES - 1;
     static final int RATES = ORIGINS - 1;
     static final int METHODS = RATES - 1;

@@ -152,7 +152,8 @@ class Admission {
                 .setParameter("since", firstIdOfWindow())
                 .setParameter("most", burst + 1)
                 .setParameter("queues", array(asks, ask -> ask.queue().toString()))
-                .setParameter("caps", array(asks, ask -> Integer.toString(ask.room().maxWaiting())))
+                .setParameter(
+                        "caps", array(asks, ask -> Integer.toString(ask.room().maxWaiting())))
                 .getResultList()
                 .invoke(counts -> check(asks, counts))
                 .replaceWithVoid();

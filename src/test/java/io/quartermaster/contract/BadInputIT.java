@@ -164,11 +164,7 @@ class BadInputIT {
         for (Contract.Call call : contract.calls()) {
             if (call.takesBody()) {
                 for (String type : List.of(
-                        "text/plain",
-                        "text/csv",
-                        "application/xml",
-                        "application/json; charset=utf-16",
-                        "nonsense")) {
+                        "text/plain", "text/csv", "application/xml", "application/json; charset=utf-16", "nonsense")) {
                     Response response = RestAssured.given()
                             .config(RestAssured.config()
                                     .encoderConfig(

@@ -140,8 +140,9 @@ class FailedPlansIT extends LedByHand {
         LeaderTurns turns = turns((engine, now) -> {
             Plan plan = engine.plan(now);
             List<Decision> decisions = new ArrayList<>(plan.decisions());
-            decisions.replaceAll(decision ->
-                    decision instanceof Decision.Start(var id, var place, var rule, var reserved) && id.equals(EngineFacts.id(twice))
+            decisions.replaceAll(
+                    decision -> decision instanceof Decision.Start(var id, var place, var rule, var reserved)
+                                    && id.equals(EngineFacts.id(twice))
                             ? new Decision.Start(id, placeOf(rows, running), rule, reserved)
                             : decision);
             return new Plan(plan.nowMillis(), decisions, plan.news(), plan.nextPlanAtMillis());
