@@ -81,6 +81,7 @@ class ArchitectureTest {
     private static final Set<String> SYSTEM_ROLE = Set.of(
             "access.AuditSealer",
             "access.Issuers",
+            "access.NodeSessions",
             "capacity.AllotmentService",
             "capacity.CapacityReservationService",
             "capacity.ClusterService",

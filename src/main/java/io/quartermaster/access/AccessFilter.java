@@ -16,8 +16,10 @@ import jakarta.ws.rs.Priorities;
 import jakarta.ws.rs.container.ContainerRequestContext;
 import jakarta.ws.rs.container.ContainerResponseContext;
 import jakarta.ws.rs.container.ResourceInfo;
+import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.UriInfo;
 import java.lang.reflect.Method;
+import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -39,14 +41,21 @@ public final class AccessFilter {
 
     private final CurrentIdentityAssociation identities;
     private final Issuers issuers;
+    private final NodeSessions sessions;
     private final Callers callers;
     private final RequestRates rates;
     private final Map<Method, Optional<RouteArea>> areas = new ConcurrentHashMap<>();
 
-    AccessFilter(CurrentIdentityAssociation identities, Issuers issuers, Callers callers, RequestRates rates) {
+    AccessFilter(
+            CurrentIdentityAssociation identities,
+            Issuers issuers,
+            NodeSessions sessions,
+            Callers callers,
+            RequestRates rates) {
         this.rates = rates;
         this.identities = identities;
         this.issuers = issuers;
+        this.sessions = sessions;
         this.callers = callers;
     }
 
@@ -54,18 +63,34 @@ public final class AccessFilter {
     public Uni<Void> gate(ContainerRequestContext request, ResourceInfo resource, UriInfo uri, RoutingContext context) {
         String requestId = requestId(request.getHeaderString(REQUEST_ID));
         request.setProperty(REQUEST_ID, requestId);
+        return shown(request, requestId)
+                .invoke(shown -> rates.countVerified(
+                        context,
+                        shown.caller().realm().word(),
+                        shown.caller().node()))
+                .call(shown -> route(shown.caller(), request, resource, uri)
+                        .invoke(route -> Gate.enforce(shown.caller(), route)))
+                .invoke(shown -> callers.set(shown.caller(), shown.proof(), shown.expiry()))
+                .replaceWithVoid();
+    }
+
+    private record Shown(Caller caller, Proof proof, Instant expiry) {}
+
+    /** A node's session is looked at here alone: Keycloak, which may be away, knows nothing of it. */
+    private Uni<Shown> shown(ContainerRequestContext request, String requestId) {
+        Optional<String> session = RealmResolver.bearer(request.getHeaderString(HttpHeaders.AUTHORIZATION))
+                .filter(NodeSessions::isToken);
+        if (session.isPresent()) {
+            String token = session.get();
+            return sessions.find(token, requestId)
+                    .map(found -> found.orElseThrow(UnauthorizedException::new))
+                    .map(found -> new Shown(found.agent(), new Proof.NodeSession(token), found.expiry()));
+        }
         return identities
                 .getDeferredIdentity()
                 .onFailure(AccessFilter::isIdentityAway)
                 .transform(AccessFilter::away)
-                .chain(identity -> {
-                    Caller caller = caller(identity, requestId);
-                    rates.countVerified(context, caller.realm().word(), caller.node());
-                    return route(caller, request, resource, uri)
-                            .invoke(route -> Gate.enforce(caller, route))
-                            .invoke(() -> callers.set(caller, VerifiedToken.expiry(identity)));
-                })
-                .replaceWithVoid();
+                .map(identity -> shown(identity, requestId));
     }
 
     @ServerResponseFilter
@@ -76,11 +101,14 @@ public final class AccessFilter {
         }
     }
 
-    private static Caller caller(@Nullable SecurityIdentity identity, String requestId) {
+    private static Shown shown(@Nullable SecurityIdentity identity, String requestId) {
         if (identity == null || identity.isAnonymous()) {
             throw new UnauthorizedException();
         }
-        return VerifiedToken.caller(identity, requestId);
+        return new Shown(
+                VerifiedToken.caller(identity, requestId),
+                new Proof.KeycloakToken(VerifiedToken.issuedAt(identity)),
+                VerifiedToken.expiry(identity));
     }
 
     private Uni<Route> route(Caller caller, ContainerRequestContext request, ResourceInfo resource, UriInfo uri) {

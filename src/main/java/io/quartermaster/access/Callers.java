@@ -10,6 +10,7 @@ public class Callers {
 
     private @Nullable Caller current;
     private Instant tokenExpiry = Instant.MIN;
+    private @Nullable Proof proof;
 
     public Caller current() {
         Caller caller = current;
@@ -24,8 +25,18 @@ public class Callers {
         return tokenExpiry;
     }
 
-    void set(Caller caller, Instant tokenExpiry) {
+    /** What the current caller showed. */
+    public Proof proof() {
+        Proof shown = proof;
+        if (shown == null) {
+            throw new IllegalStateException("no request has passed the gate here");
+        }
+        return shown;
+    }
+
+    void set(Caller caller, Proof shown, Instant expiry) {
         this.current = caller;
-        this.tokenExpiry = tokenExpiry;
+        this.proof = shown;
+        this.tokenExpiry = expiry;
     }
 }

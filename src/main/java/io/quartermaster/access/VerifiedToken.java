@@ -45,6 +45,13 @@ final class VerifiedToken {
                 : Instant.MIN;
     }
 
+    /** When the token says that it was issued; the beginning of time when it does not. */
+    static Instant issuedAt(SecurityIdentity identity) {
+        return identity.getPrincipal() instanceof JsonWebToken token
+                ? Instant.ofEpochSecond(token.getIssuedAtTime())
+                : Instant.EPOCH;
+    }
+
     /** The realm is the one whose keys the token was checked with, whatever else the token says of itself. */
     private static Realm realm(SecurityIdentity identity) {
         String realm = identity.getAttribute(OidcUtils.TENANT_ID_ATTRIBUTE);

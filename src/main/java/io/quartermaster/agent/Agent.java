@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +38,16 @@ public final class Agent implements AutoCloseable {
     private static final String VERSION = "0.1.0";
     private static final long CLOSING_GRACE_MILLIS = 5_000;
     private static final long LAST_CALL_MILLIS = 3_000;
+    private static final long ANSWER_MILLIS = 15_000;
+    private static final long SWEEP_MILLIS = 3_600_000;
+    private static final String LEASE_LAPSED = "lease-lapsed";
+
+    /** A call is held for a sixth of the lease, and answered in a fifth: so two that hang still leave time for a third. */
+    private static final int HELD_PART = 6;
+
+    private static final int ANSWER_PART = 5;
+
+    private static final long LEAST_ANSWER_MILLIS = 1_000;
 
     private final AgentConfig config;
     private final StateFolder state;
@@ -47,6 +57,8 @@ public final class Agent implements AutoCloseable {
     private final Reports reports = new Reports();
     private final BootClock clock = BootClock.system();
     private final UUID instanceId = UUID.randomUUID();
+    private final UUID stateId;
+    private final RetryPause pause;
     private final Thread loop;
     private volatile boolean closing;
 
@@ -54,10 +66,11 @@ public final class Agent implements AutoCloseable {
     private long sequence;
     private long appliedRevision;
     private long leaseMillis;
+    private long leaseUntilMillis;
     private SortedMap<UUID, AttemptState> toldStates = new TreeMap<>();
     private @Nullable Inventory toldInventory;
-    private int failures;
     private long nextCallMillis;
+    private long nextSweepMillis;
     private String lastComplaint = "";
 
     private Agent(AgentConfig config, StateFolder state, Launcher launcher) throws IOException {
@@ -75,7 +88,9 @@ public final class Agent implements AutoCloseable {
                 pausing,
                 pace.tickMillis());
         this.attempts = new Attempts(state, works, launcher, machine::deviceIds, config.log());
-        this.service = new ServiceClient(config);
+        this.service = new ServiceClient(config, state.identity().resolve("session"));
+        this.stateId = state.id();
+        this.pause = new RetryPause(pace.minBackoffMillis(), pace.maxBackoffMillis(), RandomGenerator.getDefault());
         this.loop = Thread.ofPlatform().name("agent " + config.node()).unstarted(this::run);
     }
 
@@ -85,7 +100,8 @@ public final class Agent implements AutoCloseable {
      * @throws IOException with a message for the operator when this machine or folder cannot be used
      */
     public static Agent start(AgentConfig config) throws IOException {
-        Launcher launcher = Launcher.forMachine(config.isolation());
+        Launcher launcher =
+                Launcher.forMachine(config.isolation(), config.work().confinement());
         StateFolder state = StateFolder.open(config.stateFolder());
         try {
             Agent agent = new Agent(config, state, launcher);
@@ -135,6 +151,10 @@ public final class Agent implements AutoCloseable {
     }
 
     private void turn() throws IOException, InterruptedException {
+        if (clock.millis() >= nextSweepMillis) {
+            nextSweepMillis = clock.millis() + SWEEP_MILLIS;
+            attempts.dropOldCheckpoints(config.work().checkpointRetention());
+        }
         SortedMap<UUID, AttemptState> states = attempts.observe();
         Call out = call;
         if (out == null) {
@@ -161,10 +181,24 @@ public final class Agent implements AutoCloseable {
                 || (out.isOlderThan(config.pace().logMillis()) && reports.outputHasGrown(states.keySet(), attempts));
     }
 
-    /** None until the service has heard what is; then so short that three calls fit into the lease. */
+    /** None until the service has heard what is, and after a call that failed. */
     private long waitMillis(SortedMap<UUID, AttemptState> states) {
-        boolean told = states.equals(toldStates) && machine.inventory().equals(toldInventory);
-        return told ? Math.min(Math.min(config.pace().maxWaitMillis(), Protocol.MAX_WAIT_MILLIS), leaseMillis / 3) : 0;
+        boolean told = !pause.isFailing()
+                && states.equals(toldStates)
+                && machine.inventory().equals(toldInventory);
+        long longest = Math.min(config.pace().maxWaitMillis(), Protocol.MAX_WAIT_MILLIS);
+        return told ? Math.min(longest, leaseMillis / HELD_PART) : 0;
+    }
+
+    /** The length of the lease; 0 where none holds. */
+    private long leaseMillisNow() {
+        return clock.millis() < leaseUntilMillis ? leaseMillis : 0;
+    }
+
+    /** A call that hangs must not take all of the lease: the next one may be answered. */
+    private long answerMillis() {
+        long lease = leaseMillisNow();
+        return lease == 0 ? ANSWER_MILLIS : Math.min(ANSWER_MILLIS, Math.max(LEAST_ANSWER_MILLIS, lease / ANSWER_PART));
     }
 
     private Call send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {
@@ -173,39 +207,36 @@ public final class Agent implements AutoCloseable {
                 VERSION,
                 clock.bootId(),
                 instanceId,
+                stateId,
                 ++sequence,
                 appliedRevision,
                 waitMillis,
                 machine.inventory(),
                 reports.of(states, attempts));
-        return new Call(service, clock, request, states);
+        return new Call(service, clock, request, answerMillis(), states);
     }
 
     private void take(Call answered, Result result) {
+        String code = "";
         String failure =
                 switch (result) {
                     case Result.Answered(Answer answer) -> apply(answered, answer);
-                    case Result.Failed(String message) -> message;
+                    case Result.Failed(String message, String problem) -> {
+                        code = problem;
+                        yield message;
+                    }
                 };
         if (failure.isEmpty()) {
-            if (failures > 0) {
+            if (pause.isFailing()) {
                 config.log().accept("in contact with the service again");
             }
-            failures = 0;
+            pause.succeeded();
             lastComplaint = "";
             nextCallMillis = 0;
         } else {
             complain(failure);
-            nextCallMillis = clock.millis() + backoffMillis();
-            failures++;
+            nextCallMillis = clock.millis() + pause.afterFailure(leaseMillisNow(), code.equals(LEASE_LAPSED));
         }
-    }
-
-    /** Doubles with each failure up to a limit, less up to a half at random, so that not all nodes call at once. */
-    private long backoffMillis() {
-        AgentConfig.Pace pace = config.pace();
-        long full = Math.min(pace.maxBackoffMillis(), pace.minBackoffMillis() << Math.min(failures, 20));
-        return full - ThreadLocalRandom.current().nextLong(full / 2 + 1);
     }
 
     private String apply(Call answered, Answer answer) {
@@ -226,6 +257,7 @@ public final class Agent implements AutoCloseable {
             toldStates = answered.states();
             toldInventory = answered.request().inventory();
             leaseMillis = reply.leaseMillis();
+            leaseUntilMillis = until;
             Lease lease = new Lease(clock.bootId(), until, reply.leaseMillis());
             attempts.renew(lease);
             List<Action> actions = Decision.decide(

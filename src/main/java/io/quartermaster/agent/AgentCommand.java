@@ -4,6 +4,7 @@ import io.quartermaster.agent.AgentConfig.Credentials;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.AgentConfig.Pace;
 import io.quartermaster.agent.AgentConfig.Paused;
+import io.quartermaster.agent.AgentConfig.WorkSettings;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -11,8 +12,11 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -95,6 +99,39 @@ public final class AgentCommand implements Callable<Integer> {
             names = "--trust-tenants",
             description = "With --isolation none: let tenants share this node all the same. For demonstrations")
     private boolean trustTenants;
+
+    @Option(
+            names = "--work-user",
+            paramLabel = "ID",
+            description = {
+                "With --isolation none, as root: run all work as the user, and the group, of this number, who need not be"
+                        + " known to the system. For demonstrations"
+            })
+    private @Nullable Integer workUser;
+
+    @Option(
+            names = "--hide",
+            paramLabel = "DIR",
+            description = {
+                "With --isolation none: work runs in a namespace of its own in which this folder is empty but for the work's"
+                        + " own folders. Can be given again. For demonstrations"
+            })
+    private List<Path> hidden = List.of();
+
+    @Option(
+            names = "--demonstration-only",
+            description = "With --isolation none: run the program of qm demo and refuse all other commands")
+    private boolean demonstrationOnly;
+
+    @Option(
+            names = "--checkpoint-retention",
+            defaultValue = "P90D",
+            paramLabel = "TIME",
+            description = {
+                "Delete checkpoints that no attempt on this node has used for this long, such as P30D or PT12H. Default:"
+                        + " ${DEFAULT-VALUE}"
+            })
+    private Duration checkpointRetention;
 
     @Option(
             names = "--stop-work-on-exit",
@@ -200,11 +237,33 @@ public final class AgentCommand implements Callable<Integer> {
                     trustTenants,
                     stopWorkOnExit,
                     new Paused(mostPaused, Optional.ofNullable(cudaCheckpoint)),
+                    new WorkSettings(confinement(wanted), checkpointRetention),
                     Pace.USUAL,
                     line -> log(out, line));
         } catch (IllegalArgumentException e) {
             throw wrong(e.getMessage());
         }
+    }
+
+    private Confinement confinement(Isolation wanted) {
+        List<Confinement> given = new ArrayList<>();
+        Integer user = workUser;
+        if (user != null) {
+            given.add(new Confinement.OtherUser(user));
+        }
+        if (!hidden.isEmpty()) {
+            given.add(new Confinement.HiddenFolders(hidden));
+        }
+        if (demonstrationOnly) {
+            given.add(new Confinement.DemonstrationOnly());
+        }
+        if (given.size() > 1) {
+            throw wrong("give one of --work-user, --hide and --demonstration-only");
+        }
+        if (!given.isEmpty() && wanted != Isolation.NONE) {
+            throw wrong("--work-user, --hide and --demonstration-only only go with --isolation none");
+        }
+        return given.isEmpty() ? new Confinement.None() : given.getFirst();
     }
 
     private Isolation isolationWanted() {

@@ -4,6 +4,7 @@ import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.Protocol;
 import java.net.URI;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Consumer;
 
@@ -15,6 +16,7 @@ import java.util.function.Consumer;
  * @param stopsWorkOnClose whether work ends with the agent, for a node that exists only while a person looks at it.
  *     Otherwise work goes on under its supervisors until the lease ends
  * @param paused whether and how work is paused here
+ * @param work what work may do here, and what is kept of it
  * @param log takes one line for people at a time
  */
 public record AgentConfig(
@@ -27,10 +29,29 @@ public record AgentConfig(
         boolean trustsTenants,
         boolean stopsWorkOnClose,
         Paused paused,
+        WorkSettings work,
         Pace pace,
         Consumer<String> log) {
     public AgentConfig {
         Protocol.name("node", node);
+        if (isolation != Isolation.NONE && !(work.confinement instanceof Confinement.None)) {
+            throw new IllegalArgumentException("what confines all work alike goes with isolation none only");
+        }
+    }
+
+    /**
+     * What work may do, and what is kept of it.
+     *
+     * @param checkpointRetention how long checkpoints are kept that no attempt on this node uses
+     */
+    public record WorkSettings(Confinement confinement, Duration checkpointRetention) {
+        public static final WorkSettings USUAL = new WorkSettings(new Confinement.None(), Duration.ofDays(90));
+
+        public WorkSettings {
+            if (checkpointRetention.compareTo(Duration.ofHours(1)) < 0) {
+                throw new IllegalArgumentException("checkpoints are kept for an hour at least");
+            }
+        }
     }
 
     /** Of this node's client in the operator's realm. */

@@ -18,16 +18,20 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -299,7 +303,8 @@ final class Attempts implements AutoCloseable {
         }
         List<String> launcherArguments;
         try {
-            launcherArguments = new ArrayList<>(launcher.forWork(order));
+            launcherArguments =
+                    new ArrayList<>(launcher.forWork(order, works.workFolder(order), works.checkpoints(order)));
             launcherArguments.addAll(supervisor.starter());
         } catch (IOException e) {
             fail(record(order, List.of()), e);
@@ -410,9 +415,33 @@ final class Attempts implements AutoCloseable {
         if (attempt != null) {
             markForgotten(id);
             discard(attempt.work.workFolder(), id + "-work");
+            markUsed(attempt.work.checkpointFolder());
             discard(attempt.folder.path(), id.toString());
             attempts.remove(id);
             ends.remove(id);
+        }
+    }
+
+    /** Its age counts from when an attempt last had it, whatever that wrote. */
+    private static void markUsed(Path checkpoints) throws IOException {
+        if (Files.isDirectory(checkpoints, LinkOption.NOFOLLOW_LINKS)) {
+            Files.setLastModifiedTime(checkpoints, FileTime.from(Instant.now()));
+        }
+    }
+
+    /** Deletes checkpoints that no attempt here has had for the time given; nobody tells whether their workload is over. */
+    void dropOldCheckpoints(Duration retention) throws IOException {
+        Set<Path> used = new HashSet<>();
+        attempts.values().forEach(attempt -> used.add(attempt.work.checkpointFolder()));
+        Instant oldest = Instant.now().minus(retention);
+        for (Path folder : state.allCheckpoints()) {
+            boolean old = Files.getLastModifiedTime(folder, LinkOption.NOFOLLOW_LINKS)
+                    .toInstant()
+                    .isBefore(oldest);
+            if (old && !used.contains(folder)) {
+                log.accept("deleting the checkpoints %s, unused for %s".formatted(folder, retention));
+                discard(folder, "checkpoints-" + UUID.randomUUID());
+            }
         }
     }
 

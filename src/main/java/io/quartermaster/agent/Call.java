@@ -16,7 +16,8 @@ final class Call {
     sealed interface Result {
         record Answered(Answer answer) implements Result {}
 
-        record Failed(String message) implements Result {}
+        /** @param code see {@link ServiceFailure}; empty where the service did not answer */
+        record Failed(String message, String code) implements Result {}
     }
 
     private final SyncRequest request;
@@ -25,20 +26,29 @@ final class Call {
     private final LinkedTransferQueue<Result> result = new LinkedTransferQueue<>();
     private final Thread thread;
 
-    Call(ServiceClient service, BootClock clock, SyncRequest request, SortedMap<UUID, AttemptState> states) {
+    /** @param answerMillis see {@link ServiceClient#sync} */
+    Call(
+            ServiceClient service,
+            BootClock clock,
+            SyncRequest request,
+            long answerMillis,
+            SortedMap<UUID, AttemptState> states) {
         this.request = request;
         this.states = states;
-        this.thread = Thread.ofVirtual().name("call").start(() -> result.add(call(service, clock, request)));
+        this.thread =
+                Thread.ofVirtual().name("call").start(() -> result.add(call(service, clock, request, answerMillis)));
     }
 
-    private static Result call(ServiceClient service, BootClock clock, SyncRequest request) {
+    private static Result call(ServiceClient service, BootClock clock, SyncRequest request, long answerMillis) {
         try {
-            return new Result.Answered(service.sync(request, clock));
+            return new Result.Answered(service.sync(request, answerMillis, clock));
         } catch (IOException | RuntimeException e) {
             String message = e.getMessage();
-            return new Result.Failed(message == null ? e.getClass().getSimpleName() : message);
+            return new Result.Failed(
+                    message == null ? e.getClass().getSimpleName() : message,
+                    e instanceof ServiceFailure failure ? failure.code() : "");
         } catch (InterruptedException e) {
-            return new Result.Failed("given up");
+            return new Result.Failed("given up", "");
         }
     }
 

@@ -16,18 +16,39 @@ import java.util.Optional;
  * What this machine offers to start programs with: a session of their own, the user of a tenant, and an end when
  * their parent dies.
  */
-final class Launcher {
+public final class Launcher {
     private static final long LIMIT_MILLIS = 5_000;
 
+    /**
+     * Takes the work's folders, how many folders to hide and which, and the rest of the command. The folders are held open while all
+     * others are covered, and then bound where they were. What comes after cannot undo it: it has no capability, and gains none.
+     */
+    private static final String HIDE = """
+            exec 3<"$1" 4<"$2" || exit 126
+            work=$1; kept=$2; left=$3; setpriv=$4; shift 4
+            while [ "$left" -gt 0 ]; do
+              mount -t tmpfs -o mode=0755,size=1m hidden "$1" || exit 126
+              left=$((left - 1)); shift
+            done
+            mkdir -p "$work" "$kept" || exit 126
+            mount -c --bind /proc/self/fd/3 "$work" && mount -c --bind /proc/self/fd/4 "$kept" || exit 126
+            exec 3<&- 4<&-
+            exec "$setpriv" --bounding-set=-all --inh-caps=-all --no-new-privs --pdeathsig KILL -- "$@"
+            """;
+
+    private static final List<String> NAMESPACE = List.of("unshare", "--user", "--map-root-user", "--mount", "--");
+
     private final Isolation isolation;
+    private final Confinement confinement;
     private final List<String> session;
     private final Optional<String> setpriv;
 
     /** Undoes, for the work, the protection from the kernel's memory killer that agent and supervisors may have. */
     private final List<String> killable;
 
-    private Launcher(Isolation isolation, List<String> session, Optional<String> setpriv) {
+    private Launcher(Isolation isolation, Confinement confinement, List<String> session, Optional<String> setpriv) {
         this.isolation = isolation;
+        this.confinement = confinement;
         this.session = session;
         this.setpriv = setpriv;
         this.killable = Commands.find("choom")
@@ -37,15 +58,16 @@ final class Launcher {
     }
 
     /**
-     * @param wanted {@code NONE} to run all work as the agent's own user
+     * @param wanted {@code NONE} to run all work as one user
+     * @param confinement with {@code NONE}: what that user may do
      * @throws IOException with a message for the operator, when the machine cannot do what is wanted
      */
-    static Launcher forMachine(Isolation wanted) throws IOException {
+    static Launcher forMachine(Isolation wanted, Confinement confinement) throws IOException {
         // An older or smaller setpriv lacks this; then the agent kills what a dead supervisor leaves.
         Optional<String> setpriv =
                 Commands.find("setpriv").filter(program -> works(List.of(program, "--pdeathsig", "KILL", "--")));
-        return switch (wanted) {
-            case NONE -> new Launcher(wanted, session(), setpriv);
+        switch (wanted) {
+            case NONE -> requireConfinement(confinement, setpriv);
             case OS_USER -> {
                 if (!isRoot()) {
                     throw new IOException("to run work as its tenant's user, the agent must run as root;"
@@ -55,10 +77,41 @@ final class Launcher {
                     throw new IOException("to run work as its tenant's user, setpriv of util-linux 2.33 or later is"
                             + " needed; otherwise start the agent with --isolation none");
                 }
-                yield new Launcher(wanted, session(), setpriv);
             }
             case CONTAINER -> throw new IOException("this agent runs no containers");
-        };
+        }
+        return new Launcher(wanted, confinement, session(), setpriv);
+    }
+
+    private static void requireConfinement(Confinement confinement, Optional<String> setpriv) throws IOException {
+        switch (confinement) {
+            case Confinement.OtherUser(int id) -> {
+                if (!isRoot() || setpriv.isEmpty()) {
+                    throw new IOException(
+                            "to run work as user %d, the agent must run as root, with setpriv of util-linux 2.33 or later"
+                                    .formatted(id));
+                }
+            }
+            case Confinement.HiddenFolders hidden -> {
+                if (!canHideFolders()) {
+                    throw new IOException("this machine cannot hide folders from work: that takes user namespaces"
+                            + " (unshare, mount and setpriv of util-linux) and perl");
+                }
+            }
+            case Confinement.None none -> {}
+            case Confinement.DemonstrationOnly only -> {}
+        }
+    }
+
+    /**
+     * Whether this user may make namespaces here, with all programs that it takes. Perl is one of them: the other starter would have to be
+     * read from the agent's folder, which is hidden.
+     */
+    public static boolean canHideFolders() {
+        List<String> probe = new ArrayList<>(NAMESPACE);
+        probe.addAll(List.of(
+                "/bin/sh", "-c", "mount -t tmpfs hidden /mnt && exec setpriv --bounding-set=-all \"$@\"", "sh"));
+        return Commands.find("perl").isPresent() && works(probe);
     }
 
     /** First arguments for a program that must outlive this process and its terminal. */
@@ -66,26 +119,59 @@ final class Launcher {
         return session;
     }
 
-    /** First arguments for the work of a tenant. Throws, with the reason, when it may not run here. */
-    List<String> forWork(AttemptOrder order) throws IOException {
-        Optional<String> user = user(order);
+    /**
+     * First arguments for the work of a tenant. Throws, with the reason, when it may not run here.
+     *
+     * @param work where it starts
+     * @param checkpoints what is kept of it
+     */
+    List<String> forWork(AttemptOrder order, Path work, Path checkpoints) throws IOException {
+        if (confinement instanceof Confinement.DemonstrationOnly && !DemonstrationProgram.isOrdered(order)) {
+            throw new IOException(
+                    "this node runs the demonstration's own program only, because it cannot keep other"
+                            + " commands from the files of the user who runs it; start the service with --unsafe-demo to run any");
+        }
         List<String> arguments = new ArrayList<>(killable);
         if (setpriv.isPresent()) {
             arguments.addAll(List.of(setpriv.get(), "--pdeathsig", "KILL"));
-            if (user.isPresent()) {
-                String group = identity("-g", user.get());
-                arguments.addAll(List.of("--reuid", user.get(), "--regid", group, "--init-groups", "--no-new-privs"));
-            }
+            arguments.addAll(identityArguments(order));
             arguments.add("--");
         }
         arguments.addAll(session);
+        if (confinement instanceof Confinement.HiddenFolders(List<Path> folders)) {
+            arguments.addAll(NAMESPACE);
+            arguments.addAll(List.of("/bin/sh", "-c", HIDE, "sh", work.toString(), checkpoints.toString()));
+            arguments.add(Integer.toString(folders.size()));
+            arguments.add(setpriv.orElse("setpriv"));
+            folders.forEach(folder -> arguments.add(folder.toString()));
+        }
         return List.copyOf(arguments);
+    }
+
+    private List<String> identityArguments(AttemptOrder order) throws IOException {
+        if (confinement instanceof Confinement.OtherUser(int id)) {
+            String number = Integer.toString(id);
+            return List.of("--reuid", number, "--regid", number, "--clear-groups", "--no-new-privs");
+        }
+        Optional<String> user = user(order);
+        return user.isEmpty()
+                ? List.of()
+                : List.of(
+                        "--reuid",
+                        user.get(),
+                        "--regid",
+                        identity("-g", user.get()),
+                        "--init-groups",
+                        "--no-new-privs");
     }
 
     /** As which user the work of this order runs; empty for the agent's own. */
     Optional<String> user(AttemptOrder order) throws IOException {
         return switch (isolation) {
-            case NONE, CONTAINER -> Optional.empty();
+            case NONE, CONTAINER ->
+                confinement instanceof Confinement.OtherUser(int id)
+                        ? Optional.of(Integer.toString(id))
+                        : Optional.empty();
             case OS_USER -> {
                 String user = order.runUser();
                 if (user == null) {

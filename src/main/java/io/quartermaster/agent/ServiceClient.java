@@ -1,6 +1,7 @@
 package io.quartermaster.agent;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.quartermaster.agent.protocol.Protocol;
@@ -13,12 +14,12 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /** The one call to the service. Blocks its thread; interrupting that gives the call up. */
 final class ServiceClient implements AutoCloseable {
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
-    private static final long ANSWER_MILLIS = 15_000;
     private static final long MAX_REPLY_BYTES = 32L << 20;
 
     private final HttpClient http;
@@ -26,7 +27,10 @@ final class ServiceClient implements AutoCloseable {
     private final Tokens tokens;
     private final URI sync;
 
-    ServiceClient(AgentConfig config) {
+    /**
+     * @param session see {@link Tokens}
+     */
+    ServiceClient(AgentConfig config, Path session) throws IOException {
         this.http = HttpClient.newBuilder()
                 .connectTimeout(CONNECT_LIMIT)
                 .version(HttpClient.Version.HTTP_1_1)
@@ -34,9 +38,10 @@ final class ServiceClient implements AutoCloseable {
         this.json = JsonMapper.builder()
                 .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
                 .build();
-        this.tokens = new Tokens(http, json, config.credentials());
         String base = config.server().toString().replaceAll("/+$", "");
         this.sync = URI.create(base + Protocol.syncPath(config.node()));
+        URI sessions = URI.create(base + Protocol.sessionsPath(config.node()));
+        this.tokens = new Tokens(http, json, config.credentials(), sessions, session, config.log());
     }
 
     /** An answer, and when the question was sent. */
@@ -45,16 +50,17 @@ final class ServiceClient implements AutoCloseable {
     /**
      * Sends what is, returns what should be.
      *
-     * @throws IOException with a message for the operator when there is no usable answer
+     * @param answerMillis how long the answer may take beyond the time for which the service may hold the call
+     * @throws IOException with a message for the operator when there is no usable answer; a {@link ServiceFailure} when there is another
      */
-    Answer sync(SyncRequest request, BootClock clock) throws IOException, InterruptedException {
+    Answer sync(SyncRequest request, long answerMillis, BootClock clock) throws IOException, InterruptedException {
         String token = tokens.current();
         byte[] body = json.writeValueAsBytes(request);
         long sentAtMillis = clock.millis();
         HttpResponse<byte[]> response = send(
                 http,
                 HttpRequest.newBuilder(sync)
-                        .timeout(Duration.ofMillis(request.waitMillis() + ANSWER_MILLIS))
+                        .timeout(Duration.ofMillis(request.waitMillis() + answerMillis))
                         .header("Authorization", "Bearer " + token)
                         .header("Content-Type", "application/json")
                         .header("Accept", "application/json")
@@ -62,10 +68,10 @@ final class ServiceClient implements AutoCloseable {
                         .build(),
                 HttpResponse.BodyHandlers.limiting(HttpResponse.BodyHandlers.ofByteArray(), MAX_REPLY_BYTES));
         if (response.statusCode() == 401) {
-            tokens.drop();
+            tokens.refused(token);
         }
         if (response.statusCode() != 200) {
-            throw new IOException("%s answers with status %d".formatted(sync, response.statusCode()));
+            throw failure(json, sync, response);
         }
         SyncReply reply = json.readValue(response.body(), SyncReply.class);
         if (reply.formatVersion() != Protocol.FORMAT_VERSION) {
@@ -73,6 +79,22 @@ final class ServiceClient implements AutoCloseable {
                     .formatted(reply.formatVersion(), Protocol.FORMAT_VERSION));
         }
         return new Answer(reply, sentAtMillis);
+    }
+
+    /** In the words of the problem document, where there is one. */
+    static ServiceFailure failure(ObjectMapper json, URI address, HttpResponse<byte[]> response) {
+        String code = "";
+        String detail = "";
+        try {
+            JsonNode problem = json.readTree(response.body());
+            code = problem.path("code").asText("");
+            detail = problem.path("detail").asText("");
+        } catch (IOException e) {
+            // Something between here and the service answered.
+        }
+        String message = "%s answers with status %d".formatted(address, response.statusCode());
+        return new ServiceFailure(
+                response.statusCode(), code, code.isEmpty() ? message : "%s, %s: %s".formatted(message, code, detail));
     }
 
     /** As the client sends, but a failure says where to: its own messages are empty or name no address. */

@@ -5,10 +5,13 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -124,6 +127,24 @@ final class StateFolder implements AutoCloseable {
     /** Where the workloads of a tenant find their checkpoints again. */
     Path checkpoints(String tenant) {
         return tenants().resolve(tenant).resolve("checkpoints");
+    }
+
+    /** All there are, of all tenants. */
+    List<Path> allCheckpoints() throws IOException {
+        List<Path> found = new ArrayList<>();
+        for (Path tenant : list(tenants())) {
+            Path folder = tenant.resolve("checkpoints");
+            if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+                found.addAll(list(folder));
+            }
+        }
+        return found;
+    }
+
+    private static List<Path> list(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.sorted().toList();
+        }
     }
 
     Path work(String tenant) {

@@ -48,8 +48,8 @@ final class WorkEnvironment {
 
     /** What to record; touches nothing. The arguments are those of {@link Launcher#forWork}. */
     WorkRecord describe(AttemptOrder order, List<String> launcherArguments) {
-        Path work = state.work(order.tenant()).resolve(order.attemptId().toString());
-        Path checkpoints = state.checkpoints(order.tenant()).resolve(order.checkpointFolder());
+        Path work = workFolder(order);
+        Path checkpoints = checkpoints(order);
         return new WorkRecord(
                 order.attemptId().toString(),
                 launcherArguments,
@@ -64,6 +64,14 @@ final class WorkEnvironment {
                 devices(order),
                 pausing,
                 tickMillis);
+    }
+
+    Path workFolder(AttemptOrder order) {
+        return state.work(order.tenant()).resolve(order.attemptId().toString());
+    }
+
+    Path checkpoints(AttemptOrder order) {
+        return state.checkpoints(order.tenant()).resolve(order.checkpointFolder());
     }
 
     /** Makes the folders. Throws an IOException with the reason when this work cannot run here. */

@@ -6,7 +6,11 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 @Schema(name = "NodeIsolation")
 public enum Isolation {
     CONTAINER,
+    /**
+     * As a user of the operating system for each tenant. It protects files and memory of processes, but neither GPUs nor what the machine has
+     * to share, so such a node serves one tenant, or tenants that trust each other.
+     */
     OS_USER,
-    /** Not at all: such a node may only be in a pool of one tenant. */
+    /** Not at all: such a node serves one tenant, or tenants that trust each other. */
     NONE
 }

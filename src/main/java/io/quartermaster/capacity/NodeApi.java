@@ -100,7 +100,14 @@ final class NodeApi {
             @Nullable
             String pausing,
 
-            Instant lastHeard) {}
+            Instant lastHeard,
+
+            @Schema(
+                    description =
+                            "when another agent with the credential of this node was last refused because this one held"
+                                    + " the lease; absent: never. Two machines, or two state folders, then use one credential")
+            @Nullable
+            Instant otherAgentSeenAt) {}
 
     @Schema(name = "Node")
     record View(

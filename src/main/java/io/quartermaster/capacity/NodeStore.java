@@ -8,6 +8,8 @@ import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,7 +23,7 @@ class NodeStore {
 
     private static final String SELECT = """
             select n.id, n.name, k.name as cluster, p.name as pool, n.schedulable, n.cpu_milli, n.memory_mib, n.labels, n.topology,
-                n.version, n.created_at, c.agent_version, c.isolation, c.pausing, c.last_heard, c.lost_at,
+                n.version, n.created_at, c.agent_version, c.isolation, c.pausing, c.last_heard, c.lost_at, c.other_agent_seen_at,
                 (select jsonb_agg(jsonb_build_object('index', g.device_index, 'uuid', g.uuid, 'model', g.model,
                         'memoryMiB', g.memory_mib, 'mig', g.mig, 'healthy', g.healthy) order by g.device_index)
                     from gpu g where g.node_id = n.id) as gpus
@@ -144,7 +146,8 @@ class NodeStore {
                         heardVersion,
                         Words.stored(Isolation.class, row.getString("isolation")),
                         row.getString("pausing"),
-                        row.getOffsetDateTime("last_heard").toInstant());
+                        row.getOffsetDateTime("last_heard").toInstant(),
+                        instant(row.getOffsetDateTime("other_agent_seen_at")));
         return new NodeApi.View(
                 row.getUUID("id"),
                 row.getString("name"),
@@ -160,6 +163,10 @@ class NodeStore {
                 gpus(row.getJsonArray("gpus")),
                 row.getLong("version"),
                 row.getOffsetDateTime("created_at").toInstant());
+    }
+
+    private static @Nullable Instant instant(@Nullable OffsetDateTime time) {
+        return time == null ? null : time.toInstant();
     }
 
     private static NodeApi.Contact contact(boolean heard, boolean lost) {

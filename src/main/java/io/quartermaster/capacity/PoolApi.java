@@ -48,7 +48,15 @@ final class PoolApi {
                             "nothing that runs in it is stopped for work that has waited less, so that an elastic pool has a chance to grow; at most P7D; absent: PT0S",
                     examples = "PT2M")
             @Nullable
-            Duration waitBeforePreempting) {
+            Duration waitBeforePreempting,
+
+            @Schema(
+                    description =
+                            "the operator states that its tenants trust each other: nodes whose agent does not keep tenants apart (isolation"
+                                    + " none or os-user) may then serve several of them, whose work can see, disturb and stop each"
+                                    + " other's; for demonstrations and tenants of one house; absent: false")
+            @Nullable
+            Boolean tenantsTrustEachOther) {
 
         Settings settings() {
             return new Settings(
@@ -58,7 +66,8 @@ final class PoolApi {
                     elastic != null && elastic,
                     topologyLevels == null ? List.of() : topologyLevels,
                     PoolHours.normal(hours),
-                    waitBeforePreempting == null ? Duration.ZERO : waitBeforePreempting);
+                    waitBeforePreempting == null ? Duration.ZERO : waitBeforePreempting,
+                    tenantsTrustEachOther != null && tenantsTrustEachOther);
         }
     }
 
@@ -70,7 +79,8 @@ final class PoolApi {
             @Nullable Boolean elastic,
             @Nullable List<String> topologyLevels,
             @Nullable PoolHours hours,
-            @Nullable Duration waitBeforePreempting) {
+            @Nullable Duration waitBeforePreempting,
+            @Nullable Boolean tenantsTrustEachOther) {
 
         Settings over(Settings before) {
             return new Settings(
@@ -80,7 +90,8 @@ final class PoolApi {
                     elastic == null ? before.elastic() : elastic,
                     topologyLevels == null ? before.topologyLevels() : topologyLevels,
                     hours == null ? before.hours() : PoolHours.normal(hours),
-                    waitBeforePreempting == null ? before.waitBeforePreempting() : waitBeforePreempting);
+                    waitBeforePreempting == null ? before.waitBeforePreempting() : waitBeforePreempting,
+                    tenantsTrustEachOther == null ? before.tenantsTrustEachOther() : tenantsTrustEachOther);
         }
     }
 
@@ -92,7 +103,8 @@ final class PoolApi {
             boolean elastic,
             List<String> topologyLevels,
             @Nullable PoolHours hours,
-            Duration waitBeforePreempting) {
+            Duration waitBeforePreempting,
+            boolean tenantsTrustEachOther) {
 
         static final Duration LONGEST_WAIT = Duration.ofDays(7);
 
@@ -123,6 +135,13 @@ final class PoolApi {
 
             @Schema(
                     description =
+                            "the operator states that its tenants trust each other: nodes whose agent does not keep tenants apart (isolation"
+                                    + " none or os-user) may then serve several of them, whose work can see, disturb and stop each"
+                                    + " other's; for demonstrations and tenants of one house")
+            boolean tenantsTrustEachOther,
+
+            @Schema(
+                    description =
                             "GPUs that are there now: the count, or the healthy GPUs of nodes that are heard from")
             GpuAmount up,
 
@@ -138,7 +157,15 @@ final class PoolApi {
             Instant createdAt) {
 
         Settings settings() {
-            return new Settings(placement, shareGpus, capacity, elastic, topologyLevels, hours, waitBeforePreempting);
+            return new Settings(
+                    placement,
+                    shareGpus,
+                    capacity,
+                    elastic,
+                    topologyLevels,
+                    hours,
+                    waitBeforePreempting,
+                    tenantsTrustEachOther);
         }
     }
 

@@ -33,12 +33,14 @@ class PoolService {
     private final SystemDatabase database;
     private final PoolStore store;
     private final NodeStore nodes;
+    private final Tenancies tenancies;
     private final OperatorAction action;
 
-    PoolService(SystemDatabase database, PoolStore store, NodeStore nodes, OperatorAction action) {
+    PoolService(SystemDatabase database, PoolStore store, NodeStore nodes, Tenancies tenancies, OperatorAction action) {
         this.database = database;
         this.store = store;
         this.nodes = nodes;
+        this.tenancies = tenancies;
         this.action = action;
     }
 
@@ -109,7 +111,12 @@ class PoolService {
                                 "the pool has " + before.nodes() + " nodes, so it is no plain count",
                                 "no capacity, or a pool without nodes");
                     }
+                    boolean trustEnds = before.tenantsTrustEachOther() && !settings.tenantsTrustEachOther();
                     return requireLevelsKept(work.connection(), before, settings)
+                            .chain(() -> tenancies.lock(work.connection(), before.id()))
+                            .chain(() -> trustEnds
+                                    ? tenancies.checkTrust(work.connection(), before.id(), "tenantsTrustEachOther")
+                                    : Uni.createFrom().voidItem())
                             .chain(() -> store.update(work.connection(), before.id(), name, settings))
                             .call(() ->
                                     action.record(work, "pools:update", "pools/" + name, before.settings(), settings))

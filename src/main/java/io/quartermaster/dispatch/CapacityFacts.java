@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
@@ -105,6 +106,20 @@ final class CapacityFacts {
         return pools;
     }
 
+    /** Nodes that do not keep tenants apart, of these pools: whose work may start on them depends on the pool and its allotments. */
+    static Set<UUID> unisolatedNodesOf(SystemTransaction transaction, Set<UUID> pools) {
+        Set<UUID> nodes = new TreeSet<>();
+        if (!pools.isEmpty()) {
+            transaction
+                    .run(
+                            "select n.id from node n join node_contact c on c.node_id = n.id"
+                                    + " where n.pool_id = any($1) and n.retired_at is null and c.isolation <> 'container'",
+                            (Object) CellReader.array(pools))
+                    .forEach(row -> nodes.add(row.getUUID("id")));
+        }
+        return nodes;
+    }
+
     static List<NodeFact> nodes(SystemTransaction transaction, OffsetDateTime stamp, UUID @Nullable [] only) {
         Map<UUID, List<Node.Device>> devices = new HashMap<>();
         SetAsideWork setAside = SetAsideWork.read(transaction);
@@ -121,6 +136,10 @@ final class CapacityFacts {
         List<NodeFact> facts = new ArrayList<>();
         for (Row row : transaction.run("""
                 select n.*, p.name as pool_name, k.name as cluster_name, c.lease_until, c.lost_at, c.pausing,
+                       case when c.isolation <> 'container' and not p.tenants_trust_each_other
+                                 and (select count(*) > 1 from allotment a where a.pool_id = p.id)
+                            then (select a.tenant_id from allotment a where a.pool_id = p.id order by a.granted_at, a.tenant_id limit 1)
+                       end as only_tenant,
                        coalesce(n.cpu_milli, c.cpu_milli) as cpu_known, coalesce(n.memory_mib, c.memory_mib) as memory_known from node n
                   join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
@@ -149,7 +168,9 @@ final class CapacityFacts {
                 less(row.getLong("cpu_known"), setAside.cpuMilli()),
                 less(row.getLong("memory_known"), setAside.memoryMiB()),
                 labels,
-                List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))));
+                List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))),
+                // A node that does not keep tenants apart goes on with the first tenant of a pool that several have.
+                Optional.ofNullable(row.getString("only_tenant")));
         return new NodeFact(
                 id,
                 row.getString("name"),

@@ -413,6 +413,8 @@ final class Leader {
                     .forEach(pool -> pool(pool, changes));
         }
         Set<UUID> changedNodes = batch.uuids(Inbox.Kind.NODE);
+        changedNodes.addAll(
+                CapacityFacts.unisolatedNodesOf(transaction, batch.uuids(Inbox.Kind.POOL, Inbox.Kind.ALLOTMENT)));
         changedNodes.addAll(heardAgain);
         heardAgain.clear();
         if (!changedNodes.isEmpty()) {

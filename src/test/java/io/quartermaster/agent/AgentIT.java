@@ -14,7 +14,10 @@ import io.quartermaster.agent.protocol.SyncRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -310,5 +313,95 @@ class AgentIT extends RealAgent {
 
         assertThat(Files.getPosixFilePermissions(state().resolve("agent.lock")))
                 .isEqualTo(PosixFilePermissions.fromString("rw-------"));
+    }
+
+    @Test
+    void workOfAnotherUserCannotReadTheFilesOfWhoRunsTheAgent() throws Exception {
+        assumeTrue(Files.getOwner(folder).getName().equals("root"), "needs root");
+        Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwx--x--x"));
+        Path secret = secret();
+        FakeService service = service(LONG_LEASE);
+        open.add(Agent.start(
+                config(service, new AgentConfig.WorkSettings(new Confinement.OtherUser(65_533), Duration.ofDays(1)))));
+        AttemptOrder order =
+                Orders.shell("id -u; cat %s || echo closed; echo saved > $QM_CHECKPOINT_DIR/step".formatted(secret));
+
+        service.order(order);
+
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.SUCCEEDED);
+        assertThat(service.log(order.attemptId()))
+                .contains("65533\n", "closed\n")
+                .doesNotContain("s3cret");
+    }
+
+    @Test
+    void workFindsHiddenFoldersEmptyButForItsOwnAndCannotUncoverThem() throws Exception {
+        assumeTrue(Launcher.canHideFolders(), "SKIPPED: this machine has no user namespaces, or no perl");
+        Path secret = secret();
+        FakeService service = service(LONG_LEASE);
+        open.add(Agent.start(config(
+                service,
+                new AgentConfig.WorkSettings(new Confinement.HiddenFolders(List.of(folder)), Duration.ofDays(1)))));
+        AttemptOrder order = Orders.shell(
+                "cat %2$s || echo closed; ls %1$s; umount %1$s || unshare -Urm umount %1$s || echo covered; cat /proc/$PPID/environ;"
+                                .formatted(folder, secret)
+                        + " echo saved > $QM_CHECKPOINT_DIR/step; pwd; grep CapEff /proc/self/status",
+                it -> it.environment = Map.of("ODD", "a\nb"));
+
+        service.order(order);
+
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.SUCCEEDED);
+        assertThat(service.log(order.attemptId()))
+                .contains("closed\n", "covered\n", "CapEff:\t0000000000000000")
+                .contains("\nstate\n")
+                .doesNotContain("s3cret", "secret\n");
+        assertThat(checkpoints().resolve("step")).hasContent("saved");
+    }
+
+    @Test
+    void whereNothingConfinesWorkOnlyTheProgramOfTheDemonstrationRuns() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        open.add(Agent.start(config(
+                service, new AgentConfig.WorkSettings(new Confinement.DemonstrationOnly(), Duration.ofDays(1)))));
+        AttemptOrder demo = Orders.shell("", it -> {
+            it.command = DemonstrationProgram.COMMAND;
+            it.abortCallback = DemonstrationProgram.ABORT_CALLBACK;
+            it.environment = DemonstrationProgram.environment(1);
+        });
+        AttemptOrder preloading = Orders.shell("", it -> {
+            it.command = DemonstrationProgram.COMMAND;
+            it.environment = Map.of("STEPS", "1", "ENV", "/tmp/x");
+        });
+        AttemptOrder other = Orders.shell("echo started >> " + folder.resolve("starts"));
+
+        service.order(demo);
+        service.order(preloading);
+        service.order(other);
+
+        assertThat(awaitEnd(service, demo).outcome()).isEqualTo(Outcome.SUCCEEDED);
+        assertThat(awaitEnd(service, preloading).detail()).contains("runs the demonstration's own program only");
+        assertThat(awaitEnd(service, other).detail()).contains("--unsafe-demo");
+        assertThat(folder.resolve("starts")).doesNotExist();
+    }
+
+    private Path secret() throws IOException {
+        Path secret = Files.writeString(folder.resolve("secret"), "s3cret");
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+        return secret;
+    }
+
+    @Test
+    void checkpointsThatNobodyUsedForLongAreDeleted() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service).close();
+        Path old = Files.createDirectories(state().resolve("tenants/acme/checkpoints/old"));
+        Path recent = Files.createDirectories(state().resolve("tenants/acme/checkpoints/recent"));
+        Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofDays(91))));
+        Files.setLastModifiedTime(recent, FileTime.from(Instant.now().minus(Duration.ofDays(89))));
+
+        agent(service);
+
+        await().atMost(PATIENCE).until(() -> !Files.exists(old));
+        assertThat(recent).exists();
     }
 }

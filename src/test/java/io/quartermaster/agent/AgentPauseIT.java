@@ -222,6 +222,7 @@ class AgentPauseIT extends RealAgent {
                 true,
                 false,
                 simulated.paused(),
+                simulated.work(),
                 simulated.pace(),
                 simulated.log())));
     }

@@ -9,6 +9,7 @@ import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.AttemptState.Running;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.SyncRequest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,11 +67,11 @@ class AgentRestartIT extends RealAgent {
         Path starts = folder.resolve("starts");
         AttemptOrder order = Orders.shell("echo started >> " + starts);
         try (StateFolder crashed = StateFolder.open(state())) {
-            Launcher launcher = Launcher.forMachine(Isolation.NONE);
+            Launcher launcher = Launcher.forMachine(Isolation.NONE, new Confinement.None());
             Path attempt = Files.createDirectory(
                     crashed.attempts().resolve(order.attemptId().toString()));
             new WorkEnvironment(crashed, launcher, false, true, 1_024, Optional.empty(), 20)
-                    .describe(order, launcher.forWork(order))
+                    .describe(order, launcher.forWork(order, folder, folder))
                     .write(new AttemptFolder(attempt).record());
         }
         service.order(order);
@@ -217,5 +218,39 @@ class AgentRestartIT extends RealAgent {
         try (Stream<Path> entries = Files.list(folder)) {
             return entries.findAny().isEmpty();
         }
+    }
+
+    @Test
+    void aNodeStaysInContactWhileKeycloakIsAwayAlsoWhenItsAgentIsRestarted() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        Agent first = agent(service);
+        AttemptOrder order = Orders.shell("sleep 60");
+        service.order(order);
+        awaitRunning(service, order);
+
+        service.endIdentity();
+        first.close();
+        agent(service);
+        AttemptOrder later = Orders.shell("true");
+        service.order(later);
+
+        assertThat(awaitEnd(service, later).outcome()).isEqualTo(Outcome.SUCCEEDED);
+        assertThat(service.state(order.attemptId())).containsInstanceOf(Running.class);
+        assertThat(service.tokensGiven()).isEqualTo(1);
+        assertThat(service.requests())
+                .extracting(SyncRequest::stateId)
+                .containsOnly(service.requests().getFirst().stateId());
+    }
+
+    @Test
+    void aServiceThatGivesNoSessionsIsShownTheTokenOfKeycloak() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        service.giveNoSessions();
+        agent(service);
+        AttemptOrder order = Orders.shell("true");
+
+        service.order(order);
+
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.SUCCEEDED);
     }
 }

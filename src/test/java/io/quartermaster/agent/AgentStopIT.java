@@ -3,9 +3,11 @@ package io.quartermaster.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.quartermaster.agent.AgentConfig.Pace;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Running;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.StopReason;
 import java.nio.file.Files;
@@ -187,5 +189,35 @@ class AgentStopIT extends RealAgent {
 
         assertThat(runs(pid(pids))).isFalse();
         assertThat(service.end(order.attemptId())).isPresent();
+    }
+
+    @Test
+    void oneCallThatFailsDoesNotCostTheLease() throws Exception {
+        FakeService service = service(6_000);
+        AgentConfig patient = config(service, Isolation.NONE, false);
+        Pace pace = new Pace(20, 2_000, 100, 30_000, 60_000, 60_000, 64 * 1024);
+        open.add(Agent.start(new AgentConfig(
+                patient.server(),
+                patient.node(),
+                patient.credentials(),
+                patient.stateFolder(),
+                patient.devices(),
+                patient.isolation(),
+                patient.trustsTenants(),
+                patient.stopsWorkOnClose(),
+                patient.paused(),
+                patient.work(),
+                pace,
+                patient.log())));
+        AttemptOrder order = Orders.shell("sleep 60");
+        service.order(order);
+        awaitRunning(service, order);
+        int before = service.requests().size();
+
+        service.refuse(1, "");
+        await().atMost(PATIENCE).until(() -> service.requests().size() > before + 2);
+
+        assertThat(service.state(order.attemptId())).containsInstanceOf(Running.class);
+        assertThat(service.problemsLeft()).isZero();
     }
 }

@@ -44,6 +44,12 @@ final class FakeService implements AutoCloseable {
     private int tokensGiven;
     private int tokensRefused;
     private @Nullable String validToken;
+    private @Nullable String validSession;
+    private int sessionsGiven;
+    private boolean givesSessions = true;
+    private boolean identityAway;
+    private String problem = "";
+    private int problemsLeft;
 
     FakeService(long leaseMillis) throws IOException {
         this.leaseMillis = leaseMillis;
@@ -51,6 +57,7 @@ final class FakeService implements AutoCloseable {
         server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
         server.createContext("/token", this::token);
         server.createContext("/v1/nodes/n1/sync", this::sync);
+        server.createContext("/v1/nodes/n1/sessions", this::session);
         server.start();
     }
 
@@ -67,6 +74,10 @@ final class FakeService implements AutoCloseable {
         boolean right = form.contains("grant_type=client_credentials") && form.contains("s3cret+%26+more");
         byte[] answer;
         synchronized (this) {
+            if (identityAway) {
+                respond(exchange, 503, new byte[0]);
+                return;
+            }
             validToken = "token-" + ++tokensGiven;
             answer = "{\"access_token\":\"%s\",\"expires_in\":300}"
                     .formatted(validToken)
@@ -75,16 +86,45 @@ final class FakeService implements AutoCloseable {
         respond(exchange, right ? 200 : 401, answer);
     }
 
+    private void session(HttpExchange exchange) throws IOException {
+        byte[] answer;
+        synchronized (this) {
+            if (!givesSessions || !isValid(exchange)) {
+                respond(exchange, givesSessions ? 401 : 404, new byte[0]);
+                return;
+            }
+            validSession = "session-" + ++sessionsGiven;
+            answer = "{\"token\":\"%s\",\"lifeMillis\":86400000}"
+                    .formatted(validSession)
+                    .getBytes(StandardCharsets.UTF_8);
+        }
+        respond(exchange, 201, answer);
+    }
+
+    private boolean isValid(HttpExchange exchange) {
+        String shown = exchange.getRequestHeaders().getFirst("Authorization");
+        return ("Bearer " + validToken).equals(shown) || ("Bearer " + validSession).equals(shown);
+    }
+
     private void sync(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readAllBytes();
-        String token = exchange.getRequestHeaders().getFirst("Authorization");
         byte[] reply;
         synchronized (this) {
             if (away) {
                 respond(exchange, 503, new byte[0]);
                 return;
             }
-            if (!("Bearer " + validToken).equals(token)) {
+            if (problemsLeft > 0) {
+                problemsLeft--;
+                respond(
+                        exchange,
+                        503,
+                        "{\"code\":\"%s\",\"detail\":\"as told\"}"
+                                .formatted(problem)
+                                .getBytes(StandardCharsets.UTF_8));
+                return;
+            }
+            if (!isValid(exchange)) {
                 tokensRefused++;
                 respond(exchange, 401, new byte[0]);
                 return;
@@ -180,7 +220,35 @@ final class FakeService implements AutoCloseable {
 
     synchronized void expireTokens() {
         validToken = "none of those given";
+        validSession = "none of those given";
         changed();
+    }
+
+    /** Keycloak gives no tokens, and those it gave have ended. */
+    synchronized void endIdentity() {
+        identityAway = true;
+        validToken = "none of those given";
+        changed();
+    }
+
+    /** As a service that is older than sessions. */
+    synchronized void giveNoSessions() {
+        givesSessions = false;
+    }
+
+    /** The next calls are answered 503 with this code. */
+    synchronized void refuse(int calls, String code) {
+        problemsLeft = calls;
+        problem = code;
+        changed();
+    }
+
+    synchronized int problemsLeft() {
+        return problemsLeft;
+    }
+
+    synchronized int tokensGiven() {
+        return tokensGiven;
     }
 
     synchronized void changed() {

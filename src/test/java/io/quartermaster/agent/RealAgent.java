@@ -83,6 +83,23 @@ abstract class RealAgent {
                 trustsTenants,
                 stopsWorkOnClose,
                 paused,
+                AgentConfig.WorkSettings.USUAL,
+                QUICK,
+                line -> {});
+    }
+
+    AgentConfig config(FakeService service, AgentConfig.WorkSettings work) {
+        return new AgentConfig(
+                service.address(),
+                "n1",
+                new Credentials(service.tokenEndpoint(), "node-n1", FakeService.SECRET),
+                state(),
+                new Devices.Simulated(2, "H100", 81_920, false),
+                Isolation.NONE,
+                true,
+                false,
+                Paused.USUAL,
+                work,
                 QUICK,
                 line -> {});
     }

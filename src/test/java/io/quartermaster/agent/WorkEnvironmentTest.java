@@ -47,6 +47,12 @@ class WorkEnvironmentTest {
 
     private static WorkEnvironment environment(StateFolder state, boolean simulated) throws IOException {
         return new WorkEnvironment(
-                state, Launcher.forMachine(Isolation.NONE), false, simulated, 1_024, Optional.empty(), 20);
+                state,
+                Launcher.forMachine(Isolation.NONE, new Confinement.None()),
+                false,
+                simulated,
+                1_024,
+                Optional.empty(),
+                20);
     }
 }

@@ -1,5 +1,7 @@
 package io.quartermaster.capacity;
 
+import static io.restassured.RestAssured.given;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
@@ -7,7 +9,12 @@ import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.notNullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.access.NodeSessions;
+import io.quartermaster.access.Proof;
+import io.restassured.response.ValidatableResponse;
+import jakarta.inject.Inject;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -15,6 +22,9 @@ import org.junit.jupiter.api.Test;
 /** Nodes through the public API, and which pools they may be in. */
 @QuarkusTest
 class NodesIT extends OperatorsWork {
+
+    @Inject
+    NodeSessions sessions;
 
     @Test
     void nodesAreAddedCordonedMovedAndRetired() {
@@ -125,6 +135,70 @@ class NodesIT extends OperatorsWork {
                 .then()
                 .statusCode(422)
                 .body("code", equalTo("not-isolated"));
+    }
+
+    @Test
+    void aUserPerTenantKeepsTenantsNotApart() {
+        fleet("users");
+        node("users", "users-1", "os-user", 1);
+        allot(A, "users").statusCode(201);
+
+        allot(B, "users").statusCode(422).body("code", equalTo("not-isolated"));
+        operator()
+                .header("If-Match", "\"0\"")
+                .body(Map.of("tenantsTrustEachOther", true))
+                .patch("/v1/operator/pools/users")
+                .then()
+                .statusCode(200)
+                .body("tenantsTrustEachOther", equalTo(true));
+        allot(B, "users").statusCode(201);
+        operator()
+                .header("If-Match", "\"1\"")
+                .body(Map.of("tenantsTrustEachOther", false))
+                .patch("/v1/operator/pools/users")
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("not-isolated"));
+    }
+
+    private ValidatableResponse allot(String tenant, String pool) {
+        return operator()
+                .body(Map.of("reserved", "0"))
+                .put("/v1/operator/tenants/" + tenant + "/allotments/" + pool)
+                .then();
+    }
+
+    @Test
+    void aNewCredentialAndTheEndOfANodeEndItsSessions() {
+        fleet("rotated");
+        operator()
+                .body(Map.of("name", "rotated-1", "cluster", "rotated", "pool", "rotated"))
+                .post("/v1/operator/nodes");
+        String token = session("rotated-1");
+        assertThat(statusOfSync("rotated-1", token)).isEqualTo(400);
+
+        operator().post("/v1/operator/nodes/rotated-1/credential").then().statusCode(201);
+        assertThat(statusOfSync("rotated-1", token)).isEqualTo(401);
+
+        String another = session("rotated-1");
+        operator().delete("/v1/operator/nodes/rotated-1").then().statusCode(204);
+        assertThat(statusOfSync("rotated-1", another)).isEqualTo(401);
+    }
+
+    private String session(String node) {
+        return sessions.open(node, new Proof.KeycloakToken(Instant.now().plusSeconds(60)))
+                .await()
+                .atMost(Duration.ofSeconds(10))
+                .token();
+    }
+
+    /** Of an empty report: 400 for an agent of the node. */
+    private static int statusOfSync(String node, String token) {
+        return given().header("Authorization", "Bearer " + token)
+                .contentType("application/json")
+                .body("{}")
+                .post("/v1/nodes/" + node + "/sync")
+                .statusCode();
     }
 
     @Test

@@ -72,7 +72,7 @@ final class CellRows {
     void contact(UUID node, Duration lease) {
         run("""
                 insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)
-                values ($1, '1', 'b', 'i', 'none', clock_timestamp(), clock_timestamp() + $2::bigint * interval '1 millisecond')
+                values ($1, '1', 'b', 'i', 'container', clock_timestamp(), clock_timestamp() + $2::bigint * interval '1 millisecond')
                 on conflict (node_id) do update set last_heard = excluded.last_heard, lease_until = excluded.lease_until
                 """, node, lease.toMillis());
         inbox("node", node.toString());

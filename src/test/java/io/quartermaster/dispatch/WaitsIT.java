@@ -117,6 +117,51 @@ class WaitsIT extends LedByHand {
         assertThat(List.of(rows.state(first), rows.state(second))).containsExactly("waiting", "starting");
     }
 
+    @Test
+    void aNodeThatDoesNotKeepTenantsApartStartsWorkOfTheFirstTenantOnly() {
+        CellRows first = new CellRows(database, "races-trust-z");
+        CellRows second = new CellRows(database, "races-trust-a");
+        UUID pool = first.poolOf(2);
+        second.allotment(pool, 0, 2);
+        first.run(
+                "update node_contact set isolation = 'os-user' where node_id in (select id from node where pool_id = $1)",
+                pool);
+        UUID ofSecond = second.job(pool, 1, second.profile(1, pool));
+        UUID ofFirst = first.job(pool, 1, first.profile(1, pool));
+        cell.settle();
+        assertThat(first.state(ofFirst)).isEqualTo("starting");
+        assertThat(second.state(ofSecond)).isEqualTo("waiting");
+        assertThat(second.reason(ofSecond)).isEqualTo("NODES_CLOSED");
+        cell.rebuild();
+        cell.settle();
+        assertThat(second.state(ofSecond)).isEqualTo("waiting");
+
+        first.run("update pool set tenants_trust_each_other = true where id = $1", pool);
+        first.inbox("pool", pool.toString());
+        cell.settle();
+        assertThat(second.state(ofSecond)).isEqualTo("starting");
+    }
+
+    @Test
+    void whenTheFirstTenantHasLeftAPoolItsNodesTakeWorkOfTheNext() {
+        CellRows first = new CellRows(database, "races-left-z");
+        CellRows second = new CellRows(database, "races-left-a");
+        UUID pool = first.poolOf(1);
+        second.allotment(pool, 0, 1);
+        first.run(
+                "update node_contact set isolation = 'none' where node_id in (select id from node where pool_id = $1)",
+                pool);
+        UUID ofSecond = second.job(pool, 1, second.profile(1, pool));
+        cell.settle();
+        assertThat(second.state(ofSecond)).isEqualTo("waiting");
+
+        first.run("delete from allotment where tenant_id = $1", first.tenant);
+        first.inbox("allotment", pool.toString());
+        cell.settle();
+
+        assertThat(second.state(ofSecond)).isEqualTo("starting");
+    }
+
     private static void order(CellRows rows, UUID queue, String order) {
         rows.run("update queue set start_order = $2, version = version + 1 where id = $1", queue, order);
         rows.inbox("queue", queue.toString());

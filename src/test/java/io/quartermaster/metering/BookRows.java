@@ -173,7 +173,7 @@ final class BookRows {
                 pool);
         run("""
                 insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)
-                values ($1, '1', 'b', 'i', 'none', to_timestamp($2::bigint / 1000.0), clock_timestamp() + interval '1 hour')
+                values ($1, '1', 'b', 'i', 'container', to_timestamp($2::bigint / 1000.0), clock_timestamp() + interval '1 hour')
                 """, node, heardMillis);
         return node;
     }

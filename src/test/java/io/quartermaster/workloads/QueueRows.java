@@ -49,7 +49,7 @@ final class QueueRows {
                 gpus);
         run("""
                 insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)
-                values ($1, '1', 'b', 'i', 'none', clock_timestamp(), clock_timestamp() + $2::bigint * interval '1 millisecond')
+                values ($1, '1', 'b', 'i', 'container', clock_timestamp(), clock_timestamp() + $2::bigint * interval '1 millisecond')
                 """, node, NODE_LEASE_MILLIS);
         run(
                 "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, $3, $3, 1)",

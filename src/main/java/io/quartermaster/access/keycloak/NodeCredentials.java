@@ -1,6 +1,7 @@
 package io.quartermaster.access.keycloak;
 
 import io.quartermaster.access.IdentityConfig;
+import io.quartermaster.access.NodeSessions;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
 import io.smallrye.mutiny.Uni;
@@ -13,47 +14,52 @@ import org.keycloak.representations.idm.ProtocolMapperRepresentation;
 
 /**
  * One credential per node: a client of the operator's realm whose tokens have the role {@code agent} and name the node. Issuing again
- * replaces the secret; tokens got with the old one run out within minutes.
+ * replaces the secret and ends the node's {@linkplain NodeSessions sessions}; access tokens got with the old one run out within minutes.
  */
 @ApplicationScoped
 public class NodeCredentials {
 
     private final KeycloakAdmin admin;
     private final IdentityConfig config;
+    private final NodeSessions sessions;
 
-    NodeCredentials(KeycloakAdmin admin, IdentityConfig config) {
+    NodeCredentials(KeycloakAdmin admin, IdentityConfig config, NodeSessions sessions) {
         this.admin = admin;
         this.config = config;
+        this.sessions = sessions;
     }
 
     public Uni<NodeCredential> issue(String node) {
         return admin.call(keycloak -> {
-            KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
-            String client = ensure(realm, node);
-            realm.addRoles(realm.serviceAccount(client).getId(), List.of(realm.role(Role.AGENT.word())));
-            return new NodeCredential(node, clientId(node), realm.newSecret(client), tokenUrl());
-        });
+                    KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
+                    String client = ensure(realm, node);
+                    realm.addRoles(
+                            realm.serviceAccount(client).getId(), List.of(realm.role(Role.AGENT.word())));
+                    return new NodeCredential(node, NodeSessions.clientId(node), realm.newSecret(client), tokenUrl());
+                })
+                .call(() -> sessions.revoke(node));
     }
 
-    /** The agent of this node gets no further tokens. Succeeds when there was no credential. */
+    /** The agent of this node gets no further tokens, and its sessions end, also where Keycloak is away. Succeeds when there was no credential. */
     public Uni<Void> revoke(String node) {
-        return admin.call((KeycloakClient keycloak) -> {
+        return sessions.revoke(node)
+                .chain(() -> admin.call((KeycloakClient keycloak) -> {
                     KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
-                    realm.client(clientId(node)).ifPresent(client -> realm.removeClient(client.getId()));
+                    realm.client(NodeSessions.clientId(node)).ifPresent(client -> realm.removeClient(client.getId()));
                     return node;
-                })
+                }))
                 .replaceWithVoid();
     }
 
     private String ensure(KeycloakRealm realm, String node) {
-        return realm.client(clientId(node))
+        return realm.client(NodeSessions.clientId(node))
                 .map(ClientRepresentation::getId)
                 .orElseGet(() -> realm.createClient(client(node)));
     }
 
     private ClientRepresentation client(String node) {
         ClientRepresentation client = new ClientRepresentation();
-        client.setClientId(clientId(node));
+        client.setClientId(NodeSessions.clientId(node));
         client.setName("Agent of node " + node);
         client.setPublicClient(false);
         client.setServiceAccountsEnabled(true);
@@ -88,9 +94,6 @@ public class NodeCredentials {
         return mapper;
     }
 
-    private static String clientId(String node) {
-        return "node-" + node;
-    }
 
     private URI tokenUrl() {
         return URI.create(config.issuerOf(Realm.OPERATOR_NAME) + "/protocol/openid-connect/token");

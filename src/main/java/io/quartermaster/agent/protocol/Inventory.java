@@ -1,6 +1,7 @@
 package io.quartermaster.agent.protocol;
 
 import static io.quartermaster.agent.protocol.Protocol.check;
+import static io.quartermaster.agent.protocol.Protocol.isLine;
 
 import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
 import com.fasterxml.jackson.annotation.JsonFormat;
@@ -30,8 +31,23 @@ public record Inventory(
     public Inventory {
         devices = List.copyOf(devices);
         check(devices.size() <= Protocol.MAX_DEVICES, "devices: at most %s", Protocol.MAX_DEVICES);
-        check(cpuMilli >= 0, "cpuMilli must not be negative, was %s", cpuMilli);
-        check(memoryMiB >= 0, "memoryMiB must not be negative, was %s", memoryMiB);
+        check(
+                devices.stream().mapToInt(Device::index).distinct().count() == devices.size(),
+                "devices: two of them have one index");
+        check(
+                cpuMilli >= 0 && cpuMilli <= Protocol.MAX_CPU_MILLI,
+                "cpuMilli must be from 0 to %s, was %s",
+                Protocol.MAX_CPU_MILLI,
+                cpuMilli);
+        checkMemory(memoryMiB);
+    }
+
+    private static void checkMemory(long memoryMiB) {
+        check(
+                memoryMiB >= 0 && memoryMiB <= Protocol.MAX_MEMORY_MIB,
+                "memoryMiB must be from 0 to %s, was %s",
+                Protocol.MAX_MEMORY_MIB,
+                memoryMiB);
     }
 
     /**
@@ -79,10 +95,22 @@ public record Inventory(
      */
     public record Device(int index, String uuid, String model, long memoryMiB, boolean healthy, boolean migEnabled) {
         public Device {
-            check(index >= 0, "device index must not be negative, was %s", index);
-            check(!uuid.isBlank(), "device %s has no uuid", index);
-            check(!model.isBlank(), "device %s has no model", index);
-            check(memoryMiB >= 0, "memoryMiB must not be negative, was %s", memoryMiB);
+            check(
+                    index >= 0 && index < Protocol.MAX_DEVICES,
+                    "device index must be from 0 to %s, was %s",
+                    Protocol.MAX_DEVICES - 1,
+                    index);
+            check(
+                    isLine(uuid, Protocol.MAX_WORD),
+                    "device %s: its uuid must have from 1 to %s characters, none of them a control character",
+                    index,
+                    Protocol.MAX_WORD);
+            check(
+                    isLine(model, Protocol.MAX_WORD),
+                    "device %s: its model must have from 1 to %s characters, none of them a control character",
+                    index,
+                    Protocol.MAX_WORD);
+            checkMemory(memoryMiB);
         }
     }
 }

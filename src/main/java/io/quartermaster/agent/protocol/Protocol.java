@@ -19,6 +19,14 @@ public final class Protocol {
     /** Devices of one node, or of one attempt on it. */
     public static final int MAX_DEVICES = 256;
 
+    /** Processors of a node, in thousandths, and its memory, in MiB: far beyond any machine. */
+    public static final int MAX_CPU_MILLI = 100_000_000;
+
+    public static final long MAX_MEMORY_MIB = 1L << 32;
+
+    /** Characters of a version, of the id of a boot or of a device, of a model. */
+    public static final int MAX_WORD = 128;
+
     /** Arguments of a command. */
     public static final int MAX_ARGUMENTS = 1_000;
 
@@ -34,10 +42,20 @@ public final class Protocol {
         return "/v1/nodes/" + name("node", node) + "/sync";
     }
 
+    /** The path at which the service gives sessions to the node. */
+    public static String sessionsPath(String node) {
+        return "/v1/nodes/" + name("node", node) + "/sessions";
+    }
+
     /** Returns {@code value}, or throws {@link IllegalArgumentException} if it cannot be a folder's name. */
     public static String name(String field, String value) {
         check(NAME.matcher(value).matches(), "%s must match %s, was '%s'", field, NAME, value);
         return value;
+    }
+
+    /** Whether a text has from 1 to {@code most} characters, not all of them blank and none a control character. */
+    static boolean isLine(String text, int most) {
+        return !text.isBlank() && text.length() <= most && text.chars().noneMatch(Character::isISOControl);
     }
 
     static void variable(String name) {

@@ -3,7 +3,8 @@
  *
  * <p><b>Owns</b> the shape of {@code POST /v1/nodes/{node}/sync}: what the agent says ({@link
  * io.quartermaster.agent.protocol.SyncRequest}), what it is answered ({@link
- * io.quartermaster.agent.protocol.SyncReply}), and the bounds of both ({@link
+ * io.quartermaster.agent.protocol.SyncReply}), the session that it shows ({@link
+ * io.quartermaster.agent.protocol.SessionReply}), and the bounds of both ({@link
  * io.quartermaster.agent.protocol.Protocol}).
  *
  * <p><b>Does not own</b> what either side does with it: the agent's decisions are in {@link

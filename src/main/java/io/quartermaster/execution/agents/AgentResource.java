@@ -3,8 +3,11 @@ package io.quartermaster.execution.agents;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.quartermaster.access.Callers;
 import io.quartermaster.access.Needs;
+import io.quartermaster.access.NodeSessions;
 import io.quartermaster.access.Permission;
+import io.quartermaster.agent.protocol.SessionReply;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.platform.ProblemException;
@@ -42,9 +45,35 @@ public class AgentResource {
             .build();
 
     private final AgentService service;
+    private final NodeSessions sessions;
+    private final Callers callers;
 
-    AgentResource(AgentService service) {
+    AgentResource(AgentService service, NodeSessions sessions, Callers callers) {
         this.service = service;
+        this.sessions = sessions;
+        this.callers = callers;
+    }
+
+    @POST
+    @Path("/sessions")
+    @Consumes(MediaType.WILDCARD)
+    @Needs(Permission.AGENTS_SYNC)
+    @Operation(
+            operationId = "openNodeSession",
+            summary = "Get a token for the node's further calls, so that they do not depend on Keycloak",
+            description =
+                    "The agent shows an access token of Keycloak, or a session of the node that still holds. A session"
+                            + " ends after 24 hours, and when the node's credential is replaced or the node is retired. An access"
+                            + " token from before the node's present credential is answered 409 with the code"
+                            + " credential-is-newer.")
+    @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = SessionReply.class)))
+    public Uni<Response> openSession(@PathParam("node") String node) {
+        return sessions.open(node, callers.proof())
+                .map(Unchecked.function(opened -> Response.status(Response.Status.CREATED)
+                        .header("Cache-Control", "no-store")
+                        .entity(PROTOCOL.writeValueAsBytes(
+                                new SessionReply(opened.token(), opened.life().toMillis())))
+                        .build()));
     }
 
     @POST
@@ -52,7 +81,11 @@ public class AgentResource {
     @Needs(Permission.AGENTS_SYNC)
     @Operation(
             operationId = "syncNode",
-            summary = "Report what runs on the node and hear what should; held open until there is news")
+            summary = "Report what runs on the node and hear what should; held open until there is news",
+            description = "409 another-agent: an agent with another state folder, or this machine before it was started"
+                    + " again, holds the node's lease. 409 not-isolated: the agent does not keep tenants apart, and the"
+                    + " node was never heard before and is in a pool of several. 503 lease-lapsed: the node is being"
+                    + " given up; ask again in a moment.")
     @RequestBody(required = true, content = @Content(schema = @Schema(implementation = SyncRequest.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SyncReply.class)))
     public Uni<Response> sync(@PathParam("node") String node, byte @Nullable [] body) throws IOException {

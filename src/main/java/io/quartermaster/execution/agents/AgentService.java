@@ -1,5 +1,7 @@
 package io.quartermaster.execution.agents;
 
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.quartermaster.agent.protocol.AttemptReport;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Protocol;
@@ -12,6 +14,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import org.jboss.logging.Logger;
 
 /** One call of the protocol: take in what is, then answer what should be, at once if that is news, else when it is or the wait is over. */
 @ApplicationScoped
@@ -20,12 +23,19 @@ class AgentService {
     /** Timers count in milliseconds, and refuse less than one. */
     private static final long SHORTEST_WAIT_NANOS = 1_000_000L;
 
+    private static final Logger LOG = Logger.getLogger(AgentService.class);
+
     private final AgentsConfig config;
     private final AgentStore store;
     private final NodeWakeups nodeWakeups;
     private final Wakeups wakeups;
+    private final Counter refusedAgents;
 
-    AgentService(AgentsConfig config, AgentStore store, NodeWakeups nodeWakeups, Wakeups wakeups) {
+    AgentService(
+            AgentsConfig config, AgentStore store, NodeWakeups nodeWakeups, Wakeups wakeups, MeterRegistry metrics) {
+        this.refusedAgents = Counter.builder("quartermaster.agents.refused")
+                .description("calls of agents that were refused because another agent holds the lease of their node")
+                .register(metrics);
         this.config = config;
         this.store = store;
         this.nodeWakeups = nodeWakeups;
@@ -48,19 +58,36 @@ class AgentService {
                 .map(node -> node.orElseThrow(ProblemException::notFound))
                 .chain(node -> store.take(node.id(), request, lease)
                         .invoke(taken -> {
-                            if (taken.told() || !taken.leased()) {
+                            if (taken.told() || taken.standing() == AgentStore.Standing.LAPSED) {
                                 wakeups.leader();
                             }
                         })
-                        .invoke(AgentService::requireLease)
+                        .invoke(taken -> requireLease(nodeName, request, taken.standing()))
                         .chain(taken -> awaitNews(node.id(), request, System.nanoTime() + wait.toNanos())));
     }
 
-    /** Orders given now could be carried out beside the leader's giving the node up; the agent asks again in a moment. */
-    private static void requireLease(AgentStore.Taken taken) {
-        if (!taken.leased()) {
-            throw ProblemException.of(
-                    503, "lease-lapsed", "the node's lease has run out and the node is being given up; ask again");
+    /** Orders given now could be carried out beside the leader's giving the node up, or beside another agent. */
+    private void requireLease(String node, SyncRequest request, AgentStore.Standing standing) {
+        switch (standing) {
+            case LEASED -> {}
+            case LAPSED ->
+                throw ProblemException.of(
+                        503,
+                        "lease-lapsed",
+                        "the lease of node " + node
+                                + " has run out and the node is being given up; ask again in a moment");
+            case OF_ANOTHER_AGENT -> {
+                refusedAgents.increment();
+                LOG.warnf(
+                        "node %s: another agent with its credential is refused while the lease of the first holds"
+                                + " (state folder %s, boot %s)",
+                        node, request.stateId(), request.bootId());
+                throw ProblemException.conflict(
+                        "another-agent",
+                        "another agent holds the lease of node " + node
+                                + ": one with another state folder, or this machine before it was started again. End that"
+                                + " agent, or wait until its lease has run out");
+            }
         }
     }
 

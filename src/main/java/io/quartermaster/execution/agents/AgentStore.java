@@ -6,6 +6,7 @@ import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.capacity.Tenancies;
 import io.quartermaster.platform.ExecutorDatabase;
 import io.quartermaster.platform.GpuAmount;
 import io.smallrye.mutiny.Uni;
@@ -87,9 +88,11 @@ class AgentStore {
             """;
 
     private final ExecutorDatabase database;
+    private final Tenancies tenancies;
 
-    AgentStore(ExecutorDatabase database) {
+    AgentStore(ExecutorDatabase database, Tenancies tenancies) {
         this.database = database;
+        this.tenancies = tenancies;
     }
 
     /** A node that is not retired. */
@@ -109,13 +112,21 @@ class AgentStore {
                 .map(rows -> first(rows).map(row -> row.getLong("revision")).orElse(0L)));
     }
 
+    /** Whether the one who asks may run work on the node. */
+    enum Standing {
+        LEASED,
+        /** The lease ran out and waits for the leader to give the node up: nothing may run there. */
+        LAPSED,
+        /** The lease holds, and is that of another agent. */
+        OF_ANOTHER_AGENT
+    }
+
     /**
      * What became of a request.
      *
      * @param told the leader has something to read
-     * @param leased false while a lease that ran out waits for the leader to give the node up: nothing may run there
      */
-    record Taken(boolean told, boolean leased) {}
+    record Taken(boolean told, Standing standing) {}
 
     /**
      * Takes in what the agent says.
@@ -123,45 +134,88 @@ class AgentStore {
      * @param lease how long the node counts as leased from now
      */
     Uni<Taken> take(UUID node, SyncRequest request, Duration lease) {
-        return database.in(
-                connection -> contact(connection, node, request, lease).chain(contact -> {
+        return database.in(connection -> requireFit(connection, node, request.inventory())
+                .chain(() -> contact(connection, node, request, lease))
+                .chain(contact -> {
                     if (contact.isEmpty()) {
-                        return Uni.createFrom().item(new Taken(false, true));
+                        return standing(connection, node, request).map(standing -> new Taken(false, standing));
                     }
-                    boolean leased = contact.get().leased();
+                    Standing standing = contact.get().leased() ? Standing.LEASED : Standing.LAPSED;
                     return inventory(connection, node, request.inventory())
                             .chain(changed -> changed || contact.get().news()
                                     ? inboxNode(connection, node).replaceWith(true)
                                     : Uni.createFrom().item(false))
                             .chain(told -> reports(connection, node, request.attempts())
-                                    .map(reported -> new Taken(told || reported, leased)));
+                                    .map(reported -> new Taken(told || reported, standing)));
                 }));
     }
+
+    /** A node that is heard for the first time must suit its pool. Later its pool keeps it, and the leader is careful. */
+    private Uni<Void> requireFit(SqlConnection connection, UUID node, Inventory inventory) {
+        return switch (inventory.isolation()) {
+            case CONTAINER -> Uni.createFrom().voidItem();
+            case OS_USER, NONE ->
+                connection
+                        .preparedQuery("select 1 from node_contact where node_id = $1")
+                        .execute(Tuple.of(node))
+                        .chain(heard -> heard.size() > 0
+                                ? Uni.createFrom().voidItem()
+                                : tenancies.checkAgent(connection, node));
+        };
+    }
+
+    /** Of one whose request changed nothing: it is old news, or comes from another agent, which is noted. */
+    private static Uni<Standing> standing(SqlConnection connection, UUID node, SyncRequest request) {
+        return connection
+                .preparedQuery(
+                        "update node_contact c set other_agent_seen_at = clock_timestamp() where node_id = $1 and "
+                                + ANOTHERS.formatted("$2", "$3"))
+                .execute(Tuple.of(node, request.stateId(), request.bootId()))
+                .chain(noted -> noted.rowCount() > 0
+                        ? Uni.createFrom().item(Standing.OF_ANOTHER_AGENT)
+                        : connection
+                                .preparedQuery(
+                                        "select lease_until > clock_timestamp() as leased from node_contact where node_id = $1")
+                                .execute(Tuple.of(node))
+                                .map(rows -> first(rows)
+                                        .filter(row -> row.getBoolean("leased"))
+                                        .map(row -> Standing.LEASED)
+                                        .orElse(Standing.LAPSED)));
+    }
+
+    /**
+     * Whether the lease of contact c holds and is not that of the agent with this state folder in this boot. Agents that do not tell their
+     * folder are told apart by the boot alone.
+     */
+    private static final String ANOTHERS = "(c.lost_at is null and c.lease_until > clock_timestamp()"
+            + " and (c.boot_id <> %2$s or coalesce(c.state_id <> %1$s, false)))";
 
     /** @param news the leader must hear that the node is there (again), or that the machine is another */
     private record Contact(boolean leased, boolean news) {}
 
-    /** Empty when the request is old news. */
+    /** Empty when the request is old news, or of an agent that may not speak for the node. */
     private static Uni<Optional<Contact>> contact(
             SqlConnection connection, UUID node, SyncRequest request, Duration lease) {
         return connection
                 .preparedQuery("""
-                        with before as (select lost_at, cpu_milli, memory_mib, pausing from node_contact where node_id = $1)
+                        with before as (select lost_at, cpu_milli, memory_mib, pausing, isolation from node_contact where node_id = $1)
                         insert into node_contact as c (node_id, agent_version, boot_id, instance_id, sequence, isolation, cpu_milli, memory_mib,
-                               pausing, last_heard, lease_until)
-                        values ($1, $2, $3, $4, $5, $6, $8, $9, $10, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
+                               pausing, state_id, last_heard, lease_until)
+                        values ($1, $2, $3, $4, $5, $6, $8, $9, $10, $11, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
                         on conflict (node_id) do update set agent_version = excluded.agent_version, boot_id = excluded.boot_id,
                                instance_id = excluded.instance_id, sequence = excluded.sequence, isolation = excluded.isolation,
                                cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib, pausing = excluded.pausing,
+                               state_id = excluded.state_id,
                                last_heard = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.last_heard
                                                  else excluded.last_heard end,
                                -- A lease that has run out is not revived before the leader gave the node up: what ran there is over.
                                lease_until = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.lease_until
                                                   else excluded.lease_until end
-                         where c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence
+                         where (c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence) and not %s
                         returning c.lease_until > clock_timestamp() as leased, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh,
-                                  (select (b.cpu_milli, b.memory_mib, b.pausing) is distinct from (c.cpu_milli, c.memory_mib, c.pausing) from before b) as other
-                        """)
+                                  (select (b.cpu_milli, b.memory_mib, b.pausing, b.isolation)
+                                          is distinct from (c.cpu_milli, c.memory_mib, c.pausing, c.isolation) from before b) as other
+                        """.formatted(ANOTHERS.formatted("excluded.state_id", "excluded.boot_id")))
                 .execute(Tuple.from(new Object[] {
                     node,
                     request.agentVersion(),
@@ -172,7 +226,8 @@ class AgentStore {
                     lease.toMillis(),
                     (long) request.inventory().cpuMilli(),
                     request.inventory().memoryMiB(),
-                    pausing(request.inventory())
+                    pausing(request.inventory()),
+                    request.stateId()
                 }))
                 .map(rows -> first(rows)
                         .map(row -> new Contact(

@@ -50,8 +50,13 @@ class NodeWakeups {
         String channel = Wakeups.node(nodeId);
         return Uni.createFrom()
                 .<Boolean>emitter(emitter -> {
-                    waiting.computeIfAbsent(channel, c -> ConcurrentHashMap.newKeySet())
-                            .add(emitter);
+                    // In one step: what is added to a set that was taken out is never woken.
+                    waiting.compute(channel, (c, emitters) -> {
+                        Set<UniEmitter<? super Boolean>> all =
+                                emitters == null ? ConcurrentHashMap.newKeySet() : emitters;
+                        all.add(emitter);
+                        return all;
+                    });
                     emitter.onTermination(() -> waiting.computeIfPresent(channel, (c, emitters) -> {
                         emitters.remove(emitter);
                         return emitters.isEmpty() ? null : emitters;

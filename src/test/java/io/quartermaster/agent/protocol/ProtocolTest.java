@@ -37,6 +37,7 @@ class ProtocolTest {
                 "0.1.0",
                 "boot",
                 ID,
+                ID,
                 7,
                 3,
                 20_000,
@@ -139,5 +140,22 @@ class ProtocolTest {
                 30_000,
                 ID,
                 desired);
+    }
+
+    @Test
+    void anInventoryThatNoMachineHasIsRefused() {
+        Device first = new Device(0, "GPU-1", "NVIDIA H200", 1, true, false);
+        assertThatThrownBy(() -> new Inventory(List.of(first, first), 1, 1, Isolation.NONE, false, false, null))
+                .hasMessageContaining("two of them have one index");
+        assertThatThrownBy(() -> new Inventory(List.of(), 1, Long.MAX_VALUE, Isolation.NONE, false, false, null))
+                .hasMessageContaining("memoryMiB must be from 0 to");
+        assertThatThrownBy(() -> new Device(256, "GPU-1", "NVIDIA H200", 1, true, false))
+                .hasMessageContaining("device index must be from 0 to 255");
+        for (String uuid : List.of("GPU\0", "GPU\n", " ", "G".repeat(129))) {
+            assertThatThrownBy(() -> new Device(0, uuid, "NVIDIA H200", 1, true, false))
+                    .hasMessageContaining("uuid must have from 1 to 128 characters");
+            assertThatThrownBy(() -> new Device(0, "GPU-1", uuid, 1, true, false))
+                    .hasMessageContaining("model must have from 1 to 128 characters");
+        }
     }
 }

@@ -1,10 +1,13 @@
 package io.quartermaster.execution.agents;
 
+import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.access.NodeSessions;
+import io.quartermaster.access.Proof;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptReport;
 import io.quartermaster.agent.protocol.AttemptState;
@@ -20,6 +23,7 @@ import io.quartermaster.testing.WithoutLeader;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.inject.Inject;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -39,8 +43,15 @@ class LeaseIT {
     @Inject
     AgentService service;
 
+    @Inject
+    NodeSessions sessions;
+
     private long sequence;
     private int processors = 1;
+    private UUID state = new UUID(2, 1);
+    private UUID instance = new UUID(1, 1);
+    private String boot = "boot";
+    private Inventory.Isolation isolation = Inventory.Isolation.CONTAINER;
 
     /** Leaders of other tests read all there is. */
     @AfterEach
@@ -140,6 +151,172 @@ class LeaseIT {
                 .containsExactly(StopReason.INCOMPLETE);
     }
 
+    @Test
+    void aSecondAgentWithTheCredentialIsRefusedWhileTheLeaseOfTheFirstHolds() {
+        Bound bound = bind("lease-twins");
+        assertThat(sync(bound).attempts()).hasSize(1);
+        Row before = contact(bound);
+
+        state = new UUID(2, 2);
+        instance = new UUID(1, 2);
+        assertRefused(bound, "another-agent");
+
+        Row after = run("select * from node_contact where node_id = $1", bound.node())
+                .getFirst();
+        assertThat(after.getOffsetDateTime("lease_until")).isEqualTo(before.getOffsetDateTime("lease_until"));
+        assertThat(after.getString("instance_id")).isEqualTo(new UUID(1, 1).toString());
+        assertThat(after.getOffsetDateTime("other_agent_seen_at")).isNotNull();
+
+        run("update node_contact set lost_at = clock_timestamp() where node_id = $1", bound.node());
+        assertThat(sync(bound).leaseMillis()).isPositive();
+    }
+
+    @Test
+    void aMachineThatWasStartedAgainWaitsForTheEndOfItsLease() {
+        Bound bound = bind("lease-boot");
+        sync(bound);
+
+        boot = "next boot";
+        instance = new UUID(1, 2);
+
+        assertRefused(bound, "another-agent");
+    }
+
+    @Test
+    void aRequestThatComesTwiceGetsNoOrdersAfterTheLeaseHasRunOut() {
+        Bound bound = bind("lease-twice");
+        sync(bound);
+        run(
+                "update node_contact set lease_until = clock_timestamp() - interval '1 second' where node_id = $1",
+                bound.node());
+
+        sequence--;
+        assertRefused(bound, "lease-lapsed");
+    }
+
+    @Test
+    void aNewNodeThatDoesNotKeepTenantsApartIsRefusedInAPoolOfSeveral() {
+        Bound bound = bind("lease-shared");
+        isolation = Inventory.Isolation.OS_USER;
+        share(bound);
+
+        assertRefused(bound, "not-isolated");
+        assertThat(run("select 1 from node_contact where node_id = $1", bound.node()))
+                .isEmpty();
+
+        run(
+                "update pool set tenants_trust_each_other = true where id = (select pool_id from node where id = $1)",
+                bound.node());
+        assertThat(sync(bound).attempts()).hasSize(1);
+    }
+
+    @Test
+    void aNodeThatIsKnownKeepsWhatRunsWhenItsPoolIsShared() {
+        Bound bound = bind("lease-known");
+        isolation = Inventory.Isolation.OS_USER;
+        sync(bound);
+
+        share(bound);
+
+        assertThat(sync(bound).attempts()).hasSize(1);
+    }
+
+    /** Two tenants have allotments in the node's pool. */
+    private void share(Bound bound) {
+        String other = bound.tenant() + "-b";
+        run(
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'active')",
+                other);
+        run(
+                "insert into allotment (tenant_id, pool_id) select t, pool_id from node, unnest($2::text[]) as t where node.id = $1",
+                bound.node(),
+                new String[] {bound.tenant(), other});
+    }
+
+    private void assertRefused(Bound bound, String code) {
+        assertThatThrownBy(() -> sync(bound)).isInstanceOfSatisfying(ProblemException.class, e -> assertThat(
+                        e.problem().code())
+                .isEqualTo(code));
+    }
+
+    @Test
+    void aNodesSessionNeedsNoKeycloakAndOpensTheNextOne() {
+        Bound bound = bind("lease-session");
+        String token = opened(bound);
+
+        assertThat(statusOfSync(bound, token)).isEqualTo(400);
+        String next = given().header("Authorization", "Bearer " + token)
+                .post("/v1/nodes/" + bound.nodeName() + "/sessions")
+                .then()
+                .statusCode(201)
+                .header("Cache-Control", "no-store")
+                .extract()
+                .path("token");
+        assertThat(statusOfSync(bound, next)).isEqualTo(400);
+        assertThat(run("select 1 from node_session where node_id = $1", bound.node()))
+                .hasSize(2);
+    }
+
+    @Test
+    void aNodesSessionOpensNothingElse() {
+        Bound bound = bind("lease-own");
+        Bound other = bind("lease-other");
+        String token = opened(bound);
+
+        assertThat(statusOfSync(other, token)).isEqualTo(404);
+        given().header("Authorization", "Bearer " + token)
+                .get("/v1/operator/nodes")
+                .then()
+                .statusCode(403);
+        given().header("Authorization", "Bearer " + token)
+                .get("/v1/tenants/" + bound.tenant() + "/workloads")
+                .then()
+                .statusCode(404);
+    }
+
+    @Test
+    void sessionsEndWithTheirTimeAndWithTheirNode() {
+        Bound bound = bind("lease-ended");
+        String token = opened(bound);
+        assertThat(statusOfSync(bound, token + "x")).isEqualTo(401);
+
+        run("update node_session set expires_at = clock_timestamp() where node_id = $1", bound.node());
+        assertThat(statusOfSync(bound, token)).isEqualTo(401);
+
+        String another = opened(bound);
+        run("update node set retired_at = clock_timestamp() where id = $1", bound.node());
+        assertThat(statusOfSync(bound, another)).isEqualTo(401);
+    }
+
+    @Test
+    void anAccessTokenFromBeforeTheCredentialOpensNoSession() {
+        Bound bound = bind("lease-rotated");
+
+        assertThatThrownBy(() -> open(bound, Instant.now().minusSeconds(60)))
+                .isInstanceOfSatisfying(
+                        ProblemException.class,
+                        e -> assertThat(e.problem().code()).isEqualTo("credential-is-newer"));
+    }
+
+    private String opened(Bound bound) {
+        return open(bound, Instant.now().plusSeconds(60)).token();
+    }
+
+    private NodeSessions.Opened open(Bound bound, Instant issuedAt) {
+        return sessions.open(bound.nodeName(), new Proof.KeycloakToken(issuedAt))
+                .await()
+                .atMost(TIMEOUT);
+    }
+
+    /** Of an empty report: 400 for an agent of the node. */
+    private static int statusOfSync(Bound bound, String token) {
+        return given().header("Authorization", "Bearer " + token)
+                .contentType("application/json")
+                .body("{}")
+                .post("/v1/nodes/" + bound.nodeName() + "/sync")
+                .statusCode();
+    }
+
     private List<Row> nodeNews(Bound bound) {
         return run(
                 "select 1 from inbox where kind = 'node' and ref = $1",
@@ -197,12 +374,12 @@ class LeaseIT {
                 List.of(new Inventory.Device(0, bound.nodeName() + "-gpu", "H100", 81920, true, false)),
                 processors * 1_000,
                 1024,
-                Inventory.Isolation.CONTAINER,
+                isolation,
                 false,
                 true,
                 null);
         SyncRequest request = new SyncRequest(
-                Protocol.FORMAT_VERSION, "1", "boot", new UUID(1, 1), ++sequence, 0, 0, inventory, List.of(attempts));
+                Protocol.FORMAT_VERSION, "1", boot, instance, state, ++sequence, 0, 0, inventory, List.of(attempts));
         return service.sync(bound.nodeName(), request).await().atMost(TIMEOUT);
     }
 

@@ -1,0 +1,35 @@
+package io.quartermaster.agent;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The token of a session that the service gave to this node. It is kept on disk, so that an agent that is restarted while Keycloak is
+ * away goes on.
+ *
+ * @param renewAtEpochMillis in the middle of its life; the service alone decides when it ends
+ */
+record NodeSession(String token, long renewAtEpochMillis) {
+
+    static Optional<NodeSession> read(Path file) throws IOException {
+        Optional<Fields> fields = Fields.read(file);
+        return fields.isEmpty()
+                ? Optional.empty()
+                : Optional.of(
+                        new NodeSession(fields.get().text("token"), fields.get().number("renewAtEpochMillis")));
+    }
+
+    /** In a folder of the agent alone. */
+    void write(Path file) throws IOException {
+        new Fields()
+                .with("token", token)
+                .with("renewAtEpochMillis", renewAtEpochMillis)
+                .writeDurably(file);
+    }
+
+    @Override
+    public String toString() {
+        return "session of this node";
+    }
+}
