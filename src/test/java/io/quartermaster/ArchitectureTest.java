@@ -149,11 +149,13 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat(type(LeaderDatabase.class));
 
-    /** Its pool is for the calls of what runs attempts. */
+    /** Its pool is for the calls of what runs attempts, and for the sessions that those show. */
     @ArchTest
     static final ArchRule onlyExecutorsUseTheExecutorsPool = noClasses()
             .that()
             .resideOutsideOfPackages(ROOT + ".execution..", ROOT + ".platform..")
+            .and()
+            .doNotHaveFullyQualifiedName(ROOT + ".access.NodeSessions")
             .should()
             .dependOnClassesThat(type(ExecutorDatabase.class));
 

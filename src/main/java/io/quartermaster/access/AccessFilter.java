@@ -65,9 +65,7 @@ public final class AccessFilter {
         request.setProperty(REQUEST_ID, requestId);
         return shown(request, requestId)
                 .invoke(shown -> rates.countVerified(
-                        context,
-                        shown.caller().realm().word(),
-                        shown.caller().node()))
+                        context, shown.caller().realm().word(), shown.caller().node()))
                 .call(shown -> route(shown.caller(), request, resource, uri)
                         .invoke(route -> Gate.enforce(shown.caller(), route)))
                 .invoke(shown -> callers.set(shown.caller(), shown.proof(), shown.expiry()))

@@ -121,6 +121,11 @@ final class ApiClient {
         return send("PUT", path, body);
     }
 
+    /** Changes what is at this version. */
+    Answer patch(String path, long version, Object body) {
+        return send("PATCH", path, body, Map.of("If-Match", "\"" + version + "\""));
+    }
+
     /** As {@link #get}, {@link #post}, {@link #put}; an answer that is no success ends the command with the service's own words. */
     JsonNode require(Answer answer) {
         if (!answer.ok()) {
@@ -153,10 +158,15 @@ final class ApiClient {
     }
 
     private Answer send(String method, String path, @Nullable Object body) {
+        return send(method, path, body, Map.of());
+    }
+
+    private Answer send(String method, String path, @Nullable Object body, Map<String, String> headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
                 .timeout(PATIENCE)
                 .header("Authorization", "Bearer " + token())
                 .header("Accept", "application/json, text/plain;q=0.9");
+        headers.forEach(request::header);
         if (method.equals("POST")) {
             request.header("Idempotency-Key", UUID.randomUUID().toString());
         }

@@ -62,6 +62,7 @@ final class DemoCommand implements Callable<Integer> {
         }
         String url = running.get().url();
         String keycloak = running.get().keycloakUrl();
+        String password = DemoPasswords.of(folder).member();
         try {
             new DemoStory(
                             out,
@@ -72,9 +73,9 @@ final class DemoCommand implements Callable<Integer> {
                                     "operator",
                                     DemoWorld.CLI_CLIENT,
                                     Secrets.in(folder).password(DemoWorld.CLI_SECRET)),
-                            member(url, keycloak, DemoWorld.OWNER, DemoWorld.RND_MEMBER),
-                            member(url, keycloak, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER),
-                            member(url, keycloak, DemoWorld.BORROWER, DemoWorld.RND_MEMBER),
+                            member(url, keycloak, DemoWorld.OWNER, DemoWorld.RND_MEMBER, password),
+                            member(url, keycloak, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER, password),
+                            member(url, keycloak, DemoWorld.BORROWER, DemoWorld.RND_MEMBER, password),
                             steps)
                     .play();
             return ExitCodes.OK;
@@ -84,7 +85,7 @@ final class DemoCommand implements Callable<Integer> {
         }
     }
 
-    private static ApiClient member(String url, String keycloak, String tenant, String user) {
-        return ApiClient.ofUser(url, keycloak, tenant, user, DemoWorld.MEMBER_PASSWORD);
+    private static ApiClient member(String url, String keycloak, String tenant, String user, String password) {
+        return ApiClient.ofUser(url, keycloak, tenant, user, password);
     }
 }

@@ -27,19 +27,22 @@ final class DemoSeed {
     static final List<String> TENANTS = List.of("acme", "globex");
 
     private static final String POOL = "demo";
-    private static final String MARKER = "demo.properties";
+    static final String MARKER = "demo.properties";
+    private static final String TRUST = "pool-trust";
     private static final int NOT_FOUND = 404;
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private final String url;
     private final String keycloakUrl;
     private final ApiClient operator;
+    private final DemoPasswords passwords;
     private final DataFolder folder;
 
-    DemoSeed(String url, String keycloakUrl, String operatorSecret, DataFolder folder) {
+    DemoSeed(String url, String keycloakUrl, String operatorSecret, DemoPasswords passwords, DataFolder folder) {
         this.url = url;
         this.keycloakUrl = keycloakUrl;
         this.operator = ApiClient.ofClient(url, keycloakUrl, "operator", DemoWorld.CLI_CLIENT, operatorSecret);
+        this.passwords = passwords;
         this.folder = folder;
     }
 
@@ -59,17 +62,34 @@ final class DemoSeed {
             try (var reader = Files.newBufferedReader(marker)) {
                 known.load(reader);
             }
+            if (!known.containsKey(TRUST)) {
+                stateTrust();
+                known.setProperty(TRUST, "stated");
+                store(known, marker);
+            }
         } else {
             seed(known, secretFile);
-            try (Writer writer = Files.newBufferedWriter(marker)) {
-                known.store(writer, "The demonstration's start data is loaded. Its agent's credential:");
-            }
+            store(known, marker);
         }
         return new Loaded(
                 known.getProperty("client-id", ""),
                 secretFile,
                 known.getProperty("token-url", ""),
                 known.getProperty("issuer", ""));
+    }
+
+    private static void store(Properties known, Path marker) throws IOException {
+        try (Writer writer = Files.newBufferedWriter(marker)) {
+            known.store(writer, "The demonstration's start data is loaded. Its agent's credential:");
+        }
+    }
+
+    /** A pool that was made before it could say so: all tenants of the demonstration share its one node. */
+    private void stateTrust() {
+        awaitOperatorRealm();
+        String path = "/v1/operator/pools/" + POOL;
+        JsonNode pool = operator.require(operator.get(path));
+        operator.require(operator.patch(path, pool.path("version").asLong(), Map.of("tenantsTrustEachOther", true)));
     }
 
     private void seed(Properties known, Path secretFile) {
@@ -82,7 +102,7 @@ final class DemoSeed {
                     Map.of("id", tenant, "displayName", title(tenant), "plan", "demo"));
         }
         make(operator, "/v1/operator/clusters", Map.of("name", "local", "kind", "agent", "region", "local"));
-        make(operator, "/v1/operator/pools", Map.of("name", POOL));
+        make(operator, "/v1/operator/pools", Map.of("name", POOL, "tenantsTrustEachOther", true));
         make(operator, "/v1/operator/nodes", Map.of("name", NODE, "cluster", "local", "pool", POOL));
         for (String tenant : TENANTS) {
             String issuer = awaitActive(tenant);
@@ -92,6 +112,7 @@ final class DemoSeed {
             allot(tenant);
             govern(tenant);
         }
+        known.setProperty(TRUST, "stated");
         JsonNode credential = make(operator, "/v1/operator/nodes/" + NODE + "/credential", Map.of());
         known.setProperty("client-id", credential.path("clientId").asText());
         known.setProperty("token-url", credential.path("tokenUrl").asText());
@@ -110,7 +131,7 @@ final class DemoSeed {
     }
 
     private void govern(String tenant) {
-        ApiClient admin = ApiClient.ofUser(url, keycloakUrl, tenant, "admin", DemoWorld.ADMIN_PASSWORD);
+        ApiClient admin = ApiClient.ofUser(url, keycloakUrl, tenant, "admin", passwords.admin());
         String base = "/v1/tenants/" + tenant;
         boolean reserves = tenant.equals(TENANTS.getFirst());
         // A profile larger than the tenant's limit could never run, and is refused.

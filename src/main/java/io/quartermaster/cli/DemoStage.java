@@ -1,6 +1,7 @@
 package io.quartermaster.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.agent.DemonstrationProgram;
 import io.quartermaster.cli.ApiClient.ApiFailure;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -149,7 +150,6 @@ final class DemoStage {
     }
 
     Actor submit(ApiClient owner, String tenant, String queue, String name, int steps) {
-        // The work counts its steps; the abort callback saves where it is, and the next attempt goes on from there.
         Map<String, Object> submission = Map.of(
                 "queue",
                 queue,
@@ -158,15 +158,11 @@ final class DemoStage {
                 "type",
                 "training",
                 "command",
-                List.of(
-                        "sh",
-                        "-c",
-                        "echo \"$QM_ATTEMPT_ID\" >> \"$QM_CHECKPOINT_DIR/.starts\"; n=$(cat \"$QM_CHECKPOINT_DIR/step\" 2>/dev/null || echo 0); echo \"attempt $QM_ATTEMPT begins at step $n on GPUs $CUDA_VISIBLE_DEVICES\"; "
-                                + "while [ \"$n\" -lt \"$STEPS\" ]; do n=$((n+1)); echo $n > \"$QM_CHECKPOINT_DIR/.now\"; sleep 0.5; done; echo \"done at step $n\""),
+                DemonstrationProgram.COMMAND,
                 "abortCallback",
-                List.of("sh", "-c", "cp \"$QM_CHECKPOINT_DIR/.now\" \"$QM_CHECKPOINT_DIR/step\""),
+                DemonstrationProgram.ABORT_CALLBACK,
                 "environment",
-                Map.of("STEPS", Integer.toString(steps)));
+                DemonstrationProgram.environment(steps));
         JsonNode submitted = owner.require(owner.post("/v1/tenants/" + tenant + "/workloads", submission));
         Actor actor = new Actor(owner, tenant, name, submitted);
         actors.add(actor);

@@ -2,7 +2,7 @@ package io.quartermaster.cli;
 
 /**
  * The names of the demonstration: the worked example of ClearML's article on resource policies (June 2024), with a second tenant that
- * borrows. Passwords are those of {@code tenants/demo.yaml}.
+ * borrows.
  */
 final class DemoWorld {
 
@@ -13,8 +13,6 @@ final class DemoWorld {
 
     static final String RND_MEMBER = "rnd-member";
     static final String DEVOPS_MEMBER = "devops-member";
-    static final String ADMIN_PASSWORD = "demo-admin-password";
-    static final String MEMBER_PASSWORD = "demo-member-password";
 
     static final String CLI_CLIENT = "quartermaster-cli";
     /** Under this name the data folder keeps that client's secret. */

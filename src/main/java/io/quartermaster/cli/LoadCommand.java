@@ -121,15 +121,19 @@ final class LoadCommand implements Callable<Integer> {
     }
 
     private List<LoadRun.Round> measure(PrintWriter out, RunFile run, DataFolder folder) {
+        DemoPasswords passwords = DemoPasswords.of(folder);
         LoadWorld.Queues queues = new LoadWorld(
-                        run.url(), run.keycloakUrl(), Secrets.in(folder).password(DemoWorld.CLI_SECRET))
+                        run.url(),
+                        run.keycloakUrl(),
+                        Secrets.in(folder).password(DemoWorld.CLI_SECRET),
+                        passwords.admin())
                 .prepare();
         return new LoadRun(
                         out,
                         new LoadClient(run.url()),
                         queues,
-                        member(run, DemoWorld.RND_MEMBER),
-                        member(run, DemoWorld.DEVOPS_MEMBER),
+                        member(run, DemoWorld.RND_MEMBER, passwords),
+                        member(run, DemoWorld.DEVOPS_MEMBER, passwords),
                         Duration.ofSeconds(warmUpSeconds),
                         Duration.ofSeconds(seconds),
                         redisStopped
@@ -140,15 +144,19 @@ final class LoadCommand implements Callable<Integer> {
     }
 
     private String measureRetention(PrintWriter out, RunFile run, DataFolder folder) {
+        DemoPasswords passwords = DemoPasswords.of(folder);
         LoadWorld.Queues queues = new LoadWorld(
-                        run.url(), run.keycloakUrl(), Secrets.in(folder).password(DemoWorld.CLI_SECRET))
+                        run.url(),
+                        run.keycloakUrl(),
+                        Secrets.in(folder).password(DemoWorld.CLI_SECRET),
+                        passwords.admin())
                 .prepare();
         Duration time = Duration.ofMinutes(retentionMinutes);
         RetentionRun.Result result = new RetentionRun(
                         out,
                         new LoadClient(run.url()),
                         queues.waits(),
-                        member(run, DemoWorld.DEVOPS_MEMBER),
+                        member(run, DemoWorld.DEVOPS_MEMBER, passwords),
                         new RetentionRun.Database(
                                 run.postgres(), SYSTEM_ROLE, Secrets.in(folder).password("postgres." + SYSTEM_ROLE)),
                         retentionRate,
@@ -157,8 +165,8 @@ final class LoadCommand implements Callable<Integer> {
         return RetentionRun.markdown(result, retentionRate, time, conditions());
     }
 
-    private static ApiClient member(RunFile run, String user) {
-        return ApiClient.ofUser(run.url(), run.keycloakUrl(), LoadWorld.TENANT, user, DemoWorld.MEMBER_PASSWORD);
+    private static ApiClient member(RunFile run, String user, DemoPasswords passwords) {
+        return ApiClient.ofUser(run.url(), run.keycloakUrl(), LoadWorld.TENANT, user, passwords.member());
     }
 
     private Process start(DataFolder folder) throws IOException {

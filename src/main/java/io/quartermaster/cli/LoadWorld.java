@@ -15,15 +15,14 @@ final class LoadWorld {
     static final String TENANT = "load";
     private static final String POOL = "load";
     private static final String MANY = "100000";
-    private static final String ADMIN_PASSWORD = "demo-admin-password";
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private final ApiClient operator;
     private final ApiClient admin;
 
-    LoadWorld(String url, String keycloak, String operatorSecret) {
+    LoadWorld(String url, String keycloak, String operatorSecret, String adminPassword) {
         operator = ApiClient.ofClient(url, keycloak, "operator", DemoWorld.CLI_CLIENT, operatorSecret);
-        admin = ApiClient.ofUser(url, keycloak, TENANT, "admin", ADMIN_PASSWORD);
+        admin = ApiClient.ofUser(url, keycloak, TENANT, "admin", adminPassword);
     }
 
     /** The names of the two queues. */

@@ -49,6 +49,7 @@ public final class QuartermasterCommand implements Runnable {
     /** Runs the command that the arguments name and returns its exit code. */
     public static int execute(String... arguments) {
         return new CommandLine(new QuartermasterCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, command, result) -> {
                     if (failure instanceof StartFailure) {
                         command.getErr().println("qm: " + failure.getMessage());

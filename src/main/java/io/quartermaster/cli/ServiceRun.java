@@ -13,6 +13,8 @@ import io.quartermaster.embedded.Secrets;
 import io.quartermaster.embedded.StartFailure;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -46,7 +48,9 @@ final class ServiceRun {
             int postgresPort,
             int redisPort,
             int keycloakPort,
-            boolean demo) {}
+            boolean demo,
+            DemoPasswords.Kind demoPasswords,
+            boolean unsafeDemo) {}
 
     ServiceRun(PrintWriter out, External external, Settings settings) {
         this.out = out;
@@ -66,6 +70,11 @@ final class ServiceRun {
     int run() {
         out.printf("Quartermaster starts; data in %s%n", settings.dataFolder());
         out.flush();
+        if (isDemo() && !isLoopback(settings.httpHost())) {
+            throw new StartFailure("The demonstration is for this machine only: its users may run programs here. Leave"
+                    + " --http-host (QM_HTTP_HOST) at 127.0.0.1, not " + settings.httpHost()
+                    + ", or start an empty installation with --no-demo.");
+        }
         DataFolder folder = DataFolder.open(settings.dataFolder());
         Optional<InstanceLock> lock = InstanceLock.tryTake(folder);
         if (lock.isEmpty()) {
@@ -86,7 +95,9 @@ final class ServiceRun {
         listenProperties();
         logProperties(folder);
         String operatorSecret = Secrets.in(folder).password("operator.quartermaster-cli");
-        identityProperties(operatorSecret);
+        Optional<DemoPasswords> passwords =
+                isDemo() ? Optional.of(DemoPasswords.of(folder, settings.demoPasswords())) : Optional.empty();
+        identityProperties(operatorSecret, passwords);
         RunFile runFile = runFile();
         writeRunFile(folder, runFile);
         services.broken().thenAccept(failure -> {
@@ -100,7 +111,7 @@ final class ServiceRun {
                         folder,
                         services,
                         runFile,
-                        isDemo() ? Optional.of(operatorSecret) : Optional.empty())
+                        passwords.map(made -> new Startup.Demo(operatorSecret, made, settings.unsafeDemo())))
                 .follow(begun));
         return runService();
     }
@@ -160,18 +171,25 @@ final class ServiceRun {
         System.setProperty("quarkus.management.port", Integer.toString(settings.managementPort()));
     }
 
+    private static boolean isLoopback(String host) {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
     private boolean isDemo() {
         return settings.demo() && external.embedded().contains(Part.KEYCLOAK);
     }
 
-    private void identityProperties(String operatorSecret) {
+    private void identityProperties(String operatorSecret, Optional<DemoPasswords> passwords) {
         System.setProperty("quartermaster.tenancy.cli-secret", operatorSecret);
         System.setProperty("quartermaster.tenancy.portal-url", "http://127.0.0.1:" + settings.httpPort());
-        if (isDemo()) {
+        passwords.ifPresent(made -> {
             System.setProperty("quartermaster.tenancy.demo", "true");
-            // All tenants of the demonstration share its one node.
-            System.setProperty("quartermaster.capacity.trust-unisolated-nodes", "true");
-        }
+            made.properties().forEach(System::setProperty);
+        });
     }
 
     /** People at a console want steps, not a log; all of the log is in the file. */

@@ -25,22 +25,25 @@ final class Startup {
     private final DataFolder folder;
     private final EmbeddedServices services;
     private final RunFile runFile;
-    private final Optional<String> operatorSecret;
+    private DemoConfinement confinement = new DemoConfinement(List.of(), "");
+    private final Optional<Demo> demonstration;
 
-    /** The last argument is the operator's secret where the demonstration is to be loaded. */
+    /** What the demonstration takes, where it is to be loaded. */
+    record Demo(String operatorSecret, DemoPasswords passwords, boolean unsafe) {}
+
     Startup(
             PrintWriter out,
             Progress progress,
             DataFolder folder,
             EmbeddedServices services,
             RunFile runFile,
-            Optional<String> operatorSecret) {
+            Optional<Demo> demonstration) {
         this.out = out;
         this.progress = progress;
         this.folder = folder;
         this.services = services;
         this.runFile = runFile;
-        this.operatorSecret = operatorSecret;
+        this.demonstration = demonstration;
     }
 
     /** The argument is when the command began, on this JVM's nanosecond clock. */
@@ -86,14 +89,17 @@ final class Startup {
 
     /** Without it the service is as usable as any other, so a failure is told and no more. */
     private Optional<DemoSeed.Loaded> loadDemo() {
-        if (operatorSecret.isEmpty()) {
+        if (demonstration.isEmpty()) {
             return Optional.empty();
         }
+        Demo given = demonstration.get();
         Progress.Step step = progress.begin("Demonstration");
         try {
-            DemoSeed.Loaded loaded =
-                    new DemoSeed(runFile.url(), runFile.keycloakUrl(), operatorSecret.get(), folder).load();
+            DemoSeed.Loaded loaded = new DemoSeed(
+                            runFile.url(), runFile.keycloakUrl(), given.operatorSecret(), given.passwords(), folder)
+                    .load();
             step.done(String.join(", ", DemoSeed.TENANTS));
+            confinement = DemoConfinement.choose(folder, given.unsafe());
             services.startAgent(new EmbeddedAgent.Settings(
                     Installation.launch(List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")),
                     runFile.url(),
@@ -101,7 +107,8 @@ final class Startup {
                     loaded.tokenUrl(),
                     loaded.clientId(),
                     loaded.secretFile(),
-                    DemoSeed.GPUS));
+                    DemoSeed.GPUS,
+                    confinement.options()));
             return Optional.of(loaded);
         } catch (IOException | RuntimeException e) {
             progress.warn("The demonstration's start data is not loaded: " + e.getMessage());
@@ -133,28 +140,35 @@ final class Startup {
                 runFile.keycloakUrl(),
                 folder.resolve("secrets.properties"),
                 folder.resolve("log"));
-        out.println(demo.map(loaded -> users(loaded, url)).orElse("\n  curl " + management + "/health/ready\n"));
+        out.println(demo.map(this::users).orElse("\n  curl " + management + "/health/ready\n"));
         out.flush();
     }
 
-    private static String users(DemoSeed.Loaded loaded, String url) {
+    private String users(DemoSeed.Loaded loaded) {
+        DemoPasswords passwords = demonstration.orElseThrow().passwords();
         return """
-                  Operator     operator / demo-operator-password
-                  Tenants      %s, each with
-                                 admin / demo-admin-password
-                                 rnd-member, devops-member / demo-member-password
-                                 viewer / demo-viewer-password
+                  Operator     operator / %1$s            at realm operator
+                  Tenants      %2$s, each a realm of that name, with
+                                 admin / %3$s
+                                 rnd-member, devops-member / %4$s
+                                 viewer / %5$s
+                  Work         %6$s
 
-                  A first look, as a member of %s:
+                  A first look, as a member of %7$s (operators sign in likewise, at %8$s/realms/operator):
 
                     TOKEN=$(curl -s -d grant_type=password -d client_id=portal -d username=rnd-member \\
-                      -d password=demo-member-password %s/protocol/openid-connect/token | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
-                    curl -H "Authorization: Bearer $TOKEN" %s/v1/tenants/%s/queues
+                      -d password=%4$s %9$s/protocol/openid-connect/token | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
+                    curl -H "Authorization: Bearer $TOKEN" %10$s/v1/tenants/%7$s/queues
                 """.formatted(
+                        passwords.operator(),
                         String.join(" and ", DemoSeed.TENANTS),
+                        passwords.admin(),
+                        passwords.member(),
+                        passwords.viewer(),
+                        confinement.description(),
                         DemoSeed.TENANTS.getFirst(),
+                        runFile.keycloakUrl(),
                         loaded.issuer(),
-                        url,
-                        DemoSeed.TENANTS.getFirst());
+                        runFile.url());
     }
 }

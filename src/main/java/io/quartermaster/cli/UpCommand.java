@@ -99,11 +99,27 @@ final class UpCommand implements Callable<Integer> {
             defaultValue = "true",
             fallbackValue = "true",
             description = {
-                "With the embedded Keycloak: two tenants whose users have known passwords, a pool, and an agent with"
-                        + " simulated GPUs (default)",
+                "With the embedded Keycloak: two tenants with users, a pool, and an agent with simulated GPUs (default)."
+                        + " Needs a --http-host of this machine only",
                 "--no-demo: an empty installation"
             })
     private boolean demo;
+
+    @Option(
+            names = "--demo-passwords",
+            defaultValue = "random",
+            paramLabel = "random|fixed",
+            description = {
+                "Passwords of the demonstration's users, where the data folder is new: made for it (default), or those of"
+                        + " tenants/demo.yaml, which everybody can read"
+            })
+    private DemoPasswords.Kind demoPasswords;
+
+    @Option(
+            names = "--unsafe-demo",
+            description =
+                    "Run the demonstration's work with all rights of the user who starts this, also over the data folder")
+    private boolean unsafeDemo;
 
     @Option(names = "--detach", description = "Run in the background; return when the service is ready")
     private boolean detach;
@@ -153,6 +169,8 @@ final class UpCommand implements Callable<Integer> {
                 postgresPort,
                 redisPort,
                 keycloakPort,
-                demo);
+                demo,
+                demoPasswords,
+                unsafeDemo);
     }
 }

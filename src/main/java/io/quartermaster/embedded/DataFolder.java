@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.FileStore;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -78,6 +79,48 @@ public record DataFolder(Path path) {
         return path.resolve("run").resolve(program + ".pid");
     }
 
+    /**
+     * Lets another user pass through the data folder to one folder in it, and closes everything else of it to that user. False, and nothing
+     * is opened, where this program is not root, or the user could not reach the folder all the same.
+     */
+    public boolean letWorkPass(String child, int user) {
+        if (!Sessions.isRoot() || Sessions.onPath("setpriv").isEmpty()) {
+            return false;
+        }
+        Path open = path.resolve(child);
+        try {
+            Files.createDirectories(open);
+            try (Stream<Path> children = Files.list(path)) {
+                // The programs are no secret, and a database that runs as another user must reach them.
+                for (Path each : children.filter(found -> !found.equals(open) && !found.endsWith("bin"))
+                        .toList()) {
+                    boolean folder = Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS);
+                    if (!Files.isSymbolicLink(each)) {
+                        Files.setPosixFilePermissions(
+                                each, PosixFilePermissions.fromString(folder ? "rwx------" : "rw-------"));
+                    }
+                }
+            }
+            Files.setPosixFilePermissions(open, PosixFilePermissions.fromString("rwx--x--x"));
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwx--x--x"));
+            if (succeedsAs(user, "-x", open)
+                    && !succeedsAs(user, "-r", path)
+                    && !succeedsAs(user, "-r", path.resolve("secrets.properties"))) {
+                return true;
+            }
+            Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("rwx------"));
+            return false;
+        } catch (IOException e) {
+            throw new StartFailure("Cannot set the permissions of " + path + ": " + reason(e), e);
+        }
+    }
+
+    private static boolean succeedsAs(int user, String question, Path file) {
+        String id = Integer.toString(user);
+        return Sessions.succeeds(
+                "setpriv", "--reuid", id, "--regid", id, "--clear-groups", "test", question, file.toString());
+    }
+
     /** Everything below it, in bytes; files that vanish meanwhile do not count. */
     public long sizeBytes() {
         long[] total = {0};
@@ -125,7 +168,7 @@ public record DataFolder(Path path) {
     }
 
     static void deleteTree(Path root) throws IOException {
-        if (!Files.exists(root, java.nio.file.LinkOption.NOFOLLOW_LINKS)) {
+        if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
             return;
         }
         Files.walkFileTree(root, new SimpleFileVisitor<>() {

@@ -31,6 +31,7 @@ public final class EmbeddedAgent implements EmbeddedProgram {
      *
      * @param launch the command that starts this program, up to the subcommand
      * @param secretFile the credential of its node
+     * @param confinement further options, which say what work may do
      */
     public record Settings(
             List<String> launch,
@@ -39,9 +40,11 @@ public final class EmbeddedAgent implements EmbeddedProgram {
             String tokenUrl,
             String clientId,
             Path secretFile,
-            int simulatedGpus) {
+            int simulatedGpus,
+            List<String> confinement) {
         public Settings {
             launch = List.copyOf(launch);
+            confinement = List.copyOf(confinement);
         }
     }
 
@@ -74,6 +77,7 @@ public final class EmbeddedAgent implements EmbeddedProgram {
                 "none",
                 "--trust-tenants",
                 "--stop-work-on-exit"));
+        command.addAll(settings.confinement());
         Child.Spec spec = new Child.Spec(
                 Part.AGENT.title(), command, Map.of(), root, folder.log(NAME), folder.pidFile(NAME), "1");
         Optional<Child> running = Child.adopt(spec);

@@ -46,10 +46,18 @@ public final class Secrets {
         }
         byte[] bytes = new byte[PASSWORD_BYTES];
         new SecureRandom().nextBytes(bytes);
-        String made = HexFormat.of().formatHex(bytes);
-        values.setProperty(name, made);
+        return password(name, HexFormat.of().formatHex(bytes));
+    }
+
+    /** The password of that name; this one is stored when there is none. */
+    public synchronized String password(String name, String first) {
+        String known = values.getProperty(name);
+        if (known != null) {
+            return known;
+        }
+        values.setProperty(name, first);
         store();
-        return made;
+        return first;
     }
 
     private void store() {

@@ -16,8 +16,10 @@ public class IdentitiesStep implements ProvisioningStep {
 
     private final KeycloakAdmin admin;
     private final Blueprints blueprints;
+    private final TenancyConfig config;
 
-    IdentitiesStep(KeycloakAdmin admin, Blueprints blueprints) {
+    IdentitiesStep(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config) {
+        this.config = config;
         this.admin = admin;
         this.blueprints = blueprints;
     }
@@ -50,8 +52,9 @@ public class IdentitiesStep implements ProvisioningStep {
                 .replaceWithVoid();
     }
 
-    private static void ensure(KeycloakRealm realm, Blueprint.DemoUser user) {
-        Realms.ensureUser(realm, user.username(), user.password(), user.roles());
+    private void ensure(KeycloakRealm realm, Blueprint.DemoUser user) {
+        String password = config.demoPasswords().getOrDefault(user.username(), user.password());
+        Realms.ensureUser(realm, user.username(), password, user.roles());
         for (GroupPath group : user.groups()) {
             Realms.ensureMembership(realm, user.username(), group);
         }

@@ -6,6 +6,7 @@ import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** How tenants are made. */
@@ -45,6 +46,9 @@ public interface TenancyConfig {
      */
     @WithDefault("5S")
     Duration realmUpkeep();
+
+    /** Passwords of users of demo plans, by user name, instead of those that their plan states. */
+    Map<String, String> demoPasswords();
 
     /** Secret of the operator's client {@code quartermaster-cli}; without it Keycloak makes one up and keeps it. */
     Optional<String> cliSecret();

@@ -104,8 +104,49 @@ class DemoIT {
         nothingStartedTwice();
     }
 
+    /** Where nothing keeps work from the data folder, only the demonstration's own program runs. */
     @Test
     @Order(2)
+    void workCannotReadTheDataFolder() {
+        DataFolder folder = new DataFolder(data());
+        RunFile run = RunFile.ofRunning(folder).orElseThrow();
+        ApiClient member = ApiClient.ofUser(
+                run.url(),
+                run.keycloakUrl(),
+                DemoWorld.OWNER,
+                DemoWorld.RND_MEMBER,
+                DemoPasswords.of(folder).member());
+        String script = "ls %1$s | grep postgres || echo closed; cat %1$s/secrets.properties || echo closed;"
+                + " cat %1$s/agent/secret || echo closed";
+        String path = "/v1/tenants/" + DemoWorld.OWNER + "/workloads";
+        JsonNode submitted = member.require(member.post(
+                path,
+                Map.of(
+                        "queue",
+                        DemoWorld.queue("rnd", 1),
+                        "type",
+                        "training",
+                        "name",
+                        "spy",
+                        "command",
+                        List.of("sh", "-c", script.formatted(data())))));
+        String own = path + "/" + submitted.path("id").asText();
+        Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> List.of("succeeded", "failed")
+                .contains(member.require(member.get(own))
+                        .path("workload")
+                        .path("state")
+                        .asText()));
+
+        String log = member.require(member.get(own + "/logs?attempt=1")).asText();
+        String seen = member.require(member.get(own)).toString() + log;
+        assertThat(seen).doesNotContain(Secrets.in(folder).password(DemoWorld.CLI_SECRET));
+        if (!seen.contains("the demonstration's own program only")) {
+            assertThat(log.lines().filter("closed"::equals)).as(log).hasSize(3);
+        }
+    }
+
+    @Test
+    @Order(3)
     void killedServicesAndAgentsStartNothingTwiceAndLoseNothing() throws Exception {
         long seed = Long.getLong("qm.seed", new Random().nextLong());
         Random random = new Random(seed);
@@ -125,7 +166,7 @@ class DemoIT {
     }
 
     @Test
-    @Order(3)
+    @Order(4)
     void aRestartedDatabaseAndAnEmptiedRedisCostTimeAndNothingElse() throws Exception {
         CompletableFuture<Played> play = play("--steps", "40");
 

@@ -55,12 +55,16 @@ class PauseIT {
     @SuppressWarnings("NullAway.Init") // set before all tests
     private static Process service;
 
+    private static DemoPasswords passwords() {
+        return DemoPasswords.of(new DataFolder(data()));
+    }
+
     private static ApiClient rnd() {
-        return user(DemoWorld.RND_MEMBER, DemoWorld.MEMBER_PASSWORD);
+        return user(DemoWorld.RND_MEMBER, passwords().member());
     }
 
     private static ApiClient devops() {
-        return user(DemoWorld.DEVOPS_MEMBER, DemoWorld.MEMBER_PASSWORD);
+        return user(DemoWorld.DEVOPS_MEMBER, passwords().member());
     }
 
     private static ApiClient user(String name, String password) {
@@ -86,7 +90,7 @@ class PauseIT {
     }
 
     private static void letRndBePaused() throws Exception {
-        ApiClient admin = user("admin", DemoWorld.ADMIN_PASSWORD);
+        ApiClient admin = user("admin", passwords().admin());
         String path = "/v1/tenants/" + DemoWorld.OWNER + "/policies/rnd";
         ApiClient.Answer before = admin.get(path);
         String body = """
