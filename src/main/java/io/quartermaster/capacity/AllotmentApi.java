@@ -1,5 +1,6 @@
 package io.quartermaster.capacity;
 
+import io.quartermaster.platform.FieldChange;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Instant;
 import java.util.List;
@@ -51,6 +52,21 @@ final class AllotmentApi {
             @Nullable
             Boolean fence) {
 
+        /** As a request would state it. */
+        static Request of(QuotaTerms terms) {
+            QuotaFields fields = QuotaFields.of(terms);
+            Instant drainBy = QuotaOverrideApi.instant(terms.drainByMillis());
+            return new Request(
+                    fields.reserved(),
+                    fields.limit(),
+                    fields.weight(),
+                    fields.lendable(),
+                    fields.rank(),
+                    QuotaOverrideApi.requested(terms),
+                    drainBy == null ? null : drainBy.toString(),
+                    terms.fence());
+        }
+
         QuotaFields fields() {
             return new QuotaFields(reserved, limit, weight, lendable, rank, override, drainBy, fence);
         }
@@ -77,8 +93,20 @@ final class AllotmentApi {
 
             long version,
 
+            @Schema(
+                    description =
+                            "in answers to updates: the fields that the change gives another value, those that take their default again included")
+            @Nullable
+            List<FieldChange> changed,
+
             @Schema(description = "in answers to writes: what is allowed, but may surprise") @Nullable
             List<String> warnings) {
+
+        View with(List<FieldChange> fields) {
+            return new View(
+                    tenant, pool, reserved, limit, weight, lendable, rank, override, drainBy, fence, version, fields,
+                    warnings);
+        }
 
         static View of(Allotments.Named allotment, @Nullable List<String> warnings) {
             QuotaTerms terms = allotment.allotment().terms();
@@ -95,6 +123,7 @@ final class AllotmentApi {
                     QuotaOverrideApi.instant(terms.drainByMillis()),
                     terms.fence(),
                     allotment.version(),
+                    null,
                     warnings);
         }
     }

@@ -1,11 +1,15 @@
 package io.quartermaster.capacity;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.platform.FieldChange;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
@@ -42,6 +46,7 @@ public class AllotmentService {
     private final CapacityReservations reservations;
     private final AuditLog audit;
     private final Callers callers;
+    private final ObjectMapper json;
 
     AllotmentService(
             TenantTransactions transactions,
@@ -53,7 +58,8 @@ public class AllotmentService {
             AllotmentGuard guard,
             CapacityReservations reservations,
             AuditLog audit,
-            Callers callers) {
+            Callers callers,
+            ObjectMapper json) {
         this.transactions = transactions;
         this.writes = writes;
         this.database = database;
@@ -64,6 +70,7 @@ public class AllotmentService {
         this.reservations = reservations;
         this.audit = audit;
         this.callers = callers;
+        this.json = json;
     }
 
     Uni<List<AllotmentApi.View>> list(TenantId tenant) {
@@ -94,16 +101,39 @@ public class AllotmentService {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
-        var problems = new ProblemException.Invalid();
-        QuotaTerms terms = body.fields().check(problems, "");
-        body.fields().requireLimitToDrain(problems, "");
-        problems.throwIfAny();
+        QuotaTerms terms = checked(body);
         Caller caller = callers.current();
         return database.on(connection -> pools.find(connection, pool, Lock.NONE))
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(target -> writes.run(
                         tenant, caller.subject(), uri, params, body, session -> begin(session, tenant, target)
                                 .chain(all -> set(new Change(session, tenant, caller, target), all, terms, params))));
+    }
+
+    /** Changes what the patch names of an allotment that is there, and leaves the rest as it is. */
+    Uni<Response> patch(TenantId tenant, String pool, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, AllotmentApi.Request.class);
+        Caller caller = callers.current();
+        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(target -> writes.run(tenant, caller.subject(), uri, params, patch.patch(), session -> begin(
+                                session, tenant, target)
+                        .chain(all -> {
+                            Allotments.Named now = named(all, pool).orElseThrow(ProblemException::notFound);
+                            params.requireVersion(now.version());
+                            AllotmentApi.Request asked = patch.applyTo(
+                                    AllotmentApi.Request.of(now.allotment().terms()), AllotmentApi.Request.class, json);
+                            return set(new Change(session, tenant, caller, target), all, checked(asked), params);
+                        })));
+    }
+
+    private static QuotaTerms checked(AllotmentApi.Request request) {
+        var problems = new ProblemException.Invalid();
+        QuotaTerms terms = request.fields().check(problems, "");
+        request.fields().requireLimitToDrain(problems, "");
+        problems.throwIfAny();
+        return terms;
     }
 
     /**
@@ -182,9 +212,13 @@ public class AllotmentService {
                 .map(warnings -> {
                     AllotmentApi.View view = AllotmentApi.View.of(after, warnings);
                     return before.isPresent()
-                            ? Reply.ok(view, after.version())
+                            ? Reply.ok(view.with(changed(before.get(), after)), after.version())
                             : Reply.created(path(change), view, after.version());
                 });
+    }
+
+    private List<FieldChange> changed(Allotments.Named before, Allotments.Named after) {
+        return FieldChange.between(AllotmentApi.View.of(before, null), AllotmentApi.View.of(after, null), json);
     }
 
     Uni<Response> delete(TenantId tenant, String pool, WriteParams params, UriInfo uri) {

@@ -90,6 +90,9 @@ class ClusterService {
             return known(work.connection(), name, Lock.FOR_CHANGE).chain(before -> {
                 params.requireVersion(before.version());
                 String region = patch.region() == null ? before.region() : patch.region();
+                if (region.equals(before.region())) {
+                    return Uni.createFrom().item(Reply.ok(before, before.version()));
+                }
                 return store.update(work.connection(), before.id(), region)
                         .call(after -> action.record(work, "clusters:update", "clusters/" + name, before, after))
                         .map(after -> Reply.ok(after, after.version()));

@@ -112,7 +112,9 @@ class NodeService {
                     var problems = new ProblemException.Invalid();
                     check(problems, settings);
                     problems.throwIfAny();
-                    return change(work, before, settings);
+                    return settings.equals(before.settings())
+                            ? Uni.createFrom().item(Reply.ok(before, before.version()))
+                            : change(work, before, settings);
                 }));
     }
 

@@ -104,6 +104,9 @@ class PoolService {
                     PoolHours.check(problems, patch.hours());
                     settings.check(problems);
                     problems.throwIfAny();
+                    if (settings.equals(before.settings())) {
+                        return Uni.createFrom().item(Reply.ok(before, before.version()));
+                    }
                     if (settings.capacity() != null && before.nodes() > 0) {
                         throw ProblemException.refused(
                                 "pool-has-nodes",

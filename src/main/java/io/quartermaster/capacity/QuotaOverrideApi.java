@@ -113,6 +113,19 @@ public final class QuotaOverrideApi {
         return time == null ? OptionalLong.empty() : OptionalLong.of(time.toEpochMilli());
     }
 
+    /** The terms' override as a request would state it, if they have one. */
+    public static @Nullable Request requested(QuotaTerms terms) {
+        View view = of(terms);
+        Instant from = view == null ? null : view.from();
+        return view == null
+                ? null
+                : new Request(
+                        view.reserved(),
+                        view.limit(),
+                        from == null ? null : from.toString(),
+                        view.until().toString());
+    }
+
     /** The terms' override, if they have one. */
     public static @Nullable View of(QuotaTerms terms) {
         return terms.override().map(View::of).orElse(null);

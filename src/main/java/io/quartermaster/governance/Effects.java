@@ -5,6 +5,7 @@ import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.DryRun;
+import io.quartermaster.platform.FieldChange;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -36,6 +37,11 @@ public record Effects(
         @Schema(description = "waiting workloads that are cancelled or moved")
         long waitingTouched,
 
+        @Schema(
+                description =
+                        "the fields that the change gives another value, those that take their default again included; empty where something is made or retired")
+        List<FieldChange> changed,
+
         @Schema(description = "what is allowed, but may surprise")
         List<String> warnings)
         implements DryRun.Effect {
@@ -44,6 +50,7 @@ public record Effects(
         queuesMade = List.copyOf(queuesMade);
         queuesRetired = List.copyOf(queuesRetired);
         reserved = List.copyOf(reserved);
+        changed = List.copyOf(changed);
         warnings = List.copyOf(warnings);
     }
 
@@ -66,13 +73,18 @@ public record Effects(
                 reserved(before, after),
                 Math.max(0, overQuota(after, held) - overQuota(before, held)),
                 waitingTouched,
+                List.of(),
                 warnings(before, after, held));
     }
 
     Effects warning(String warning) {
         List<String> more = new ArrayList<>(warnings);
         more.add(warning);
-        return new Effects(queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, more);
+        return new Effects(queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, changed, more);
+    }
+
+    Effects changed(List<FieldChange> fields) {
+        return new Effects(queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, fields, warnings);
     }
 
     private static List<String> names(List<Queue> queues) {

@@ -2,10 +2,14 @@ package io.quartermaster.governance;
 
 import io.quartermaster.capacity.QuotaFields;
 import io.quartermaster.capacity.QuotaOverrideApi;
+import io.quartermaster.capacity.QuotaTerms;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -99,6 +103,93 @@ final class PolicyApi {
                     maximum = "1000000")
             @Nullable
             Integer maxRunning) {}
+
+    @Schema(
+            name = "PolicyQuotaPatch",
+            description =
+                    "What is absent stays; null returns a field to its default, and a new quota begins with the defaults.")
+    record QuotaPatch(
+            @Nullable GpuAmount reserved,
+            @Nullable GpuAmount limit,
+            @Nullable Integer weight,
+            @Nullable GpuAmount lendable,
+            @Nullable Integer rank,
+            QuotaOverrideApi.@Nullable Request override,
+
+            @Schema(examples = "2026-12-01T18:00:00Z") @Nullable
+            String drainBy,
+
+            @Nullable Boolean fence) {
+
+        static QuotaPatch of(QuotaTerms terms) {
+            QuotaFields fields = QuotaFields.of(terms);
+            Instant drainBy = QuotaOverrideApi.instant(terms.drainByMillis());
+            return new QuotaPatch(
+                    fields.reserved(),
+                    fields.limit(),
+                    fields.weight(),
+                    fields.lendable(),
+                    fields.rank(),
+                    QuotaOverrideApi.requested(terms),
+                    drainBy == null ? null : drainBy.toString(),
+                    terms.fence());
+        }
+
+        QuotaRequest at(String pool) {
+            return new QuotaRequest(pool, reserved, limit, weight, lendable, rank, override, drainBy, fence);
+        }
+    }
+
+    @Schema(
+            name = "PolicyPatch",
+            description =
+                    "A merge patch (RFC 7396): what is absent stays, null returns a field to its default, objects are merged, lists are replaced.")
+    record Patch(
+            @Schema(description = "path of the group it is for", examples = "/rnd") @Nullable
+            String group,
+
+            @Schema(description = "by name of the pool, or * for all pools together; null takes a quota away") @Nullable
+            Map<String, @Nullable QuotaPatch> quotas,
+
+            @Schema(description = "names of profiles; each gives a queue") @Nullable
+            List<String> profiles,
+
+            @Nullable Boolean overQuota,
+            @Nullable OnPreemption onPreemption,
+            @Nullable Duration grace,
+            @Nullable GpuAmount userLimit,
+
+            @Schema(minimum = "1", maximum = "1000000") @Nullable
+            Integer maxRunning) {
+
+        static Patch of(TenantRules rules, Policy policy) {
+            Map<String, @Nullable QuotaPatch> quotas = new LinkedHashMap<>();
+            policy.quotas().forEach(quota -> quotas.put(rules.nameOf(quota.scope()), QuotaPatch.of(quota.terms())));
+            View view = View.of(rules, policy, null);
+            return new Patch(
+                    view.group(),
+                    quotas,
+                    view.profiles(),
+                    view.overQuota(),
+                    view.onPreemption(),
+                    view.grace(),
+                    view.userLimit(),
+                    view.maxRunning());
+        }
+
+        /** The names of its pools, in the order of {@link #request}'s quotas. */
+        List<String> pools() {
+            return quotas == null ? List.of() : List.copyOf(quotas.keySet());
+        }
+
+        Request request(String name) {
+            List<@Nullable QuotaRequest> list = new ArrayList<>();
+            if (quotas != null) {
+                quotas.forEach((pool, quota) -> list.add(quota == null ? null : quota.at(pool)));
+            }
+            return new Request(name, group, list, profiles, overQuota, onPreemption, grace, userLimit, maxRunning);
+        }
+    }
 
     @Schema(name = "PolicyQuota")
     record QuotaView(

@@ -1,26 +1,32 @@
 package io.quartermaster.governance;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
+import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.PUT;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +95,36 @@ public class PolicyResource {
             @BeanParam WriteParams params,
             UriInfo uri) {
         return policies.update(new TenantId(tenant), policy, body, params, uri, OnWaiting.parse(onWaiting, moveTo));
+    }
+
+    @PATCH
+    @Path("{policy}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
+    @Needs(Permission.POLICIES_WRITE)
+    @Operation(
+            operationId = "patchPolicy",
+            summary = "Changes some fields of a policy, by a merge patch (RFC 7396)",
+            description =
+                    "What is absent stays, null returns a field to its default, lists are replaced; quotas are an object by name of the pool. A patch that changes nothing leaves the version as it is.")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = PolicyApi.Patch.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = PolicyApi.Patch.class))
+            })
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
+    public Uni<Response> patch(
+            @PathParam("tenant") String tenant,
+            @PathParam("policy") String policy,
+            @Parameter(description = OnWaiting.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
+            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @Nullable String body,
+            @BeanParam WriteParams params,
+            UriInfo uri)
+            throws JsonProcessingException {
+        return policies.patch(new TenantId(tenant), policy, body, params, uri, OnWaiting.parse(onWaiting, moveTo));
     }
 
     @DELETE

@@ -1,9 +1,12 @@
 package io.quartermaster.governance;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
@@ -21,6 +24,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Makes, changes and retires policies, and with them their queues. */
@@ -33,12 +37,19 @@ class PolicyService {
     private final RulesStore store;
     private final RuleWrites writes;
     private final TenantGroups groups;
+    private final ObjectMapper json;
 
-    PolicyService(TenantTransactions transactions, RulesStore store, RuleWrites writes, TenantGroups groups) {
+    PolicyService(
+            TenantTransactions transactions,
+            RulesStore store,
+            RuleWrites writes,
+            TenantGroups groups,
+            ObjectMapper json) {
         this.transactions = transactions;
         this.store = store;
         this.writes = writes;
         this.groups = groups;
+        this.json = json;
     }
 
     /** What a list of policies is narrowed to; null leaves all. */
@@ -72,7 +83,7 @@ class PolicyService {
 
     Uni<Response> create(TenantId tenant, PolicyApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         PolicyApi.Request request = RuleWrites.required(body);
-        return groupWarning(tenant, request)
+        return groupWarning(tenant, request.group())
                 .chain(warning -> writes.run(tenant, uri, params, request, work -> {
                     Optional<Policy> old = Optional.ofNullable(request.name()).flatMap(work.before()::policy);
                     return set(work, request, old, "create", new OnWaiting.Refuse(), warning);
@@ -87,7 +98,7 @@ class PolicyService {
             UriInfo uri,
             OnWaiting how) {
         PolicyApi.Request request = RuleWrites.required(body);
-        return groupWarning(tenant, request)
+        return groupWarning(tenant, request.group())
                 .chain(warning -> writes.run(tenant, uri, params, request, work -> {
                     Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
                     requireMayWrite(work.caller(), old.group());
@@ -96,12 +107,44 @@ class PolicyService {
                 }));
     }
 
+    /** Changes what the patch names, and leaves the rest as it is. */
+    Uni<Response> patch(
+            TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri, OnWaiting how)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, PolicyApi.Patch.class);
+        String group = patch.patch().path("group").textValue();
+        return groupWarning(tenant, group)
+                .chain(warning -> writes.run(tenant, uri, params, patch.patch(), work -> {
+                    Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
+                    requireMayWrite(work.caller(), old.group());
+                    params.requireVersion(old.version());
+                    PolicyApi.Patch asked =
+                            patch.applyTo(PolicyApi.Patch.of(work.before(), old), PolicyApi.Patch.class, json);
+                    return byPool(
+                            asked.pools(),
+                            () -> set(work, asked.request(name), Optional.of(old), "update", how, warning));
+                }));
+    }
+
+    /** A patch names quotas by pool: so must what is said of them. */
+    private static Uni<Reply> byPool(List<String> pools, Supplier<Uni<Reply>> work) {
+        return Uni.createFrom()
+                .<Reply>deferred(work::get)
+                .onFailure(ProblemException.class)
+                .transform(e -> {
+                    ProblemException renamed = (ProblemException) e;
+                    for (int i = 0; i < pools.size(); i++) {
+                        renamed = renamed.renamed("quotas[" + i + "]", "quotas." + pools.get(i));
+                    }
+                    return renamed;
+                });
+    }
+
     /**
      * Asked of the realm before the transaction, so that no lock is held for Keycloak. The policy is accepted all the same, since groups may
      * follow policies; and nothing is said when Keycloak does not answer soon.
      */
-    private Uni<Optional<String>> groupWarning(TenantId tenant, PolicyApi.Request request) {
-        String group = request.group();
+    private Uni<Optional<String>> groupWarning(TenantId tenant, @Nullable String group) {
         if (group == null || !GroupPath.isValid(group)) {
             return Uni.createFrom().item(Optional.empty());
         }

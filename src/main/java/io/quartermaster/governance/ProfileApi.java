@@ -123,7 +123,60 @@ public final class ProfileApi {
             @Schema(description = MOVE_BACK) @Nullable Boolean moveBack,
 
             @Schema(description = "after which a workload is stopped; absent: never", examples = "PT12H") @Nullable
-            Duration maxRuntime) {}
+            Duration maxRuntime) {
+
+        /** As a request would state it: what has its default is absent where the default follows from another field. */
+        static Request of(TenantRules rules, Profile profile) {
+            View view = View.of(rules, profile, null);
+            return new Request(
+                    view.name(),
+                    view.gpus(),
+                    view.maxGpus(),
+                    view.gpuLimit(),
+                    view.gpuMemoryMiB(),
+                    view.mig(),
+                    view.gpuDevices(),
+                    view.workers(),
+                    view.minWorkers() == view.workers() ? null : view.minWorkers(),
+                    view.cpuMilli(),
+                    view.memoryMiB(),
+                    view.nodeLabels(),
+                    view.topology(),
+                    view.pools(),
+                    view.moveBack(),
+                    view.maxRuntime());
+        }
+    }
+
+    @Schema(
+            name = "ProfilePatch",
+            description =
+                    "A merge patch (RFC 7396): what is absent stays, null returns a field to its default, objects are merged, lists are replaced.")
+    record Patch(
+            @Schema(description = "GPUs of one worker; null where gpuMemoryMiB or mig takes its place", examples = "3")
+            @Nullable
+            GpuAmount gpus,
+
+            @Nullable GpuAmount maxGpus,
+            @Nullable GpuAmount gpuLimit,
+            @Nullable Long gpuMemoryMiB,
+            @Schema(examples = "1g.10gb") @Nullable String mig,
+            @Nullable Integer gpuDevices,
+            @Nullable Integer workers,
+            @Nullable Integer minWorkers,
+            @Nullable Long cpuMilli,
+            @Nullable Long memoryMiB,
+
+            @Schema(description = "null for a label takes it away") @Nullable
+            Map<String, @Nullable String> nodeLabels,
+
+            @Nullable Topology topology,
+
+            @Schema(description = "names of pools, in order of preference") @Nullable
+            List<String> pools,
+
+            @Nullable Boolean moveBack,
+            @Schema(examples = "PT12H") @Nullable Duration maxRuntime) {}
 
     /** What a profile asks of GPUs, as its fields say it. */
     private record Gpus(

@@ -1,8 +1,11 @@
 package io.quartermaster.governance;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.capacity.Names;
 import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
@@ -28,11 +31,13 @@ class ProfileService {
     private final TenantTransactions transactions;
     private final RulesStore store;
     private final RuleWrites writes;
+    private final ObjectMapper json;
 
-    ProfileService(TenantTransactions transactions, RulesStore store, RuleWrites writes) {
+    ProfileService(TenantTransactions transactions, RulesStore store, RuleWrites writes, ObjectMapper json) {
         this.transactions = transactions;
         this.store = store;
         this.writes = writes;
+        this.json = json;
     }
 
     Uni<Page<ProfileApi.View>> list(TenantId tenant, @Nullable String pool, PageRequest page) {
@@ -79,20 +84,37 @@ class ProfileService {
     Uni<Response> update(
             TenantId tenant, String name, ProfileApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         ProfileApi.Request request = RuleWrites.required(body);
-        return writes.run(tenant, uri, params, request, work -> {
-            Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
-            params.requireVersion(old.version());
-            Profile asked = read(work.before(), request, Optional.of(old));
-            if (isSame(old, asked)) {
-                return unchanged(work, old);
-            }
-            TenantRules after = work.before().with(asked);
-            requireLevels(after, asked);
-            requireFits(after, asked);
-            return writes.apply(
-                            work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
-                    .map(effects -> Reply.ok(ProfileApi.View.of(after, asked, effects), asked.version()));
+        return writes.run(tenant, uri, params, request, work -> set(work, old(work, name), request));
+    }
+
+    /** Changes what the patch names, and leaves the rest as it is. */
+    Uni<Response> patch(TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, ProfileApi.Patch.class);
+        return writes.run(tenant, uri, params, patch.patch(), work -> {
+            Profile old = old(work, name);
+            ProfileApi.Request now = ProfileApi.Request.of(work.before(), old);
+            return set(work, old, patch.applyTo(now, ProfileApi.Request.class, json));
         });
+    }
+
+    /** The profile that an update is about, in the version that it is based on. */
+    private static Profile old(RuleWrites.Work work, String name) {
+        Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
+        work.params().requireVersion(old.version());
+        return old;
+    }
+
+    private Uni<Reply> set(RuleWrites.Work work, Profile old, ProfileApi.Request request) {
+        Profile asked = read(work.before(), request, Optional.of(old));
+        if (isSame(old, asked)) {
+            return unchanged(work, old);
+        }
+        TenantRules after = work.before().with(asked);
+        requireLevels(after, asked);
+        requireFits(after, asked);
+        return writes.apply(work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
+                .map(effects -> Reply.ok(ProfileApi.View.of(after, asked, effects), asked.version()));
     }
 
     /** Its queues are retired with it, in every policy. */

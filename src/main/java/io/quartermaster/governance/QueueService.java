@@ -152,6 +152,9 @@ class QueueService {
             var problems = new ProblemException.Invalid();
             Queue asked = old.with(terms(problems, patch, old.terms()));
             problems.throwIfAny();
+            if (asked.terms().equals(old.terms())) {
+                return Uni.createFrom().item(Reply.ok(QueueApi.View.of(work.before(), old, null), old.version()));
+            }
             TenantRules after = work.before().with(asked);
             return writes.apply(
                             work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))

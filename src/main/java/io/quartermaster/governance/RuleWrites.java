@@ -1,10 +1,12 @@
 package io.quartermaster.governance;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
 import io.quartermaster.capacity.CapacityReservations;
+import io.quartermaster.platform.FieldChange;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.ProblemException;
@@ -48,6 +50,7 @@ class RuleWrites {
     private final CapacityReservations reservations;
     private final AuditLog audit;
     private final Callers callers;
+    private final ObjectMapper json;
 
     RuleWrites(
             Writes writes,
@@ -55,13 +58,15 @@ class RuleWrites {
             WaitingStore waiting,
             CapacityReservations reservations,
             AuditLog audit,
-            Callers callers) {
+            Callers callers,
+            ObjectMapper json) {
         this.writes = writes;
         this.store = store;
         this.waiting = waiting;
         this.reservations = reservations;
         this.audit = audit;
         this.callers = callers;
+        this.json = json;
     }
 
     /** One write in its transaction, with the rules as they are. */
@@ -97,13 +102,20 @@ class RuleWrites {
                 .chain(() -> admit(work, after, queues.made()))
                 .chain(() -> waiting.settle(work.session(), after, queues.gone(), onWaiting))
                 .chain(touched -> waiting.held(work.session(), work.tenant())
-                        .map(held -> Effects.between(before, after, held, touched)))
+                        .map(held ->
+                                Effects.between(before, after, held, touched).changed(fields(change))))
                 .call(() -> audit.record(work.session(), work.tenant(), work.caller(), change))
                 .call(() -> endReservations(
                         work, Difference.ofPolicies(before, after).gone()))
                 .call(() -> tell(work, Inbox.Kind.POLICY, Difference.ofPolicies(before, after), Policy::id))
                 .call(() -> tell(work, Inbox.Kind.PROFILE, Difference.ofProfiles(before, after), Profile::id))
                 .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
+    }
+
+    private List<FieldChange> fields(AuditLog.Change change) {
+        Object before = change.before();
+        Object after = change.after();
+        return before == null || after == null ? List.of() : FieldChange.between(before, after, json);
     }
 
     /** What groups reserve must fit at each moment to come, in windows of the calendar and while overrides stand. */

@@ -32,6 +32,23 @@ public final class ProblemException extends RuntimeException {
         this.retryAfter = retryAfter;
     }
 
+    /** The same with another name for a field, where the request that is refused was put into another form first. */
+    public ProblemException renamed(String from, String to) {
+        List<Problem.Field> fields = problem.errors().stream()
+                .map(field -> new Problem.Field(field.field().replace(from, to), field.message(), field.accepted()))
+                .toList();
+        return new ProblemException(
+                new Problem(
+                        problem.type(),
+                        problem.title(),
+                        problem.status(),
+                        problem.code(),
+                        problem.detail().replace(from, to),
+                        problem.instance(),
+                        fields),
+                retryAfter);
+    }
+
     Optional<Duration> retryAfter() {
         return retryAfter;
     }

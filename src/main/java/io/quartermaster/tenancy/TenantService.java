@@ -195,6 +195,9 @@ class TenantService {
             Tenant before = found.orElseThrow(ProblemException::notFound);
             params.requireVersion(before.version());
             Tenant wish = changed(before, change);
+            if (wish.equals(before)) {
+                return Uni.createFrom().item(Reply.ok(before, before.version()));
+            }
             return tenants.update(connection, wish)
                     .call(() -> Inbox.post(connection, id, Inbox.Kind.TENANT, List.of(id.value())))
                     .call(after -> audit.record(
@@ -207,8 +210,8 @@ class TenantService {
     }
 
     private static TenantChange checked(@Nullable TenantChange wanted) {
-        if (wanted == null || wanted.displayName() == null && wanted.state() == null) {
-            throw ProblemException.invalid("body", "there is nothing to change", "displayName, state");
+        if (wanted == null) {
+            throw ProblemException.invalid("body", "is missing", "a JSON object with displayName, state or both");
         }
         if (wanted.displayName() != null && !isName(wanted.displayName())) {
             throw ProblemException.invalid(

@@ -92,6 +92,13 @@ class CapacityIT extends OperatorsWork {
                 .statusCode(428);
         operator()
                 .header("If-Match", "\"0\"")
+                .body("{}")
+                .patch("/v1/operator/pools/versioned")
+                .then()
+                .statusCode(200)
+                .header("ETag", "\"0\"");
+        operator()
+                .header("If-Match", "\"0\"")
                 .body(Map.of("placement", "spread", "waitBeforePreempting", "P8D"))
                 .patch("/v1/operator/pools/versioned")
                 .then()

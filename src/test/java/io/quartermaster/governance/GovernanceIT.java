@@ -6,15 +6,18 @@ import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
+import static org.hamcrest.Matchers.containsInAnyOrder;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
+import static org.hamcrest.Matchers.hasItems;
 import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.not;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.Ids;
+import io.restassured.response.Response;
 import io.restassured.response.ValidatableResponse;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;
@@ -28,6 +31,8 @@ import org.junit.jupiter.api.Test;
 /** Profiles and policies through the public API. */
 @QuarkusTest
 class GovernanceIT extends SharedPool {
+
+    private static final String MERGE_PATCH = "application/merge-patch+json; charset=UTF-8";
 
     @Test
     void aPolicyMakesItsQueuesAndAdmitsItsGroup() {
@@ -200,6 +205,132 @@ class GovernanceIT extends SharedPool {
 
         admin().get(TENANT + "/policies/rnd").then().statusCode(404);
         admin().get(TENANT + "/queues").then().body("items", hasSize(0));
+    }
+
+    @Test
+    void aMergePatchChangesWhatItNamesAndLeavesTheRest() {
+        Map<String, Object> policy = new HashMap<>(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        policy.put("grace", "PT10S");
+        policy.put("overQuota", false);
+        made(policy);
+        String path = TENANT + "/policies/rnd";
+
+        patch("{}", "\"0\"", path)
+                .then()
+                .statusCode(200)
+                .header("ETag", "\"0\"")
+                .body("effects", nullValue());
+        admin().contentType(MERGE_PATCH).body("{}").patch(path).then().statusCode(428);
+        patch("{'quotas':{'" + POOL + "':{'limit':'8'}}}", "\"0\"", path)
+                .then()
+                .statusCode(200)
+                .header("ETag", "\"1\"")
+                .body("quotas[0].reserved", equalTo("5"))
+                .body("quotas[0].limit", equalTo("8"))
+                .body("grace", equalTo("PT10S"))
+                .body("overQuota", equalTo(false))
+                .body("effects.changed.field", contains("quotas." + POOL + ".limit"))
+                .body("effects.changed[0].before", equalTo("9"))
+                .body("effects.changed[0].after", equalTo("8"));
+        patch("{'grace':null,'profiles':['3xgpu'],'quotas':{'*':{'reserved':'5','limit':'7'}}}", "\"1\"", path)
+                .then()
+                .statusCode(200)
+                .body("grace", equalTo("PT30S"))
+                .body("quotas.pool", hasItems("*", POOL))
+                .body("effects.changed.field", containsInAnyOrder("grace", "profiles", "quotas.*"))
+                .body("effects.queuesMade", contains("rnd-3xgpu"))
+                .body("effects.queuesRetired", contains("rnd-1xgpu"));
+        patch("{'quotas':{'*':null}}", "\"2\"", path).then().statusCode(200).body("quotas.pool", contains(POOL));
+        patch("{'quotas':{'" + POOL + "':{'reserved':'9'}}}", "\"3\"", path)
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("quotas." + POOL + ".limit"));
+        patch("{'quotas':{'" + POOL + "':{'reserved':'11','limit':null}}}", "\"3\"", path)
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("reservations-do-not-fit"))
+                .body("errors.field", contains("quotas." + POOL + ".reserved"));
+        patch("{'quotas':[]}", "\"3\"", path).then().statusCode(400).body("errors.field", contains("quotas"));
+        patch("{'grave':'PT1S'}", "\"3\"", path).then().statusCode(400).body("errors.field", contains("grave"));
+        patch("[]", "\"3\"", path).then().statusCode(400).body("errors.field", contains("body"));
+
+        // What a replacement leaves out takes its default again, and the answer says so.
+        admin().header("If-Match", "\"3\"")
+                .body(policy("rnd", "/rnd", "5", "8", "3xgpu"))
+                .put(path)
+                .then()
+                .statusCode(200)
+                .body("effects.changed.field", contains("overQuota"));
+    }
+
+    @Test
+    void profilesAndAllotmentsTakeMergePatchesToo() {
+        String profile = "patched-" + UUID.randomUUID().toString().substring(0, 8);
+        admin().body(Map.of(
+                        "name",
+                        profile,
+                        "gpus",
+                        "1",
+                        "workers",
+                        2,
+                        "nodeLabels",
+                        Map.of("a", "1", "b", "2"),
+                        "maxRuntime",
+                        "PT1H",
+                        "pools",
+                        List.of(POOL)))
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(201);
+        String path = TENANT + "/profiles/" + profile;
+        patch("{}", "\"0\"", path).then().statusCode(200).header("ETag", "\"0\"");
+        patch("{'workers':3,'nodeLabels':{'a':null,'c':'3'},'maxRuntime':null}", "\"0\"", path)
+                .then()
+                .statusCode(200)
+                .body("minWorkers", equalTo(3))
+                .body("nodeLabels", equalTo(Map.of("b", "2", "c", "3")))
+                .body("maxRuntime", nullValue())
+                .body(
+                        "effects.changed.field",
+                        containsInAnyOrder("workers", "minWorkers", "nodeLabels.a", "nodeLabels.c", "maxRuntime"));
+
+        String allotment = "/v1/operator/tenants/" + A + "/allotments/" + POOL;
+        String etag = request(operatorToken()).get(allotment).header("ETag");
+        request(operatorToken())
+                .contentType(MERGE_PATCH)
+                .header("If-Match", etag)
+                .body("{}")
+                .patch(allotment)
+                .then()
+                .statusCode(200)
+                .header("ETag", etag);
+        Response weighted = request(operatorToken())
+                .contentType(MERGE_PATCH)
+                .header("If-Match", etag)
+                .body("{\"weight\": 3}")
+                .patch(allotment);
+        weighted.then()
+                .statusCode(200)
+                .body("reserved", equalTo("10"))
+                .body("limit", equalTo("10"))
+                .body("weight", equalTo(3))
+                .body("changed.field", contains("weight"));
+        request(operatorToken())
+                .contentType(MERGE_PATCH)
+                .header("If-Match", weighted.header("ETag"))
+                .body("{\"weight\": null}")
+                .patch(allotment)
+                .then()
+                .statusCode(200)
+                .body("weight", nullValue());
+        admin().delete(TENANT + "/profiles/" + profile).then().statusCode(200);
+    }
+
+    private static Response patch(String body, String version, String path) {
+        return admin().contentType(MERGE_PATCH)
+                .header("If-Match", version)
+                .body(body.replace('\'', '"'))
+                .patch(path);
     }
 
     @Test
