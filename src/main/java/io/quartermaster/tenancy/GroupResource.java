@@ -8,6 +8,7 @@ import io.quartermaster.access.Permission;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -109,6 +110,10 @@ public class GroupResource {
         GroupPath path = body == null ? null : body.path();
         if (path == null) {
             throw ProblemException.invalid("path", "is missing", GroupPath.ACCEPTED);
+        }
+        if (!PrintableText.isPrintable(path.value())) {
+            throw ProblemException.invalid(
+                    "path", "holds characters that cannot be seen", GroupPath.ACCEPTED + ", of printable characters");
         }
         return writes.runAfter(
                 () -> create(tenant, path, params.mode()),

@@ -12,6 +12,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jboss.logging.Logger;
 
 /**
@@ -27,7 +28,11 @@ class OriginDirectory {
 
     private final SystemDatabase database;
     private final ObjectMapper json;
-    private volatile Map<String, Set<String>> byTenant = Map.of();
+    private final AtomicLong readings = new AtomicLong();
+    private volatile Reading newest = new Reading(0, Map.of());
+
+    /** @param number in the order in which readings began */
+    private record Reading(long number, Map<String, Set<String>> byTenant) {}
 
     OriginDirectory(SystemDatabase database, ObjectMapper json) {
         this.database = database;
@@ -36,11 +41,16 @@ class OriginDirectory {
 
     /** @param tenant as sent; no tenant of that name allows anything */
     boolean allows(String tenant, String origin) {
-        return byTenant.getOrDefault(tenant, Set.of()).contains(origin);
+        return newest.byTenant().getOrDefault(tenant, Set.of()).contains(origin);
     }
 
     /** Reads the table again; to be called after a change of it has been committed. */
     Uni<Void> reload() {
+        return Uni.createFrom().deferred(() -> read(readings.incrementAndGet()));
+    }
+
+    /** A reading that began before another one does not replace it, however late it ends: it may have missed a change. */
+    private Uni<Void> read(long number) {
         return database.on(connection -> connection
                         .query(
                                 "select o.tenant_id, o.origins::text from allowed_origins o join tenant t on t.id = o.tenant_id where t.state in ('active', 'suspended')")
@@ -50,9 +60,15 @@ class OriginDirectory {
                     for (Row row : rows) {
                         read.put(new TenantId(row.getString(0)).value(), origins(row.getString(1)));
                     }
-                    byTenant = Map.copyOf(read);
+                    adopt(new Reading(number, Map.copyOf(read)));
                 })
                 .replaceWithVoid();
+    }
+
+    private synchronized void adopt(Reading reading) {
+        if (reading.number() > newest.number()) {
+            newest = reading;
+        }
     }
 
     @Scheduled(
