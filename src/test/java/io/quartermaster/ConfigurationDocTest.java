@@ -55,6 +55,16 @@ class ConfigurationDocTest {
                 .isEqualTo(table());
     }
 
+    /** 5M would read as months, and PT5M beside 5m as something else. */
+    @Test
+    void everyDurationIsWrittenInOneStyle() {
+        assertThat(ProgramSettings.all())
+                .filteredOn(setting ->
+                        setting.defaultValue().orElse("").matches("-?P[0-9T].*|[0-9]+(MS|S|M|H|D)"))
+                .as("durations are a number and ms, s, m, h or d")
+                .isEmpty();
+    }
+
     @Test
     void everyKeySaysWhatItMeans() {
         assertThat(ProgramSettings.all()).isNotEmpty().allSatisfy(setting -> assertThat(setting.meaning())

@@ -40,7 +40,7 @@ public class AuditSealer {
     }
 
     @Scheduled(
-            every = "${quartermaster.access.seal-every:2S}",
+            every = "${quartermaster.access.seal-every:2s}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> sealRegularly() {
         return sealAll()

@@ -32,26 +32,26 @@ public interface IdentityConfig {
     Optional<String> adminPassword();
 
     /** A call to Keycloak's administration that takes longer has failed. Making a realm takes seconds on a busy machine. */
-    @WithDefault("45S")
+    @WithDefault("45s")
     Duration adminTimeout();
 
     /** A connection to Keycloak that takes longer than this to be made has failed. */
-    @WithDefault("5S")
+    @WithDefault("5s")
     Duration connectTimeout();
 
     /** A fetch of a realm's keys that Keycloak does not answer in this time has failed; the request that needed them gets 503. */
-    @WithDefault("5S")
+    @WithDefault("5s")
     Duration keyFetchTimeout();
 
     /** How often the keys of realms whose tokens come in are fetched again: a key that was removed from a realm counts no longer than this. */
-    @WithDefault("1M")
+    @WithDefault("1m")
     Duration keyRefresh();
 
     /**
      * At most this often the keys of one realm are fetched because a token names a key that is not known. So a key that a realm has just
      * begun to use counts after this time at the latest, whatever else is sent.
      */
-    @WithDefault("5S")
+    @WithDefault("5s")
     Duration unknownKeyRefresh();
 
     /** Access tokens must be made for this audience. */
@@ -59,7 +59,7 @@ public interface IdentityConfig {
     String audience();
 
     /** After this long at the latest a tenant that another replica suspended can only read here too. */
-    @WithDefault("5S")
+    @WithDefault("5s")
     Duration issuerRefresh();
 
     default String issuerOf(String realm) {

@@ -108,7 +108,7 @@ public class Issuers {
     }
 
     @Scheduled(
-            every = "${quartermaster.identity.issuer-refresh:5S}",
+            every = "${quartermaster.identity.issuer-refresh:5s}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> refreshRegularly() {
         return refresh()

@@ -27,8 +27,8 @@ class KeyRefresh {
     }
 
     @Scheduled(
-            every = "${quartermaster.identity.key-refresh:1M}",
-            delayed = "${quartermaster.identity.key-refresh:1M}",
+            every = "${quartermaster.identity.key-refresh:1m}",
+            delayed = "${quartermaster.identity.key-refresh:1m}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> run() {
         return Multi.createFrom()

@@ -9,6 +9,6 @@ import java.time.Duration;
 interface GovernanceConfig {
 
     /** How often policies are compared with the groups of their realms: so long a policy may go on after its group is gone. */
-    @WithDefault("5M")
+    @WithDefault("5m")
     Duration driftEvery();
 }

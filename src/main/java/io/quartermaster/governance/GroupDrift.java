@@ -74,8 +74,8 @@ class GroupDrift {
     private record Compared(TenantRules rules, Seen seen) {}
 
     @Scheduled(
-            every = "${quartermaster.governance.drift-every:5M}",
-            delayed = "${quartermaster.governance.drift-every:5M}",
+            every = "${quartermaster.governance.drift-every:5m}",
+            delayed = "${quartermaster.governance.drift-every:5m}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> checkRegularly() {
         return tenants()

@@ -35,7 +35,7 @@ interface MeteringConfig {
     int auditHoursLimit();
 
     /** How long what an audit found can be read; the last one stays. */
-    @WithDefault("365D")
+    @WithDefault("365d")
     Duration auditsKept();
 
     /** The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml}, as built in. */

@@ -9,6 +9,6 @@ import java.time.Duration;
 public interface IdempotencyConfig {
 
     /** How long the answer to an Idempotency-Key is kept; after that the key counts as a new one. */
-    @WithDefault("24H")
+    @WithDefault("24h")
     Duration kept();
 }

@@ -61,7 +61,7 @@ public class OperationRunner {
         }
     }
 
-    @Scheduled(every = "${quartermaster.operations.poll:1S}", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    @Scheduled(every = "${quartermaster.operations.poll:1s}", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> poll() {
         return renew().chain(this::takeMore)
                 .onFailure()

@@ -9,19 +9,19 @@ import java.time.Duration;
 public interface OperationsConfig {
 
     /** How often unfinished operations are looked for. */
-    @WithDefault("1S")
+    @WithDefault("1s")
     Duration poll();
 
     /** A process that died loses its operations to others after this long; while it lives it renews. */
-    @WithDefault("15S")
+    @WithDefault("15s")
     Duration lease();
 
     /** The wait after a failed step; it doubles with every failure. */
-    @WithDefault("1S")
+    @WithDefault("1s")
     Duration retryFirst();
 
     /** The longest wait after a failed step. */
-    @WithDefault("1M")
+    @WithDefault("1m")
     Duration retryMost();
 
     /** After so many failures an operation has failed and waits for somebody to ask for it again. Keycloak being away does not count. */
@@ -29,6 +29,6 @@ public interface OperationsConfig {
     int retries();
 
     /** How long an operation that is done or has failed can be read; the last of its kind stays. Audits say how long for themselves. */
-    @WithDefault("90D")
+    @WithDefault("90d")
     Duration kept();
 }

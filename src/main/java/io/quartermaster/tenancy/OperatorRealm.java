@@ -45,7 +45,7 @@ public class OperatorRealm {
         return waitingFor;
     }
 
-    @Scheduled(every = "2S", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    @Scheduled(every = "2s", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> ensure() {
         if (ready) {
             return Uni.createFrom().voidItem();

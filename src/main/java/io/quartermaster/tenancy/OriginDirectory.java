@@ -72,7 +72,7 @@ class OriginDirectory {
     }
 
     @Scheduled(
-            every = "${quartermaster.tenancy.origins-refresh:5S}",
+            every = "${quartermaster.tenancy.origins-refresh:5s}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> reloadRegularly() {
         return reload().onFailure()

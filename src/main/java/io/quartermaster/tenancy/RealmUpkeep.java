@@ -65,7 +65,7 @@ class RealmUpkeep {
     }
 
     @Scheduled(
-            every = "${quartermaster.tenancy.realm-upkeep:5S}",
+            every = "${quartermaster.tenancy.realm-upkeep:5s}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> run() {
         return database.on(

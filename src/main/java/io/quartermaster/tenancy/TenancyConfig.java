@@ -37,14 +37,14 @@ public interface TenancyConfig {
     String demoOperatorPassword();
 
     /** How often each replica reads which origins tenants allow: after this long at the latest, a change made on another replica holds here. */
-    @WithDefault("5S")
+    @WithDefault("5s")
     Duration originsRefresh();
 
     /**
      * How often to look for realms that an older version of the program made, or whose tenant was suspended or resumed, and bring them up to
      * date.
      */
-    @WithDefault("5S")
+    @WithDefault("5s")
     Duration realmUpkeep();
 
     /** Passwords of users of demo plans, by user name, instead of those that their plan states. */

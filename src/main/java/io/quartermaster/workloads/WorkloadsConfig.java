@@ -17,11 +17,11 @@ public interface WorkloadsConfig {
     int submissionBurst();
 
     /** How long room is held for a submission that no plan has carried yet. */
-    @WithDefault("PT60S")
+    @WithDefault("60s")
     Duration holdTime();
 
     /** How long a replica uses what it read of a queue without reading it again. A change of the queue, its access rules or its profile counts at once all the same. */
-    @WithDefault("PT2S")
+    @WithDefault("2s")
     Duration queueCache();
 
     /** Live views that one tenant may keep open on one replica. */
@@ -29,15 +29,15 @@ public interface WorkloadsConfig {
     int watchersPerTenant();
 
     /** How often a live view looks by itself, should a wake-up be lost. */
-    @WithDefault("PT2S")
+    @WithDefault("2s")
     Duration watchPoll();
 
     /** How often a live view checks that its caller and the tenant are still there. It ends at the latest when its token expires. */
-    @WithDefault("PT1M")
+    @WithDefault("1m")
     Duration watchRecheck();
 
     /** How long the entries of the feed are kept, and so how late a live view can be resumed. */
-    @WithDefault("PT24H")
+    @WithDefault("24h")
     Duration feedKept();
 
     /** How long the environment of a workload is kept after its end; from then on it is stored as empty. */
