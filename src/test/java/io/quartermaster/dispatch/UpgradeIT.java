@@ -53,7 +53,7 @@ class UpgradeIT {
             assertThat(counts(upgraded)).containsAll(before);
             assertThat(upgraded.migrate()).isZero();
             assertThat(upgraded.isValidForSystemRole()).isTrue();
-            tenantsAreKeptApart(upgraded);
+            tenantsAreKeptApart(upgraded, before);
             SystemDatabase database = SystemDatabases.on(upgraded.system());
             assertThat(TENANTS).allSatisfy(tenant -> {
                 var broken = database.run(CellRows.TIMEOUT, tx -> AuditChain.verify(tx, new TenantId(tenant)));
@@ -65,7 +65,8 @@ class UpgradeIT {
         }
     }
 
-    private static void tenantsAreKeptApart(UpgradedDatabase upgraded) throws SQLException {
+    /** @param counts of the tables that were there before the upgrade, all of which have rows */
+    private static void tenantsAreKeptApart(UpgradedDatabase upgraded, List<String> counts) throws SQLException {
         try (Connection owner = upgraded.owner();
                 Connection request = upgraded.request()) {
             assertThat(strings(owner, UNFORCED)).isEmpty();
@@ -85,7 +86,9 @@ class UpgradeIT {
                     seen.addAll(owners);
                 }
                 strings(request, "select set_config('app.tenant', '', false)");
-                assertThat(seen).as("%s of any tenant", table).isNotEmpty();
+                if (counts.stream().anyMatch(count -> count.startsWith(table + " "))) {
+                    assertThat(seen).as("%s of any tenant", table).isNotEmpty();
+                }
             }
         }
     }
