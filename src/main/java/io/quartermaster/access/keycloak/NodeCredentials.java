@@ -33,8 +33,7 @@ public class NodeCredentials {
         return admin.call(keycloak -> {
                     KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
                     String client = ensure(realm, node);
-                    realm.addRoles(
-                            realm.serviceAccount(client).getId(), List.of(realm.role(Role.AGENT.word())));
+                    realm.addRoles(realm.serviceAccount(client).getId(), List.of(realm.role(Role.AGENT.word())));
                     return new NodeCredential(node, NodeSessions.clientId(node), realm.newSecret(client), tokenUrl());
                 })
                 .call(() -> sessions.revoke(node));
@@ -93,7 +92,6 @@ public class NodeCredentials {
         mapper.setConfig(config);
         return mapper;
     }
-
 
     private URI tokenUrl() {
         return URI.create(config.issuerOf(Realm.OPERATOR_NAME) + "/protocol/openid-connect/token");
