@@ -74,12 +74,16 @@ public final class AuditEntryApi {
         String resource;
 
         @QueryParam("from")
-        @Parameter(description = "changes made then or later")
+        @Parameter(
+                description = "Only changes made at this instant or later.",
+                schema = @Schema(implementation = Instant.class))
         @Nullable
         String from;
 
         @QueryParam("to")
-        @Parameter(description = "changes made before then")
+        @Parameter(
+                description = "Only changes made before this instant.",
+                schema = @Schema(implementation = Instant.class))
         @Nullable
         String to;
 

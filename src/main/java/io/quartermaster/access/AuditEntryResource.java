@@ -8,11 +8,14 @@ import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** Who changed what of a tenant. */
 @Path("/v1/tenants/{tenant}/audit-entries")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Audit entries")
 public class AuditEntryResource {
 

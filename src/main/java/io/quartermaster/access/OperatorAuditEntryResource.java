@@ -6,11 +6,14 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** Who changed what of the operator's own. */
 @Path("/v1/operator/audit-entries")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Audit entries")
 public class OperatorAuditEntryResource {
 

@@ -17,6 +17,7 @@ import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.PUT;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What the operator grants a tenant, pool by pool. */
 @Path("/v1/operator/tenants/{tenant}/allotments")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Allotments")
 public class AllotmentResource {
 
@@ -66,6 +68,8 @@ public class AllotmentResource {
                             + "to more than there is: the answer then carries a warning.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AllotmentApi.View.class)))
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = AllotmentApi.View.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
+    @APIResponse(responseCode = "428", ref = "PreconditionRequired")
     public Uni<Response> put(
             @PathParam("tenant") String tenant,
             @PathParam("pool") String pool,
@@ -113,6 +117,7 @@ public class AllotmentResource {
             summary =
                     "Takes a tenant's part of a pool back and ends its capacity reservations there; what runs goes on as over-quota")
     @APIResponse(responseCode = "204", description = "It is gone.")
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> delete(
             @PathParam("tenant") String tenant,
             @PathParam("pool") String pool,

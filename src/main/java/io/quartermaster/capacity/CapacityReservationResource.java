@@ -15,7 +15,9 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -28,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What the operator gives a tenant for a time. */
 @Path("/v1/operator/tenants/{tenant}/capacity-reservations")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Capacity reservations")
 public class CapacityReservationResource {
 

@@ -13,18 +13,22 @@ import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
 /** The operator's clusters. */
 @Path("/v1/operator/clusters")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Clusters")
 public class ClusterResource {
 
@@ -40,6 +44,7 @@ public class ClusterResource {
             operationId = "createCluster",
             summary = "Adds a cluster; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = ClusterApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ClusterApi.View.class)))
     public Uni<Response> create(ClusterApi.@Nullable Request body, @BeanParam WriteParams params, UriInfo uri) {
         return clusters.create(body, params, uri);
     }
@@ -48,7 +53,12 @@ public class ClusterResource {
     @Needs(Permission.CLUSTERS_READ)
     @Operation(operationId = "listClusters", summary = "Lists clusters by name")
     public Uni<Page<ClusterApi.View>> list(
-            @QueryParam("kind") @Nullable String kind,
+            @Parameter(
+                            description = "Only clusters of this kind.",
+                            schema = @Schema(implementation = ClusterKind.class))
+                    @QueryParam("kind")
+                    @Nullable
+                    String kind,
             @QueryParam("region") @Nullable String region,
             @BeanParam PageRequest page) {
         return clusters.list(kind, region, page);

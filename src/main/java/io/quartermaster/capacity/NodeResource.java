@@ -14,7 +14,9 @@ import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The operator's nodes, with the GPUs and the state that their agents report. */
 @Path("/v1/operator/nodes")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Nodes")
 public class NodeResource {
 
@@ -39,6 +42,7 @@ public class NodeResource {
     @Needs(Permission.NODES_WRITE)
     @Operation(operationId = "createNode", summary = "Adds a node; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
     public Uni<Response> create(NodeApi.@Nullable Request body, @BeanParam WriteParams params, UriInfo uri) {
         return nodes.create(body, params, uri);
     }
@@ -93,6 +97,7 @@ public class NodeResource {
             description =
                     "The secret is told once. Issuing again replaces it; an Idempotency-Key does not bring it back.")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = NodeCredential.class)))
+    @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> credential(@PathParam("node") String node, @BeanParam WriteParams params) {
         return nodes.issueCredential(node, params);
     }

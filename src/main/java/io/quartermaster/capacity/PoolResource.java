@@ -13,6 +13,8 @@ import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -24,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The operator's pools, with what is in them now. */
 @Path("/v1/operator/pools")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Pools")
 public class PoolResource {
 
@@ -37,6 +40,7 @@ public class PoolResource {
     @Needs(Permission.POOLS_WRITE)
     @Operation(operationId = "createPool", summary = "Adds a pool; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
     public Uni<Response> create(PoolApi.@Nullable Request body, @BeanParam WriteParams params, UriInfo uri) {
         return pools.create(body, params, uri);
     }

@@ -8,11 +8,14 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** The pools a tenant has a part in, with its own figures only. */
 @Path("/v1/tenants/{tenant}/pools")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Pools")
 public class TenantPoolResource {
 

@@ -14,6 +14,8 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.UUID;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Whom a queue admits. A queue is made with one rule, for the group of its policy; one without rules admits nobody. */
 @Path("/v1/tenants/{tenant}/queues/{queue}/access-rules")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Queues")
 public class AccessRuleResource {
 
@@ -57,6 +60,7 @@ public class AccessRuleResource {
     @Needs(Permission.ACCESS_RULES_WRITE)
     @Operation(operationId = "createAccessRule", summary = "Admits somebody to a queue; the same again answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
     public Uni<Response> create(
             @PathParam("tenant") String tenant,
             @PathParam("queue") String queue,

@@ -9,6 +9,8 @@ import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -19,6 +21,7 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** Comparisons of a tenant's policies with the groups of its realm. They also happen by themselves, every few minutes. */
 @Path("/v1/tenants/{tenant}/drift-checks")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Policies")
 public class DriftCheckResource {
 
@@ -38,6 +41,7 @@ public class DriftCheckResource {
     @APIResponse(
             responseCode = "200",
             content = @Content(schema = @Schema(implementation = PolicyApi.DriftChecked.class)))
+    @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> check(@PathParam("tenant") String tenant, @BeanParam WriteParams params, UriInfo uri) {
         return drift.check(new TenantId(tenant), params, uri);
     }

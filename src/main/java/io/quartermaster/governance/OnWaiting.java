@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /** What becomes of the work that waits in a queue which is retired. What runs goes on, as over-quota. */
 sealed interface OnWaiting {
 
-    String DESCRIPTION = "what becomes of work that waits: cancel or move; absent: refuse while anything waits";
-    String MOVE_TO = "name of the queue that the waiting work moves to";
+    String DESCRIPTION = "What becomes of work that waits. Absent: the service refuses the call while work waits.";
+    String MOVE_TO = "Name of the queue that the waiting work moves to; needed with `onWaiting=move`.";
     String ACCEPTED = "cancel, or move together with moveTo=<queue>";
 
     /** The queue is not retired while anything waits in it. */

@@ -16,7 +16,9 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -29,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a tenant's admins give its groups for a time. */
 @Path("/v1/tenants/{tenant}/capacity-reservations")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Capacity reservations")
 public class PolicyReservationResource {
 

@@ -18,11 +18,13 @@ import jakarta.ws.rs.POST;
 import jakarta.ws.rs.PUT;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -33,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a tenant's admins grant its groups. */
 @Path("/v1/tenants/{tenant}/policies")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Policies")
 public class PolicyResource {
 
@@ -49,6 +52,7 @@ public class PolicyResource {
             summary =
                     "Grants a group quotas and profiles, and makes its queues; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
     public Uni<Response> create(
             @PathParam("tenant") String tenant,
             PolicyApi.@Nullable Request body,
@@ -89,7 +93,15 @@ public class PolicyResource {
     public Uni<Response> update(
             @PathParam("tenant") String tenant,
             @PathParam("policy") String policy,
-            @Parameter(description = OnWaiting.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
+            @Parameter(
+                            description = OnWaiting.DESCRIPTION,
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.STRING,
+                                            enumeration = {"cancel", "move"}))
+                    @QueryParam("onWaiting")
+                    @Nullable
+                    String onWaiting,
             @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             PolicyApi.@Nullable Request body,
             @BeanParam WriteParams params,
@@ -136,10 +148,19 @@ public class PolicyResource {
             description =
                     "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(
             @PathParam("tenant") String tenant,
             @PathParam("policy") String policy,
-            @Parameter(description = OnWaiting.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
+            @Parameter(
+                            description = OnWaiting.DESCRIPTION,
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.STRING,
+                                            enumeration = {"cancel", "move"}))
+                    @QueryParam("onWaiting")
+                    @Nullable
+                    String onWaiting,
             @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             @BeanParam WriteParams params,
             UriInfo uri) {

@@ -18,11 +18,13 @@ import jakarta.ws.rs.POST;
 import jakarta.ws.rs.PUT;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -33,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The shapes of a tenant's jobs. */
 @Path("/v1/tenants/{tenant}/profiles")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Profiles")
 public class ProfileResource {
 
@@ -48,6 +51,7 @@ public class ProfileResource {
             operationId = "createProfile",
             summary = "States the shape of a job; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = ProfileApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ProfileApi.View.class)))
     public Uni<Response> create(
             @PathParam("tenant") String tenant,
             ProfileApi.@Nullable Request body,
@@ -129,10 +133,19 @@ public class ProfileResource {
             description =
                     "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(
             @PathParam("tenant") String tenant,
             @PathParam("profile") String profile,
-            @Parameter(description = OnWaiting.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
+            @Parameter(
+                            description = OnWaiting.DESCRIPTION,
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.STRING,
+                                            enumeration = {"cancel", "move"}))
+                    @QueryParam("onWaiting")
+                    @Nullable
+                    String onWaiting,
             @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             @BeanParam WriteParams params,
             UriInfo uri) {

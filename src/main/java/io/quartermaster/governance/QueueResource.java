@@ -15,10 +15,13 @@ import jakarta.ws.rs.POST;
 import jakarta.ws.rs.PUT;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -28,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What a tenant's members submit to. */
 @Path("/v1/tenants/{tenant}/queues")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Queues")
 public class QueueResource {
 
@@ -44,6 +48,7 @@ public class QueueResource {
             summary =
                     "Adds a profile to a policy, under a queue name of its own; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
     public Uni<Response> create(
             @PathParam("tenant") String tenant,
             QueueApi.@Nullable Request body,
@@ -95,6 +100,7 @@ public class QueueResource {
             description =
                     "Within its priority a workload with a place goes before those of its group without, and behind what was preempted. What starts loses its place.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.Ordering.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> order(
             @PathParam("tenant") String tenant,
             @PathParam("queue") String queue,
@@ -113,10 +119,19 @@ public class QueueResource {
             description =
                     "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(
             @PathParam("tenant") String tenant,
             @PathParam("queue") String queue,
-            @Parameter(description = OnWaiting.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
+            @Parameter(
+                            description = OnWaiting.DESCRIPTION,
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.STRING,
+                                            enumeration = {"cancel", "move"}))
+                    @QueryParam("onWaiting")
+                    @Nullable
+                    String onWaiting,
             @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             @BeanParam WriteParams params,
             UriInfo uri) {

@@ -6,12 +6,18 @@ import io.quartermaster.access.Permission;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
 /** What would become of the cell if work, policies, allotments or nodes were otherwise. */
 @Path("/v1/operator/simulations")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Simulations")
 public class OperatorSimulationResource {
 
@@ -30,6 +36,8 @@ public class OperatorSimulationResource {
             summary =
                     "Says what would become of everybody's work if allotments, nodes, policies or work were otherwise",
             description = SimulationResource.ABOUT)
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
+    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<SimulationApi.View> simulate(SimulationApi.@Nullable CellRequest body) {
         return simulations.ofCell(callers.current(), body);
     }

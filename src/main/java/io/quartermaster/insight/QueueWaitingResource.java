@@ -10,6 +10,8 @@ import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import java.time.Instant;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What waits in a queue, and when it will start. */
 @Path("/v1/tenants/{tenant}/queues/{queue}/waiting")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Queues")
 public class QueueWaitingResource {
 
@@ -45,8 +48,7 @@ public class QueueWaitingResource {
             @Schema(description = "whether an admin's order of the queue gave it its place")
             boolean placed,
 
-            @Schema(description = "code of why it waits; absent before the first plan") @Nullable
-            String reason,
+            @Schema(ref = "WaitReasonCode") @Nullable String reason,
 
             @Schema(
                     description =

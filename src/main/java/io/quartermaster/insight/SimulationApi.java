@@ -251,8 +251,7 @@ final class SimulationApi {
 
             @Nullable StopCause stopCause,
 
-            @Schema(description = "code of why it does not start at once") @Nullable
-            String reason) {}
+            @Schema(ref = "WaitReasonCode") @Nullable String reason) {}
 
     @Schema(name = "SimulatedPool")
     record PoolUse(

@@ -8,12 +8,18 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
 /** What would become of a tenant's work if something were otherwise. */
 @Path("/v1/tenants/{tenant}/simulations")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Simulations")
 public class SimulationResource {
 
@@ -37,6 +43,8 @@ public class SimulationResource {
             summary =
                     "Says what would become of work that might be submitted, and of all work if policies were otherwise",
             description = ABOUT)
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
+    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<SimulationApi.View> simulate(@PathParam("tenant") String tenant, SimulationApi.@Nullable Request body) {
         return simulations.ofTenant(new TenantId(tenant), callers.current(), body);
     }

@@ -12,7 +12,9 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.UUID;
@@ -26,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Audits of the books. */
 @Path("/v1/operator/audits")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
 public class AuditResource {
 

@@ -5,6 +5,8 @@ import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Words;
 import jakarta.ws.rs.QueryParam;
 import java.time.Instant;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
@@ -14,27 +16,33 @@ public final class ExportRequest {
     private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
 
     @QueryParam("format")
-    @Parameter(description = "csv (default) or jsonl")
+    @Parameter(
+            description = "How the records are written; absent: `csv`.",
+            schema = @Schema(implementation = ExportFormat.class))
     @Nullable
     String format;
 
     @QueryParam("from")
-    @Parameter(description = "begin of the first hour; default: of this month (UTC)")
+    @Parameter(
+            description = "Begin of the first hour; absent: the first hour of this month (UTC).",
+            schema = @Schema(implementation = Instant.class))
     @Nullable
     String from;
 
     @QueryParam("to")
     @Parameter(
             description =
-                    "end of the last hour; default: the beginning of this one, with provisional=true its end. Records are never cut by the "
-                            + "window, so that their ids name the same amounts in every export: begin and end are full hours.")
+                    "End of the last hour; absent: the beginning of this hour, or its end with `provisional=true`. Begin and end are full hours: "
+                            + "no record is cut by the window, so its id names the same amount in every export.",
+            schema = @Schema(implementation = Instant.class))
     @Nullable
     String to;
 
     @QueryParam("provisional")
     @Parameter(
             description =
-                    "whether to add what is not closed yet, marked final=false; without it, a window that is not closed is refused")
+                    "`true`: hours that are not closed yet are added, marked `final=false`. Otherwise the service refuses a window with such hours.",
+            schema = @Schema(type = SchemaType.BOOLEAN, defaultValue = "false"))
     @Nullable
     String provisional;
 

@@ -11,10 +11,13 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.extensions.Extension;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
@@ -23,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 
 /** What every tenant used, for the operator. */
 @Path("/v1/operator/usage")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
 public class OperatorUsageResource {
 
@@ -40,6 +44,7 @@ public class OperatorUsageResource {
             operationId = "listUsage",
             summary = "Sums usage over a window, tenant by tenant",
             description = "The same answer as for one tenant, for each of them, ordered by tenant.")
+    @Extension(name = "x-problem", value = "422")
     public Uni<Page<UsageApi.View>> list(
             @QueryParam("tenant") @Nullable String tenant,
             @BeanParam UsageRequest request,
@@ -49,6 +54,7 @@ public class OperatorUsageResource {
 
     @GET
     @Path("export")
+    @Produces({"text/csv", "application/jsonl"})
     @Blocking
     @Needs(Permission.USAGE_READ)
     @Operation(
@@ -61,6 +67,7 @@ public class OperatorUsageResource {
                 @Content(mediaType = "text/csv", schema = @Schema(implementation = String.class)),
                 @Content(mediaType = "application/jsonl", schema = @Schema(implementation = String.class))
             })
+    @APIResponse(responseCode = "409", ref = "Conflict")
     public Response export(@QueryParam("tenant") @Nullable String tenant, @BeanParam ExportRequest request) {
         return UsageResource.streamed(exports.ofTenants(filter(tenant), request), "usage");
     }

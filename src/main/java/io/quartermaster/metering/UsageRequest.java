@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
@@ -25,31 +26,56 @@ public final class UsageRequest {
         HOUR
     }
 
-    private static final List<Dimension> DIMENSIONS = Arrays.stream(Dimension.values())
-            .filter(dimension -> dimension != Dimension.HOUR)
-            .toList();
+    /** What usage is summed by on request: every dimension but the hour, which the granularity adds. */
+    @Schema(name = "UsageGroupBy")
+    public enum GroupBy {
+        POOL,
+        CLASS,
+        STANDING,
+        PHASE,
+        PREEMPTIBLE,
+        GROUP,
+        POLICY,
+        PROFILE,
+        QUEUE,
+        WORKLOAD,
+        USER,
+        CLUSTER;
+
+        Dimension dimension() {
+            return Dimension.valueOf(name());
+        }
+    }
+
+    private static final List<Dimension> DIMENSIONS =
+            Arrays.stream(GroupBy.values()).map(GroupBy::dimension).toList();
 
     @QueryParam("from")
-    @Parameter(description = "begin of the window; default: the first instant of this month (UTC)")
+    @Parameter(
+            description = "Begin of the window; absent: the first instant of this month (UTC).",
+            schema = @Schema(implementation = Instant.class))
     @Nullable
     String from;
 
     @QueryParam("to")
-    @Parameter(description = "end of the window, not part of it; default: now")
+    @Parameter(
+            description = "End of the window, which is not part of it; absent: now.",
+            schema = @Schema(implementation = Instant.class))
     @Nullable
     String to;
 
     @QueryParam("granularity")
-    @Parameter(description = "total (default) or hour")
+    @Parameter(
+            description = "How finely time is divided; absent: `total`.",
+            schema = @Schema(implementation = Granularity.class))
     @Nullable
     String granularity;
 
     @QueryParam("groupBy")
     @Parameter(
             description =
-                    "what to sum by: pool, class, standing, phase, preemptible, group, policy, profile, queue, workload, user, cluster; "
-                            + "repeated or with commas. Usage that lacks it (idle has no group) is a row without it.")
-    @Schema(type = org.eclipse.microprofile.openapi.annotations.enums.SchemaType.ARRAY, implementation = String.class)
+                    "What to sum by, repeated or separated by commas. Usage that lacks a dimension (idle capacity has no group) is a row without it.",
+            schema = @Schema(type = SchemaType.ARRAY, implementation = GroupBy.class))
     @Nullable
     List<String> groupBy;
 

@@ -11,7 +11,9 @@ import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.StreamingOutput;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -22,6 +24,7 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** What a tenant used. */
 @Path("/v1/tenants/{tenant}/usage")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
 public class UsageResource {
 
@@ -40,6 +43,8 @@ public class UsageResource {
             summary = "Sums the tenant's usage over a window",
             description =
                     "Closed hours are final; what is open is counted up to asOf. Amounts are exact integers, shown beside as GPU-hours.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = UsageApi.View.class)))
+    @APIResponse(responseCode = "422", ref = "Refused")
     public Uni<UsageApi.View> get(@PathParam("tenant") String tenant, @BeanParam UsageRequest request) {
         return usage.ofTenant(tenantId(tenant), request);
     }
@@ -47,6 +52,7 @@ public class UsageResource {
     @GET
     @Path("export")
     @Blocking
+    @Produces({"text/csv", "application/jsonl"})
     @Needs(Permission.USAGE_READ)
     @Operation(
             operationId = "exportUsage",
@@ -59,6 +65,7 @@ public class UsageResource {
                 @Content(mediaType = "text/csv", schema = @Schema(implementation = String.class)),
                 @Content(mediaType = "application/jsonl", schema = @Schema(implementation = String.class))
             })
+    @APIResponse(responseCode = "409", ref = "Conflict")
     public Response export(@PathParam("tenant") String tenant, @BeanParam ExportRequest request) {
         return streamed(exports.ofTenant(tenantId(tenant), request), "usage-" + tenant);
     }

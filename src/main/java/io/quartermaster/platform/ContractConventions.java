@@ -11,14 +11,9 @@ import org.eclipse.microprofile.openapi.OASFactory;
 import org.eclipse.microprofile.openapi.OASFilter;
 import org.eclipse.microprofile.openapi.models.Components;
 import org.eclipse.microprofile.openapi.models.OpenAPI;
-import org.eclipse.microprofile.openapi.models.Operation;
-import org.eclipse.microprofile.openapi.models.PathItem;
 import org.eclipse.microprofile.openapi.models.Paths;
 import org.eclipse.microprofile.openapi.models.media.MediaType;
 import org.eclipse.microprofile.openapi.models.media.Schema;
-import org.eclipse.microprofile.openapi.models.parameters.Parameter;
-import org.eclipse.microprofile.openapi.models.responses.APIResponse;
-import org.eclipse.microprofile.openapi.models.responses.APIResponses;
 import org.eclipse.microprofile.openapi.models.security.SecurityScheme;
 import org.jboss.jandex.AnnotationValue;
 import org.jboss.jandex.ClassInfo;
@@ -34,8 +29,6 @@ import org.jspecify.annotations.Nullable;
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public final class ContractConventions implements OASFilter {
 
-    private static final String JSON = "application/json";
-    private static final String DRY_RUN_PARAMETER = "dryRun";
     private static final String SCHEME = "bearer";
     private static final String SCHEMA = "#/components/schemas/";
     private static final String OURS = "io.quartermaster.";
@@ -45,40 +38,6 @@ public final class ContractConventions implements OASFilter {
     private static final DotName SCHEMA_ANNOTATION =
             DotName.createSimple("org.eclipse.microprofile.openapi.annotations.media.Schema");
     private static final DotName NULLABLE = DotName.createSimple("org.jspecify.annotations.Nullable");
-
-    /** A problem that operations share: its status, its name among the contract's responses, and when it comes. */
-    private record Shared(int status, String name, String when) {
-
-        APIResponse response() {
-            return OASFactory.createAPIResponse()
-                    .description(when)
-                    .content(OASFactory.createContent()
-                            .addMediaType(
-                                    Problem.MEDIA_TYPE,
-                                    OASFactory.createMediaType()
-                                            .schema(OASFactory.createSchema().ref(SCHEMA + "Problem"))));
-        }
-
-        APIResponse reference() {
-            return OASFactory.createAPIResponse().ref("#/components/responses/" + name);
-        }
-    }
-
-    private static final List<Shared> ALL = List.of(
-            new Shared(400, "BadInput", "A field, parameter or header is not accepted; errors names each one."),
-            new Shared(401, "Unauthenticated", "There is no token, or none that counts."),
-            new Shared(403, "Forbidden", "The caller lacks the permission that the problem names."),
-            new Shared(404, "NotFound", "There is no such thing, or it is not the caller's to see."));
-    private static final List<Shared> OF_WRITES = List.of(
-            new Shared(409, "Conflict", "What is there does not allow it."),
-            new Shared(422, "Refused", "Well-formed, but the rules do not allow it."));
-    private static final List<Shared> OF_UPDATES = List.of(
-            new Shared(412, "PreconditionFailed", "It was changed meanwhile: If-Match names an older version."),
-            new Shared(428, "PreconditionRequired", "A change names the version it is based on in If-Match."));
-
-    private static final Set<PathItem.HttpMethod> READS = Set.of(PathItem.HttpMethod.GET, PathItem.HttpMethod.HEAD);
-    private static final Set<PathItem.HttpMethod> UPDATES =
-            Set.of(PathItem.HttpMethod.PUT, PathItem.HttpMethod.PATCH, PathItem.HttpMethod.DELETE);
 
     private final Map<String, Set<String>> fieldsThatAreAlwaysThere = new TreeMap<>();
 
@@ -90,8 +49,11 @@ public final class ContractConventions implements OASFilter {
                 Optional<String> given = givenName(type);
                 if (given.isPresent()) {
                     fieldsThatAreAlwaysThere.put(given.get(), alwaysThere(type));
-                } else {
+                } else if (type.enclosingClass() == null) {
                     fieldsByClassName.put(type.simpleName(), alwaysThere(type));
+                } else {
+                    // A class of its own goes before a nested one of the same name, in whatever order they are indexed.
+                    fieldsByClassName.putIfAbsent(type.simpleName(), alwaysThere(type));
                 }
             }
         }
@@ -175,7 +137,14 @@ public final class ContractConventions implements OASFilter {
                     .<Object>map(constant -> Words.of(String.valueOf(constant)))
                     .toList());
         }
+        if (schema.getAdditionalPropertiesSchema() != null && isEmpty(schema.getAdditionalPropertiesSchema())) {
+            schema.setAdditionalPropertiesBoolean(true);
+        }
         return schema;
+    }
+
+    private static boolean isEmpty(Schema schema) {
+        return schema.getRef() == null && schema.getType() == null && schema.getAllOf() == null;
     }
 
     @Override
@@ -194,107 +163,17 @@ public final class ContractConventions implements OASFilter {
         contract.setSecurity(List.of(OASFactory.createSecurityRequirement().addScheme(SCHEME)));
         nameLists(contract, components);
         fieldsThatAreAlwaysThere.forEach((name, fields) -> requireFields(components, name, fields));
-        components.addSchema("ProblemField", problemField());
-        components.addSchema("Problem", problem());
-        addShared(components, ALL);
-        addShared(components, OF_WRITES);
-        addShared(components, OF_UPDATES);
+        ContractResponses responses = new ContractResponses(components);
+        responses.addShared();
         components.setSchemas(new TreeMap<>(components.getSchemas()));
         contract.setPaths(ordered(contract.getPaths()));
         contract.getPaths().getPathItems().values().forEach(item -> item.getOperations()
-                .forEach((method, operation) -> {
-                    addDryRun(operation);
-                    addProblems(method, operation);
-                }));
-    }
-
-    private static void addShared(Components components, List<Shared> problems) {
-        problems.forEach(problem -> components.addResponse(problem.name(), problem.response()));
+                .forEach(responses::complete));
     }
 
     private static Paths ordered(Paths paths) {
         Paths ordered = OASFactory.createPaths();
         new TreeMap<>(paths.getPathItems()).forEach(ordered::addPathItem);
         return ordered;
-    }
-
-    /** Beside what a write answers by itself, a dry run has an answer of its own. */
-    private static void addDryRun(Operation operation) {
-        List<Parameter> parameters = operation.getParameters();
-        if (parameters == null
-                || parameters.stream().noneMatch(parameter -> DRY_RUN_PARAMETER.equals(parameter.getName()))) {
-            return;
-        }
-        APIResponses responses = operation.getResponses();
-        Schema dryRun = OASFactory.createSchema().ref(SCHEMA + "DryRun");
-        APIResponse ok = responses.getAPIResponse("200");
-        MediaType json =
-                ok == null || ok.getContent() == null ? null : ok.getContent().getMediaType(JSON);
-        if (ok == null || json == null || json.getSchema() == null) {
-            responses.addAPIResponse(
-                    "200",
-                    OASFactory.createAPIResponse()
-                            .description(
-                                    ok == null ? "With dryRun=true: what the write would do." : ok.getDescription())
-                            .content(OASFactory.createContent()
-                                    .addMediaType(
-                                            JSON, OASFactory.createMediaType().schema(dryRun))));
-        } else {
-            json.setSchema(OASFactory.createSchema().oneOf(List.of(json.getSchema(), dryRun)));
-        }
-    }
-
-    private static void addProblems(PathItem.HttpMethod method, Operation operation) {
-        APIResponses responses = operation.getResponses();
-        add(responses, ALL);
-        if (!READS.contains(method)) {
-            add(responses, OF_WRITES);
-        }
-        if (UPDATES.contains(method)) {
-            add(responses, OF_UPDATES);
-        }
-        Map<String, APIResponse> byStatus = new TreeMap<>(responses.getAPIResponses());
-        responses.setAPIResponses(byStatus);
-    }
-
-    private static void add(APIResponses responses, List<Shared> problems) {
-        for (Shared problem : problems) {
-            String status = String.valueOf(problem.status());
-            if (!responses.hasAPIResponse(status)) {
-                responses.addAPIResponse(status, problem.reference());
-            }
-        }
-    }
-
-    private static Schema problem() {
-        return object("An error as RFC 9457 writes it. The code never changes its meaning.")
-                .addProperty("type", text("urn:quartermaster:problem: and the code"))
-                .addProperty("title", text("the code in words"))
-                .addProperty("status", OASFactory.createSchema().addType(Schema.SchemaType.INTEGER))
-                .addProperty("code", text("what programs decide by"))
-                .addProperty("detail", text("what is wrong, for people"))
-                .addProperty("instance", text("the request it is about, where one is named"))
-                .addProperty(
-                        "errors",
-                        OASFactory.createSchema()
-                                .addType(Schema.SchemaType.ARRAY)
-                                .items(OASFactory.createSchema().ref(SCHEMA + "ProblemField")))
-                .required(List.of("type", "title", "status", "code", "detail"));
-    }
-
-    private static Schema problemField() {
-        return object("One field, parameter or header that was not accepted.")
-                .addProperty("field", text("a path such as quotas[0].reserved, or the name of a parameter or header"))
-                .addProperty("message", text("what is wrong with it"))
-                .addProperty("accepted", text("what would be accepted"))
-                .required(List.of("field", "message"));
-    }
-
-    private static Schema object(String description) {
-        return OASFactory.createSchema().addType(Schema.SchemaType.OBJECT).description(description);
-    }
-
-    private static Schema text(String description) {
-        return OASFactory.createSchema().addType(Schema.SchemaType.STRING).description(description);
     }
 }

@@ -24,6 +24,7 @@ public record DryRun(
 
         @Schema(
                 type = SchemaType.OBJECT,
+                additionalProperties = Schema.True.class,
                 implementation = Object.class,
                 description =
                         "what the write would answer, without effects and warnings; without its id where it would be made; absent where the write answers without a body")

@@ -15,7 +15,11 @@ public record Operation(
         @Schema(description = "whose it is; operator for what is no tenant's")
         TenantId tenant,
 
+        @Schema(
+                description = "What the operation does.",
+                enumeration = {"provision-tenant", "offboard-tenant", "audit-books"})
         String kind,
+
         State state,
         List<Step> steps,
         @Nullable Failure error,

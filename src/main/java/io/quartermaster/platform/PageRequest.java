@@ -5,6 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Optional;
 import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,10 +20,20 @@ public final class PageRequest {
     public static final int MAX_SIZE = 500;
 
     @QueryParam("pageSize")
+    @Parameter(
+            description = "The most items that the answer holds.",
+            schema =
+                    @Schema(
+                            type = SchemaType.INTEGER,
+                            format = "int32",
+                            minimum = "1",
+                            maximum = "500",
+                            defaultValue = "50"))
     @Nullable
     Integer pageSize;
 
     @QueryParam("pageToken")
+    @Parameter(description = "The `nextPageToken` of the page before, with the same filters; absent: the first page.")
     @Nullable
     String pageToken;
 

@@ -12,6 +12,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
@@ -25,19 +27,25 @@ public final class WriteParams {
     @HeaderParam(IDEMPOTENCY_KEY)
     @Parameter(
             description =
-                    "Sending the same request again with the same key gives the first answer and does nothing twice.")
+                    "A text of your choice that names this request. The same request with the same key is carried out once; the service answers it again as it did the first time.",
+            schema = @Schema(type = SchemaType.STRING, minLength = 1, maxLength = MAX_KEY_LENGTH))
     @Nullable
     String idempotencyKey;
 
     @HeaderParam("If-Match")
-    @Parameter(description = "The ETag the change is based on; updates need it.")
+    @Parameter(
+            description =
+                    "The `ETag` of the version that the change is based on, with its quotation marks. The service refuses the change if the resource has another version by now.",
+            example = "\"3\"",
+            schema = @Schema(type = SchemaType.STRING, pattern = "^ *\"[0-9]{1,18}\" *$"))
     @Nullable
     String ifMatch;
 
     @QueryParam("dryRun")
     @Parameter(
             description =
-                    "true: makes all checks and changes nothing; the answer is 200 with a DryRun, or the problem of the write")
+                    "`true`: the service makes all checks and changes nothing. The answer is 200 with a DryRun, or the problem of the write.",
+            schema = @Schema(type = SchemaType.BOOLEAN, defaultValue = "false"))
     boolean dryRun;
 
     @Context

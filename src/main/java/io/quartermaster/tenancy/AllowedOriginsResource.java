@@ -11,7 +11,9 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PUT;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -21,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The origins whose pages may call the API for a tenant. */
 @Path("/v1/tenants/{tenant}/allowed-origins")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Tenants")
 public class AllowedOriginsResource {
 

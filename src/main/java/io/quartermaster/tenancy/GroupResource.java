@@ -22,16 +22,21 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.extensions.Extension;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.hibernate.reactive.mutiny.Mutiny;
@@ -39,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The groups of a tenant's realm. The realm has the truth; nothing of them is stored here. */
 @Path("/v1/tenants/{tenant}/groups")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Groups")
 public class GroupResource {
 
@@ -77,6 +83,7 @@ public class GroupResource {
     @GET
     @Needs(Permission.GROUPS_READ)
     @Operation(operationId = "listGroups", summary = "Lists groups, in the order of their paths")
+    @Extension(name = "x-problem", value = "502")
     public Uni<Page<Group>> list(
             @PathParam("tenant") TenantId tenant,
             @Parameter(description = "only the group of this path", example = "/research/nlp")
@@ -102,6 +109,8 @@ public class GroupResource {
     @Needs(Permission.GROUPS_WRITE)
     @Operation(operationId = "createGroup", summary = "Makes a group in the tenant's realm, and those above it")
     @APIResponseSchema(value = Group.class, responseCode = "201")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Group.class)))
+    @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> create(
             @PathParam("tenant") TenantId tenant,
             @BeanParam WriteParams params,

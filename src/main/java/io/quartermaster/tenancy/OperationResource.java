@@ -10,11 +10,14 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** Long work, and how far it has come. */
 @Path("/v1")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Operations")
 public class OperationResource {
 

@@ -22,14 +22,17 @@ import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.Map;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -37,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Tenants, as the operator sees them. */
 @Path("/v1/operator/tenants")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Tenants")
 public class OperatorTenantResource {
 
@@ -84,7 +88,14 @@ public class OperatorTenantResource {
     @GET
     @Needs(Permission.TENANTS_READ)
     @Operation(operationId = "listTenants", summary = "Lists tenants by id")
-    public Uni<Page<Tenant>> list(@BeanParam PageRequest page, @QueryParam("state") @Nullable String state) {
+    public Uni<Page<Tenant>> list(
+            @BeanParam PageRequest page,
+            @Parameter(
+                            description = "Only tenants in this state.",
+                            schema = @Schema(implementation = TenantState.class))
+                    @QueryParam("state")
+                    @Nullable
+                    String state) {
         TenantState wanted = state == null
                 ? null
                 : Words.parse(TenantState.class, state)
@@ -162,6 +173,7 @@ public class OperatorTenantResource {
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = TenantCredentials.FirstLogin.class)))
+    @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> createAdmin(
             @PathParam("tenant") TenantId tenant,
             @BeanParam WriteParams params,
@@ -183,6 +195,7 @@ public class OperatorTenantResource {
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = TenantCredentials.ClientSecret.class)))
+    @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> automationSecret(@PathParam("tenant") TenantId tenant, @BeanParam WriteParams params) {
         return credentials
                 .automation(callers.current(), tenant, params.mode())

@@ -14,6 +14,8 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
@@ -21,6 +23,7 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** A tenant, as it sees itself. Runs as the request role: the database too gives no other tenant's row. */
 @Path("/v1/tenants/{tenant}")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Tenants")
 public class TenantResource {
 

@@ -7,11 +7,14 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** A tenant's usage at this moment. */
 @Path("/v1/tenants/{tenant}/usage/live")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
 public class LiveUsageResource {
 

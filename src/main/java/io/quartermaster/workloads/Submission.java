@@ -27,13 +27,24 @@ import org.jspecify.annotations.Nullable;
  */
 @Schema(name = "Submission")
 public record Submission(
-        @Schema(required = true) @Nullable String queue,
-        @Schema(required = true) @Nullable String name,
+        @Schema(required = true, pattern = "^[a-z0-9][a-z0-9-]{0,126}$") @Nullable
+        String queue,
+
+        @Schema(required = true, minLength = 1, maxLength = MAX_NAME) @Nullable
+        String name,
+
         @Schema(required = true) @Nullable WorkloadType type,
-        @Schema(required = true) @Nullable List<@Nullable String> command,
-        @Nullable Map<String, @Nullable String> environment,
-        @Nullable List<@Nullable String> abortCallback,
-        @Nullable Integer priority,
+
+        @Schema(required = true, minItems = 1, maxItems = MAX_WORDS) @Nullable
+        List<@Nullable String> command,
+
+        @Schema(maxProperties = MAX_VARIABLES) @Nullable Map<String, @Nullable String> environment,
+
+        @Schema(minItems = 1, maxItems = MAX_WORDS) @Nullable
+        List<@Nullable String> abortCallback,
+
+        @Schema(minimum = "0", maximum = "1000") @Nullable Integer priority,
+
         @Nullable Boolean preemptible,
         @Nullable Boolean dedicatedOnly,
 
@@ -52,7 +63,8 @@ public record Submission(
         GpuAmount minGpus,
 
         @Nullable Duration maxRuntime,
-        @Nullable Map<String, @Nullable String> labels,
+        @Schema(maxProperties = MAX_LABELS) @Nullable Map<String, @Nullable String> labels,
+
         @Nullable Boolean hold) {
 
     public static final int MAX_NAME = 128;

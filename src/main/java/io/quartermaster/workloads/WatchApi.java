@@ -28,13 +28,13 @@ public final class WatchApi {
     public record Event(
             UUID workload,
             Instant at,
-            @Nullable String state,
-            @Nullable String reason,
+            @Schema(ref = "WorkloadState") @Nullable String state,
+            @Schema(ref = "WaitReasonCode") @Nullable String reason,
             @Nullable String message,
             @Nullable Integer attempt,
             @Nullable String pool,
-            @Nullable String rule,
-            @Nullable String cause,
+            @Schema(ref = "StartRule") @Nullable String rule,
+            @Schema(ref = "PreemptionCause") @Nullable String cause,
             @Nullable UUID forWorkload,
             @Nullable String endReason) {}
 }

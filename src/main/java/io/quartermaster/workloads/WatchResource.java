@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The live view of a tenant's workloads. */
 @Path("/v1/tenants/{tenant}/workloads/watch")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Workloads")
 public class WatchResource {
 

@@ -17,10 +17,6 @@ public final class WorkloadApi {
     /** Submissions in one batch. */
     public static final int MAX_BATCH = 1_000;
 
-    /** The states of {@link WorkloadState}, for the contract. */
-    private static final String STATES =
-            "held, waiting, starting, running, stopping, paused, succeeded, failed or cancelled";
-
     private static final String REASONS_AT =
             "as of when the reasons' numbers are: they are told anew when the kind of a reason changes, not with every plan";
 
@@ -41,7 +37,7 @@ public final class WorkloadApi {
             WorkloadType type,
             int priority,
             boolean preemptible,
-            @Schema(description = STATES) String state) {}
+            @Schema(ref = "WorkloadState") String state) {}
 
     @Schema(name = "SubmittedBatch")
     public record SubmittedBatch(List<Submitted> items) {}
@@ -87,9 +83,9 @@ public final class WorkloadApi {
             boolean dedicatedOnly,
             @Nullable Duration maxRuntime,
             Map<String, String> labels,
-            @Schema(description = STATES) String state,
+            @Schema(ref = "WorkloadState") String state,
             Wish wish,
-            @Nullable String reason,
+            @Schema(ref = "WaitReasonCode") @Nullable String reason,
             int attempts,
             Instant submittedAt,
             @Nullable Instant startedAt,
@@ -183,8 +179,7 @@ public final class WorkloadApi {
             int attempt,
             int worker,
 
-            @Schema(description = "bound, starting, running, stopping or ended")
-            String state,
+            @Schema(ref = "WorkloadAttemptState") String state,
 
             @Nullable AttemptOutcome outcome,
             String pool,
@@ -192,7 +187,7 @@ public final class WorkloadApi {
             Instant boundAt,
             @Nullable Instant startedAt,
             @Nullable Instant stoppingAt,
-            @Nullable String stopReason,
+            @Schema(ref = "StopReason") @Nullable String stopReason,
             @Nullable Instant endedAt,
             @Nullable Integer exitCode,
             @Nullable String message) {}
@@ -202,8 +197,7 @@ public final class WorkloadApi {
             UUID id,
             int number,
 
-            @Schema(description = "bound, starting, running, stopping or ended")
-            String state,
+            @Schema(ref = "WorkloadAttemptState") String state,
 
             @Nullable AttemptOutcome outcome,
             String pool,
@@ -211,7 +205,7 @@ public final class WorkloadApi {
             Instant boundAt,
             @Nullable Instant startedAt,
             @Nullable Instant stoppingAt,
-            @Nullable String stopReason,
+            @Schema(ref = "StopReason") @Nullable String stopReason,
 
             @Schema(description = "until when it may take to stop") @Nullable
             Instant deadline,
@@ -231,7 +225,7 @@ public final class WorkloadApi {
     @Schema(name = "WaitReason")
     public record Reason(
             String pool,
-            String code,
+            @Schema(ref = "WaitReasonCode") String code,
 
             @Schema(
                     description = "path of the group whose bound is in the way; / for the tenant's own",
@@ -265,7 +259,11 @@ public final class WorkloadApi {
      */
     @Schema(name = "Preemption")
     public record Preemption(
-            Instant at, int attempt, String cause, @Nullable UUID forWorkload, Receipt receipt) {
+            Instant at,
+            int attempt,
+            @Schema(ref = "PreemptionCause") String cause,
+            @Nullable UUID forWorkload,
+            Receipt receipt) {
 
         Preemption seenBy(TenantId tenant) {
             return new Preemption(at, attempt, cause, forWorkload, receipt.seenBy(tenant));
@@ -281,10 +279,7 @@ public final class WorkloadApi {
      */
     @Schema(name = "PreemptionReceipt")
     public record Receipt(
-            @Schema(
-                    description =
-                            "the right that decided: reserved, fair-share, priority, moved, drained, closed, budget-used-up or incomplete")
-            String right,
+            @Schema(ref = "PreemptionRight") String right,
 
             @Schema(description = "the branches of the quota tree that were compared, before the plan")
             List<Share> before,
@@ -337,8 +332,7 @@ public final class WorkloadApi {
     public record Considered(
             UUID workload,
 
-            @Schema(description = "stopped, moved or spared")
-            String outcome) {}
+            @Schema(ref = "ConsideredOutcome") String outcome) {}
 
     /**
      * Why a workload is where it is.
@@ -352,7 +346,7 @@ public final class WorkloadApi {
     @Schema(name = "Explanation")
     public record Explanation(
             UUID id,
-            @Schema(description = STATES) String state,
+            @Schema(ref = "WorkloadState") String state,
             String sentence,
             List<Reason> reasons,
 
@@ -361,8 +355,7 @@ public final class WorkloadApi {
             @Nullable Position position,
             @Nullable Nomination nomination,
 
-            @Schema(description = "within-reserved, over-quota, nominated or open") @Nullable
-            String rule,
+            @Schema(ref = "StartRule") @Nullable String rule,
 
             @Schema(description = "while it waits; absent when it could not be worked out soon") @Nullable
             Outlook outlook) {
@@ -412,7 +405,7 @@ public final class WorkloadApi {
     @Schema(name = "PoolOutlook")
     public record PoolOutlook(
             String pool,
-            String code,
+            @Schema(ref = "WaitReasonCode") String code,
 
             @Schema(description = "the tenant's own work that holds what is missing, the largest first; at most ten")
             List<Holder> holders,

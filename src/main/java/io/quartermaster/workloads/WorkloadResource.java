@@ -25,6 +25,8 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.Explode;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -34,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A tenant's workloads. */
 @Path("/v1/tenants/{tenant}/workloads")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Workloads")
 public class WorkloadResource {
 
@@ -56,6 +59,7 @@ public class WorkloadResource {
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = WorkloadApi.Submitted.class)))
+    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<Response> submit(
             @PathParam("tenant") String tenant, @Nullable Submission body, @BeanParam WriteParams params, UriInfo uri) {
         return submissions.one(new TenantId(tenant), callers.current(), body, params, uri);
@@ -68,6 +72,7 @@ public class WorkloadResource {
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = WorkloadApi.SubmittedBatch.class)))
+    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<Response> submitBatch(
             @PathParam("tenant") String tenant,
             WorkloadApi.@Nullable Batch body,
@@ -81,7 +86,12 @@ public class WorkloadResource {
     @Operation(operationId = "listWorkloads", summary = "Lists workloads, newest first")
     public Uni<Page<WorkloadApi.View>> list(
             @PathParam("tenant") String tenant,
-            @Parameter(description = "one or more states, separated by commas") @QueryParam("state") @Nullable
+            @Parameter(
+                            description = "One or more states, separated by commas; absent: all.",
+                            explode = Explode.FALSE,
+                            schema = @Schema(ref = "WorkloadStates"))
+                    @QueryParam("state")
+                    @Nullable
                     String state,
             @QueryParam("queue") @Nullable String queue,
             @Parameter(description = "a group path; its subgroups count") @QueryParam("group") @Nullable String group,
@@ -117,9 +127,24 @@ public class WorkloadResource {
     public Uni<String> logs(
             @PathParam("tenant") String tenant,
             @PathParam("workload") String workload,
-            @Parameter(description = "number of the attempt; the newest when absent") @QueryParam("attempt") @Nullable
+            @Parameter(
+                            description = "Number of the attempt; absent: the newest.",
+                            schema = @Schema(type = SchemaType.INTEGER, format = "int32", minimum = "1"))
+                    @QueryParam("attempt")
+                    @Nullable
                     Integer attempt,
-            @Parameter(description = "how much of it, up to 65536") @QueryParam("bytes") @Nullable Integer bytes) {
+            @Parameter(
+                            description = "The most characters to read, counted from the end.",
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.INTEGER,
+                                            format = "int32",
+                                            minimum = "1",
+                                            maximum = "65536",
+                                            defaultValue = "8192"))
+                    @QueryParam("bytes")
+                    @Nullable
+                    Integer bytes) {
         if (bytes != null && (bytes < 1 || bytes > MAX_LOG_CHARS)) {
             throw ProblemException.invalid("bytes", "out of range", "1 to " + MAX_LOG_CHARS);
         }

@@ -15,7 +15,7 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 /** A body that would be accepted, for every operation that takes one. Ids of a {@link World} stand in braces. */
 final class Bodies {
 
-    private static final String RESOURCE = "/contract/bodies.yaml";
+    private static final String RESOURCE = "/contract/examples.yaml";
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Map<String, Object> BY_OPERATION = load();
 
@@ -25,7 +25,7 @@ final class Bodies {
     static JsonNode of(Contract.Call call, World world) {
         Object body = BY_OPERATION.get(call.id());
         assertThat(body)
-                .as("%s takes a body: put one that is accepted into src/test/resources%s", call, RESOURCE)
+                .as("%s takes a body: put one that is accepted into src/main/resources%s", call, RESOURCE)
                 .isNotNull();
         try {
             return JSON.readTree(world.fill(JSON.writeValueAsString(body)));

@@ -5,6 +5,16 @@ import static io.restassured.RestAssured.given;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import com.networknt.schema.JsonSchemaFactory;
+import com.networknt.schema.SpecVersion;
+import com.networknt.schema.ValidationMessage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -14,8 +24,13 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** The contract as the running service serves it. */
+/** The contract, as the running service serves it or as it is committed. */
 record Contract(JsonNode document, List<Call> calls) {
+
+    static final Path COMMITTED = Path.of("openapi", "openapi.yaml");
+
+    /** The dialect that OpenAPI 3.0 extends. */
+    private static final JsonSchemaFactory SCHEMAS = JsonSchemaFactory.getInstance(SpecVersion.VersionFlag.V4);
 
     private static final Set<String> METHODS = Set.of("get", "put", "post", "delete", "patch", "head");
 
@@ -107,6 +122,25 @@ record Contract(JsonNode document, List<Call> calls) {
         }
     }
 
+    /** As it is committed, for tests that need no service. */
+    static Contract committed() {
+        JsonNode tree;
+        try {
+            tree = new YAMLMapper().readTree(committedText());
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("the contract is no YAML", e);
+        }
+        return new Contract(tree, calls(tree));
+    }
+
+    static String committedText() {
+        try {
+            return Files.readString(COMMITTED);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Follows a reference, if the schema is one. */
     JsonNode resolved(JsonNode schema) {
         if (schema.has("$ref")) {
@@ -114,6 +148,16 @@ record Contract(JsonNode document, List<Call> calls) {
         }
         JsonNode all = schema.path("allOf");
         return all.size() == 1 ? resolved(all.get(0)) : schema;
+    }
+
+    /** What a schema of this contract does not accept of a value. */
+    List<String> findings(JsonNode schema, JsonNode value) {
+        ObjectNode root = JsonNodeFactory.instance.objectNode();
+        root.putArray("allOf").add(schema);
+        root.set("components", document.path("components"));
+        return SCHEMAS.getSchema(root).validate(value).stream()
+                .map(ValidationMessage::getMessage)
+                .toList();
     }
 
     Set<String> enumWords() {
