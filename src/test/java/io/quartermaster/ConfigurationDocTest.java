@@ -59,8 +59,7 @@ class ConfigurationDocTest {
     @Test
     void everyDurationIsWrittenInOneStyle() {
         assertThat(ProgramSettings.all())
-                .filteredOn(setting ->
-                        setting.defaultValue().orElse("").matches("-?P[0-9T].*|[0-9]+(MS|S|M|H|D)"))
+                .filteredOn(setting -> setting.defaultValue().orElse("").matches("-?P[0-9T].*|[0-9]+(MS|S|M|H|D)"))
                 .as("durations are a number and ms, s, m, h or d")
                 .isEmpty();
     }
