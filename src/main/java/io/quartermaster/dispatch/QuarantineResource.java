@@ -12,6 +12,8 @@ import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -22,6 +24,7 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
 /** What the scheduler has set aside. */
 @Path("/v1/operator/quarantine-entries")
+@Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Scheduler")
 public class QuarantineResource {
 

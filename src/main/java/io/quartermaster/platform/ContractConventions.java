@@ -1,6 +1,8 @@
 package io.quartermaster.platform;
 
 import io.quarkus.smallrye.openapi.OpenApiFilter;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -39,26 +41,28 @@ public final class ContractConventions implements OASFilter {
             DotName.createSimple("org.eclipse.microprofile.openapi.annotations.media.Schema");
     private static final DotName NULLABLE = DotName.createSimple("org.jspecify.annotations.Nullable");
 
-    private final Map<String, Set<String>> fieldsThatAreAlwaysThere = new TreeMap<>();
+    /** The records that a schema's name may stand for. A given name stands for one; several classes may have one simple name. */
+    private final Map<String, List<Fields>> recordsByName = new TreeMap<>();
+
+    /** The fields of a record, and those of them that are always there. */
+    private record Fields(String className, Set<String> all, Set<String> alwaysThere) {}
 
     public ContractConventions(IndexView index) {
-        Map<String, Set<String>> fieldsByClassName = new TreeMap<>();
+        Map<String, List<Fields>> recordsBySimpleName = new TreeMap<>();
+        // An index that is put together from several lists a class once for each of them.
+        Set<String> seen = new TreeSet<>();
         for (ClassInfo type : index.getKnownClasses()) {
             String name = type.name().toString();
-            if (type.isRecord() && name.startsWith(OURS) && !name.startsWith(AGENTS)) {
+            if (seen.add(name) && type.isRecord() && name.startsWith(OURS) && !name.startsWith(AGENTS)) {
                 Optional<String> given = givenName(type);
-                if (given.isPresent()) {
-                    fieldsThatAreAlwaysThere.put(given.get(), alwaysThere(type));
-                } else if (type.enclosingClass() == null) {
-                    fieldsByClassName.put(type.simpleName(), alwaysThere(type));
-                } else {
-                    // A class of its own goes before a nested one of the same name, in whatever order they are indexed.
-                    fieldsByClassName.putIfAbsent(type.simpleName(), alwaysThere(type));
-                }
+                given.map(it -> recordsByName.computeIfAbsent(it, any -> new ArrayList<>()))
+                        .orElseGet(() ->
+                                recordsBySimpleName.computeIfAbsent(type.simpleName(), any -> new ArrayList<>()))
+                        .add(fields(type));
             }
         }
         // A class of the service may be called as a schema is that another class was given the name of.
-        fieldsByClassName.forEach(fieldsThatAreAlwaysThere::putIfAbsent);
+        recordsBySimpleName.forEach(recordsByName::putIfAbsent);
     }
 
     private static Optional<String> givenName(ClassInfo type) {
@@ -68,21 +72,34 @@ public final class ContractConventions implements OASFilter {
     }
 
     /** What may be absent is {@code @Nullable}, which the generator of the contract does not read. */
-    private static Set<String> alwaysThere(ClassInfo type) {
-        Set<String> fields = new TreeSet<>();
+    private static Fields fields(ClassInfo type) {
+        Set<String> all = new TreeSet<>();
+        Set<String> alwaysThere = new TreeSet<>();
         for (RecordComponentInfo component : type.recordComponents()) {
+            all.add(component.name());
             if (!component.type().hasAnnotation(NULLABLE)) {
-                fields.add(component.name());
+                alwaysThere.add(component.name());
             }
         }
-        return fields;
+        return new Fields(type.name().toString(), all, alwaysThere);
     }
 
-    private static void requireFields(Components components, String name, Set<String> fields) {
+    /** Of several records of one name, the schema was made from the one that has all of its properties. */
+    private static Optional<Fields> recordOf(Schema schema, List<Fields> records) {
+        if (records.size() == 1) {
+            return Optional.of(records.getFirst());
+        }
+        return records.stream()
+                .filter(fields -> fields.all().containsAll(schema.getProperties().keySet()))
+                .min(Comparator.comparingInt((Fields fields) -> fields.all().size()).thenComparing(Fields::className));
+    }
+
+    private static void requireFields(Components components, String name, List<Fields> records) {
         Schema schema = components.getSchemas().get(name);
         if (schema != null && schema.getProperties() != null) {
-            List<String> known =
-                    fields.stream().filter(schema.getProperties()::containsKey).toList();
+            List<String> known = recordOf(schema, records).map(Fields::alwaysThere).orElse(Set.of()).stream()
+                    .filter(schema.getProperties()::containsKey)
+                    .toList();
             if (!known.isEmpty()) {
                 Set<String> required = new TreeSet<>(known);
                 if (schema.getRequired() != null) {
@@ -162,7 +179,7 @@ public final class ContractConventions implements OASFilter {
                         .description("An access token of the tenant's realm, or of the operator's."));
         contract.setSecurity(List.of(OASFactory.createSecurityRequirement().addScheme(SCHEME)));
         nameLists(contract, components);
-        fieldsThatAreAlwaysThere.forEach((name, fields) -> requireFields(components, name, fields));
+        recordsByName.forEach((name, records) -> requireFields(components, name, records));
         ContractResponses responses = new ContractResponses(components);
         responses.addShared();
         components.setSchemas(new TreeMap<>(components.getSchemas()));

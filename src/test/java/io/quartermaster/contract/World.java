@@ -113,6 +113,10 @@ record World(String tenant, Map<String, String> ids) {
         ensure(admin(tenant)
                 .body(Map.of("name", profile, "gpus", "1", "pools", List.of(POOL)))
                 .post(own + "/profiles"));
+        String spareProfile = tenant + "-spare-profile";
+        ensure(admin(tenant)
+                .body(Map.of("name", spareProfile, "gpus", "1", "pools", List.of(POOL)))
+                .post(own + "/profiles"));
         ensure(admin(tenant)
                 .body(Map.of(
                         "name",
@@ -166,6 +170,7 @@ record World(String tenant, Map<String, String> ids) {
                         Map.entry("node", NODE),
                         Map.entry("operation", operation),
                         Map.entry("profile", profile),
+                        Map.entry("spareProfile", spareProfile),
                         Map.entry("policy", policy),
                         Map.entry("queue", queue),
                         Map.entry("rule", rule),
