@@ -56,8 +56,8 @@ public final class ContractConventions implements OASFilter {
             if (seen.add(name) && type.isRecord() && name.startsWith(OURS) && !name.startsWith(AGENTS)) {
                 Optional<String> given = givenName(type);
                 given.map(it -> recordsByName.computeIfAbsent(it, any -> new ArrayList<>()))
-                        .orElseGet(() ->
-                                recordsBySimpleName.computeIfAbsent(type.simpleName(), any -> new ArrayList<>()))
+                        .orElseGet(
+                                () -> recordsBySimpleName.computeIfAbsent(type.simpleName(), any -> new ArrayList<>()))
                         .add(fields(type));
             }
         }
@@ -90,8 +90,10 @@ public final class ContractConventions implements OASFilter {
             return Optional.of(records.getFirst());
         }
         return records.stream()
-                .filter(fields -> fields.all().containsAll(schema.getProperties().keySet()))
-                .min(Comparator.comparingInt((Fields fields) -> fields.all().size()).thenComparing(Fields::className));
+                .filter(fields ->
+                        fields.all().containsAll(schema.getProperties().keySet()))
+                .min(Comparator.comparingInt((Fields fields) -> fields.all().size())
+                        .thenComparing(Fields::className));
     }
 
     private static void requireFields(Components components, String name, List<Fields> records) {
