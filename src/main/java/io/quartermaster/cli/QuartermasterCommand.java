@@ -48,6 +48,11 @@ public final class QuartermasterCommand implements Runnable {
 
     /** Runs the command that the arguments name and returns its exit code. */
     public static int execute(String... arguments) {
+        return commandLine().execute(arguments);
+    }
+
+    /** The parser of all commands, as {@link #execute} uses it. */
+    static CommandLine commandLine() {
         return new CommandLine(new QuartermasterCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, command, result) -> {
@@ -56,7 +61,6 @@ public final class QuartermasterCommand implements Runnable {
                         return ExitCodes.CANNOT_START;
                     }
                     throw failure;
-                })
-                .execute(arguments);
+                });
     }
 }

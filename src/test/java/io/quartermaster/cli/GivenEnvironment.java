@@ -62,8 +62,7 @@ record GivenEnvironment(Map<String, String> variables) {
 
     /** The command of these arguments exists and takes them. */
     static void assertThatTheProgramTakes(List<String> arguments) {
-        CommandLine.ParseResult parsed =
-                new CommandLine(new QuartermasterCommand()).parseArgs(arguments.toArray(String[]::new));
+        CommandLine.ParseResult parsed = QuartermasterCommand.commandLine().parseArgs(arguments.toArray(String[]::new));
         assertThat(parsed.hasSubcommand()).isTrue();
     }
 
