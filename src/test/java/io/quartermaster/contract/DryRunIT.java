@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 @QuarkusTest
 class DryRunIT {
 
-    /** What is asked and not written, and the reports of agents. */
-    private static final Set<String> NO_WRITES = Set.of("simulate", "simulateCell", "syncNode");
+    /** Questions, and the calls of agents. */
+    private static final Set<String> NO_WRITES = Set.of("simulate", "simulateCell", "syncNode", "openNodeSession");
 
     /** What the fixtures do not allow: the code of the problem that the write itself would have. */
     private static final Map<String, String> REFUSED = Map.of(
@@ -31,7 +31,7 @@ class DryRunIT {
             "retireProfile", "work-is-waiting",
             "retireQueue", "work-is-waiting",
             "offboardTenant", "wrong-state",
-            "createQueue", "invalid-input");
+            "resetStamp", "stamp-not-ahead");
 
     private static World world;
 

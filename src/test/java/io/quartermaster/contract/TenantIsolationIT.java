@@ -147,7 +147,7 @@ class TenantIsolationIT {
                                 b.tenant(),
                                 b.ids().get("workload"),
                                 b.ids().get("rule"),
-                                b.ids().get("id"));
+                                b.ids().get("operation"));
             }
         }
         softly.assertAll();
