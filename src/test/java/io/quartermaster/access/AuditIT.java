@@ -47,8 +47,8 @@ class AuditIT {
 
     @Test
     void entriesAreChainedPerTenantAndAnAlteredOneShows() {
-        TenantId a = new TenantId("audit-a");
-        TenantId b = new TenantId("audit-b");
+        TenantId a = new TenantId("chain-a");
+        TenantId b = new TenantId("chain-b");
         for (int n = 0; n < 3; n++) {
             write(a, n);
             write(b, n);
@@ -61,13 +61,13 @@ class AuditIT {
         assertThat(broken(a)).isEmpty();
         assertThat(broken(b)).isEmpty();
         assertThat(entries(a)).extracting(row -> row.getLong("seq")).containsExactly(1L, 2L, 3L, 4L);
-        asOwner("update audit_entry set actor = 'nobody' where tenant_id = 'audit-a' and seq = 2");
+        asOwner("update audit_entry set actor = 'nobody' where tenant_id = 'chain-a' and seq = 2");
         assertThat(broken(a)).hasValueSatisfying(broken -> {
             assertThat(broken.number()).isEqualTo(2);
             assertThat(broken.fault()).isEqualTo(AuditChain.Fault.ALTERED);
         });
         assertThat(broken(b)).isEmpty();
-        asOwner("delete from audit_entry where tenant_id = 'audit-b' and seq = 1");
+        asOwner("delete from audit_entry where tenant_id = 'chain-b' and seq = 1");
         assertThat(broken(b)).hasValueSatisfying(broken -> {
             assertThat(broken.number()).isEqualTo(1);
             assertThat(broken.fault()).isEqualTo(AuditChain.Fault.MISSING);
