@@ -9,6 +9,7 @@ import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Rows whose time is over are gone after one round, however many they are. */
@@ -60,6 +61,14 @@ class RetentionIT {
         assertThat(count(environment, young.toString())).isEqualTo(1);
         assertThat(count(environment, waiting.toString())).isEqualTo(1);
         assertThat(overdue("workload.environment")).isZero();
+    }
+
+    /** Its profile names no pool: no leader could plan with it. */
+    @AfterEach
+    void nothingWaits() {
+        run(
+                "update workload set state = 'cancelled', ended_at = clock_timestamp() where tenant_id = $1 and ended_at is null",
+                Tuple.of("retention-d"));
     }
 
     private void feed(String tenant, int from, int rows, String age) {
