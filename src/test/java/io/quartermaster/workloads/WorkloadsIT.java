@@ -322,7 +322,7 @@ class WorkloadsIT extends TwoTenantsWork {
     void aRedisThatHangsAndIsEmptiedStopsNoSubmissionAndItsCountersComeBack() {
         endAll();
         String before = submit("before");
-        redis.client(List.of("PAUSE", "3000", "ALL")).await().atMost(PATIENCE);
+        redis.client(List.of("PAUSE", "9000", "ALL")).await().atMost(PATIENCE);
         String during = submit("during");
         request(viewerToken(A)).get("/v1/tenants/" + A + "/usage/live").then().body("source", equalTo("database"));
         Awaitility.await().atMost(PATIENCE).ignoreExceptions().until(() -> redis.flushall(List.of())
