@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Where there is perl(1) this is a few lines for it, because that starts in milliseconds: an abort callback has no time to lose.
  * Elsewhere it is this class, which calls execve(2) through the JDK's foreign functions. Either way the process, its session and its
- * parent stay, no open file but output and error is passed on, and the work dies with its supervisor.
+ * parent stay, no open file but output and error is passed on, no signal stays ignored, and the work dies with its supervisor.
  */
 public final class WorkStarter {
     /** As shells report them. */
@@ -53,6 +53,9 @@ public final class WorkStarter {
     private static final int FD_CLOEXEC = 1;
     private static final int O_RDONLY = 0;
 
+    /** SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM and SIGTERM, on Linux and macOS alike. */
+    private static final int[] ENDING_SIGNALS = {1, 2, 3, 13, 14, 15};
+
     /** prctl(2), on Linux only. */
     private static final int PR_SET_PDEATHSIG = 1;
 
@@ -67,6 +70,7 @@ public final class WorkStarter {
             sub fail { print STDERR "cannot start: $_[1]\\n"; exit $_[0] }
             chdir $folder or fail(127, "cannot enter $folder");
             open STDIN, "<", "/dev/null";
+            $SIG{$_} = "DEFAULT" for qw(HUP INT QUIT PIPE ALRM TERM);
             exit 126 if getppid != $supervisor;
             exec { $command[0] } @command;
             fail(127, "there is no program $command[0]") if $! == 2 or $! == 20;
@@ -195,6 +199,7 @@ public final class WorkStarter {
                 return fail(NOT_FOUND, "cannot enter " + new String(folder, StandardCharsets.UTF_8));
             }
             readNothing();
+            ignoreNoSignal();
             closeOnExec();
             endWith(supervisor);
             MemorySegment variables = array(environment);
@@ -249,6 +254,15 @@ public final class WorkStarter {
         private void readNothing() throws Throwable {
             int nothing = (int) variadic("open", 2, ADDRESS, JAVA_INT).invokeExact(text("/dev/null"), O_RDONLY);
             int _ = (int) plain("dup2", JAVA_INT, JAVA_INT).invokeExact(nothing, 0);
+        }
+
+        /** Execve(2) passes on what is ignored: SIGHUP, for one, where the agent was started by nohup(1). */
+        private void ignoreNoSignal() throws Throwable {
+            MethodHandle signal =
+                    linker.downcallHandle(address("signal"), FunctionDescriptor.of(ADDRESS, JAVA_INT, ADDRESS));
+            for (int number : ENDING_SIGNALS) {
+                MemorySegment _ = (MemorySegment) signal.invokeExact(number, MemorySegment.NULL);
+            }
         }
 
         /** What the JVM has open, and whatever came with it. */

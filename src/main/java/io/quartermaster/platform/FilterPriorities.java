@@ -8,7 +8,9 @@ public final class FilterPriorities {
     /** Before whatever reads the path. */
     static final int ADDRESSES = HEADERS - 1;
 
-    public static final int ORIGINS = ADDRESSES - 1;
+    static final int HOSTS = ADDRESSES - 1;
+
+    public static final int ORIGINS = HOSTS - 1;
     static final int RATES = ORIGINS - 1;
     static final int METHODS = RATES - 1;
     static final int BODIES = METHODS - 1;

@@ -3,10 +3,18 @@ package io.quartermaster.platform;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
 
 /** Limits on the requests that one replica takes. */
 @ConfigMapping(prefix = "quartermaster.http")
 public interface HttpConfig {
+
+    /**
+     * Host names, besides {@code localhost} and loopback addresses, by which requests may call the API while it listens on a loopback address only: those of a
+     * reverse proxy on the same machine that passes on the {@code Host} of its callers. {@code *} accepts every name. Requests by another name are refused.
+     */
+    Optional<Set<String>> allowedHosts();
 
     /**
      * Requests without a valid token that one address may send each second in the long run; more are answered 429. Requests with a valid token do not count

@@ -81,7 +81,7 @@ class DemoIT {
     @Test
     @Order(1)
     void theWorkedExampleHappensInOrderWithItsReasonsAndItsBill() throws Exception {
-        Played played = play("--steps", "40").get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        Played played = play("--steps", "60").get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
 
         assertThat(played.output()).as(played.output()).contains("the equations of the ledger hold: yes, exactly");
         assertThat(played.exitCode()).isZero();

@@ -38,6 +38,23 @@ class ManagementListenerIT {
     }
 
     @Test
+    void theApiListenerAnswersToLoopbackNamesOnly() {
+        for (String path : List.of("/v1/tenants", "/openapi", "/v1/no-such-path")) {
+            assertThat(RestAssured.given()
+                            .header("Host", "page.example")
+                            .get(path)
+                            .asString())
+                    .as("%s for a page that gave its own name to this machine", path)
+                    .contains("allowed-hosts");
+        }
+        for (String host : List.of("localhost", "LOCALHOST:8080", "127.0.0.1:8080", "[::1]:8080")) {
+            assertThat(RestAssured.given().header("Host", host).get("/openapi").statusCode())
+                    .as(host)
+                    .isEqualTo(200);
+        }
+    }
+
+    @Test
     void webPagesAreRefused() {
         assertThat(Management.request()
                         .header("Host", "page.example")
