@@ -68,7 +68,7 @@ class Client:
         self._token = None
         self._until = 0.0
 
-    def token(self, patience=240, renew_before=60):
+    def token(self, patience=600, renew_before=60):
         with self._lock:
             if self._token is None or time.monotonic() > self._until - renew_before:
                 self._login(patience)
@@ -77,7 +77,7 @@ class Client:
     def renew(self):
         """Gets a token with its whole life before it."""
         with self._lock:
-            self._login(240)
+            self._login(600)
 
     def kept_token(self):
         """The token as it is, however old; asks nobody."""
@@ -121,7 +121,7 @@ class Client:
             self._journal.note("answer-500", method=method, path=path, body=answer.text()[:400])
         return answer
 
-    def call(self, method, path, body=None, version=None, key=None, patience=240):
+    def call(self, method, path, body=None, version=None, key=None, patience=600):
         """Repeats, with one key, until there is an answer that is the service's last word."""
         key = key or str(uuid.uuid4())
         end = time.monotonic() + patience
@@ -140,7 +140,7 @@ class Client:
                 raise NoAnswer(f"{method} {path}: {problem}")
             time.sleep(0.3)
 
-    def require(self, method, path, body=None, version=None, key=None, patience=240):
+    def require(self, method, path, body=None, version=None, key=None, patience=600):
         """As call; returns the document of a success, and raises what was refused."""
         answer = self.call(method, path, body, version, key, patience)
         if not answer.ok:

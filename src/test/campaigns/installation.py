@@ -82,12 +82,15 @@ class Installation:
         for agent in self.agents.values():
             agent.end()
         if self.service is not None:
-            code = self.command("down").returncode
-            self.journal.say(f"qm down ended with {code}")
+            down = self.spawn("down", ["down"])
+            # The service is a child of this process: until it is waited for, it looks alive to whoever ends it.
             try:
-                self.service.wait(60)
+                self.service.wait(180)
             except subprocess.TimeoutExpired:
+                self.journal.say("the service does not end; killing it")
                 self.service.kill()
+                self.service.wait()
+            self.journal.say(f"qm down ended with {down.wait(180)}")
 
     def command(self, *arguments, timeout=600):
         """Runs a command of the product to its end."""

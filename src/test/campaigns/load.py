@@ -23,7 +23,7 @@ say end
 
 
 # Some faults in a row may take this long together.
-PATIENCE = 600
+PATIENCE = 900
 
 
 class Submission:
