@@ -7,6 +7,13 @@ public enum Phase {
     RUNNING,
     /** Told to stop, and holding its devices for up to its grace. */
     STOPPING,
+    /** From the end of the work to the freeing of its devices. */
+    ENDED,
     /** From the last word of a lost node to the freeing of its devices, or until it is heard again. */
-    OUT_OF_CONTACT
+    OUT_OF_CONTACT;
+
+    /** Whether it may have begun before it is stated: what an executor could not say at the time is stated later. */
+    public boolean mayReachBack() {
+        return this == ENDED || this == OUT_OF_CONTACT;
+    }
 }

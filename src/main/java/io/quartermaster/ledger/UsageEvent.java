@@ -34,9 +34,9 @@ public sealed interface UsageEvent {
     }
 
     /**
-     * The allocation is in {@code phase} from {@code sinceMillis} on. Only {@link Phase#OUT_OF_CONTACT} may have begun
-     * before it is stated: what was known of the allocation since then is replaced by it. It reaches back to the
-     * allocation's start at most, and never into a closed hour.
+     * The allocation is in {@code phase} from {@code sinceMillis} on. {@link Phase#ENDED} and
+     * {@link Phase#OUT_OF_CONTACT} may have begun before they are stated: what was known of the allocation since then is
+     * replaced. They reach back to the allocation's start at most, and never into a closed hour.
      */
     record PhaseChanged(
             long atMillis, long seq, TenantId tenant, AllocationId allocation, Phase phase, long sinceMillis)
@@ -46,8 +46,8 @@ public sealed interface UsageEvent {
             if (sinceMillis < 0 || sinceMillis > atMillis) {
                 throw new IllegalArgumentException("sinceMillis " + sinceMillis + " is not in 0 .. " + atMillis);
             }
-            if (sinceMillis < atMillis && phase != Phase.OUT_OF_CONTACT) {
-                throw new IllegalArgumentException("only OUT_OF_CONTACT may be back-dated, not " + phase);
+            if (sinceMillis < atMillis && !phase.mayReachBack()) {
+                throw new IllegalArgumentException("only ENDED and OUT_OF_CONTACT may be back-dated, not " + phase);
             }
         }
 

@@ -3,7 +3,9 @@ package io.quartermaster.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Properties of {@link Book} over random histories. {@code -Dqm.seed} and {@code -Dqm.histories} choose which. */
@@ -27,6 +29,33 @@ class BookPropertiesTest {
 
             assertThat(run.segments()).as("seed %d", seed).isEqualTo(counted);
         });
+    }
+
+    /** Phases divide what is held; they never change how much that is. */
+    @Test
+    void whatIsHeldIsTheSameWhateverItsPhases() {
+        forEachHistory((history, seed) -> {
+            Book unmarked = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
+            history.events().stream()
+                    .filter(event -> !(event instanceof UsageEvent.PhaseChanged))
+                    .forEach(unmarked::apply);
+
+            assertThat(heldByAllocation(run(history, false).segments()))
+                    .as("seed %d", seed)
+                    .isEqualTo(heldByAllocation(unmarked.open(RandomHistory.TICKS)));
+        });
+    }
+
+    private static Map<List<Object>, Long> heldByAllocation(List<Segment> segments) {
+        Map<List<Object>, Long> sums = new HashMap<>();
+        for (Segment segment : segments) {
+            segment.held()
+                    .ifPresent(held -> sums.merge(
+                            List.of(held.allocation(), segment.usageClass(), held.standing()),
+                            segment.gpuMilliMillis(),
+                            Long::sum));
+        }
+        return sums;
     }
 
     @Test

@@ -167,6 +167,35 @@ class BookTest {
     }
 
     @Test
+    void workThatEndedLongBeforeItsDevicesAreFreedIsEndedMeanwhile() {
+        allocate(0, "a", 1_000, NLP);
+        phase(300, "a", Phase.RUNNING, 300);
+        phase(HOUR + 9_000, "a", Phase.ENDED, 1_000);
+        free(HOUR + 9_000, "a");
+
+        assertThat(lines(book.close(HOUR)))
+                .containsExactly(
+                        "ON_DEMAND/OVER_QUOTA a 1000 STARTING 0-300",
+                        "ON_DEMAND/OVER_QUOTA a 1000 RUNNING 300-1000",
+                        "ON_DEMAND/OVER_QUOTA a 1000 ENDED 1000-3600000");
+        assertThat(lines(book.close(2 * HOUR))).containsExactly("ON_DEMAND/OVER_QUOTA a 1000 ENDED 3600000-3609000");
+    }
+
+    @Test
+    void workThatEndedBeforeItWasToldToStopNeverStopped() {
+        allocate(20, "a", 1_000, NLP);
+        phase(30, "a", Phase.RUNNING, 30);
+        phase(60, "a", Phase.STOPPING, 60);
+        phase(90, "a", Phase.ENDED, 50);
+
+        assertThat(lines(book.open(100)))
+                .containsExactly(
+                        "ON_DEMAND/OVER_QUOTA a 1000 STARTING 20-30",
+                        "ON_DEMAND/OVER_QUOTA a 1000 RUNNING 30-50",
+                        "ON_DEMAND/OVER_QUOTA a 1000 ENDED 50-100");
+    }
+
+    @Test
     void aLastWordInAClosedHourIsRefused() {
         allocate(0, "a", 1_000, NLP);
         book.close(HOUR);
@@ -227,8 +256,12 @@ class BookTest {
     }
 
     @Test
-    void onlyOutOfContactMayBeBackDated() {
-        assertThatThrownBy(() -> phase(10, "a", Phase.RUNNING, 9)).isInstanceOf(IllegalArgumentException.class);
+    void onlyWhatAnExecutorSaysLateMayBeBackDated() {
+        for (Phase phase : List.of(Phase.STARTING, Phase.RUNNING, Phase.STOPPING)) {
+            assertThatThrownBy(() -> phase(10, "a", phase, 9))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("ENDED and OUT_OF_CONTACT");
+        }
     }
 
     @Test

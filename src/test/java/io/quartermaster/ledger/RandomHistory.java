@@ -98,10 +98,11 @@ final class RandomHistory {
     private UsageEvent phaseChanged() {
         Live holder = pick(live);
         Phase phase = pick(List.of(Phase.values()));
-        if (phase != Phase.OUT_OF_CONTACT) {
+        if (!phase.mayReachBack()) {
             return new UsageEvent.PhaseChanged(atMillis, seq, TENANT, holder.id(), phase);
         }
-        // The last word may be older than the allocation; it may not be in closed time the allocation has a part in.
+        // The last word, or the end of the work, may be said to be older than the allocation; it may not be in closed
+        // time the allocation has a part in.
         long earliest = holder.startMillis() >= closedUntilMillis ? 0 : closedUntilMillis;
         long since = earliest + random.nextLong(atMillis - earliest + 1);
         return new UsageEvent.PhaseChanged(atMillis, seq, TENANT, holder.id(), phase, since);
