@@ -87,7 +87,7 @@ public final class Agent implements AutoCloseable {
                 pace.outputLimitBytes(),
                 pausing,
                 pace.tickMillis());
-        this.attempts = new Attempts(state, works, launcher, machine::deviceIds, config.log());
+        this.attempts = new Attempts(state, works, launcher, machine::deviceIds, clock, config.log());
         this.service = new ServiceClient(config, state.identity().resolve("session"));
         this.stateId = state.id();
         this.pause = new RetryPause(pace.minBackoffMillis(), pace.maxBackoffMillis(), RandomGenerator.getDefault());
@@ -202,6 +202,7 @@ public final class Agent implements AutoCloseable {
     }
 
     private Call send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {
+        long madeAtMillis = clock.millis();
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION,
                 VERSION,
@@ -213,7 +214,7 @@ public final class Agent implements AutoCloseable {
                 waitMillis,
                 machine.inventory(),
                 reports.of(states, attempts));
-        return new Call(service, clock, request, answerMillis(), states);
+        return new Call(service, clock, request, madeAtMillis, answerMillis(), states);
     }
 
     private void take(Call answered, Result result) {

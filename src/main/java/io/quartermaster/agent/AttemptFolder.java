@@ -198,8 +198,9 @@ record AttemptFolder(Path path) {
                 fields.number("deadlineMillis")));
     }
 
-    void markPaused(UUID attemptId) throws IOException {
-        new Fields().with("attemptId", attemptId).writeForThisBoot(paused());
+    /** @param at when its processes had come to a stand */
+    void markPaused(UUID attemptId, BootClock.Reading at) throws IOException {
+        with(new Fields().with("attemptId", attemptId), at).writeForThisBoot(paused());
     }
 
     /** The attempt that was paused last; it may have been taken over since. */
@@ -208,6 +209,23 @@ record AttemptFolder(Path path) {
         return read.isEmpty()
                 ? Optional.empty()
                 : Optional.of(UUID.fromString(read.get().text("attemptId")));
+    }
+
+    /** When its processes came to a stand; empty where an older supervisor did not write it down. */
+    Optional<BootClock.Reading> readPausedAt() throws IOException {
+        return reading(Fields.read(paused()));
+    }
+
+    private static Fields with(Fields fields, BootClock.Reading at) {
+        return fields.with("atBoot", at.bootId()).with("atMillis", at.millis());
+    }
+
+    private static Optional<BootClock.Reading> reading(Optional<Fields> fields) throws IOException {
+        if (fields.isEmpty() || fields.get().optional("atBoot").isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                new BootClock.Reading(fields.get().text("atBoot"), fields.get().number("atMillis")));
     }
 
     /**
@@ -273,8 +291,9 @@ record AttemptFolder(Path path) {
                         read.get().number("startedAtEpochMillis")));
     }
 
-    void markEnded(Ended end) throws IOException {
-        Fields fields = new Fields()
+    /** @param at when nothing of it ran any more */
+    void markEnded(Ended end, BootClock.Reading at) throws IOException {
+        Fields fields = with(new Fields(), at)
                 .with("outcome", end.outcome())
                 .with("endedAtEpochMillis", end.endedAtEpochMillis())
                 .with("detail", end.detail());
@@ -303,6 +322,11 @@ record AttemptFolder(Path path) {
                 fields.optional("startedAtEpochMillis").map(Long::valueOf).orElse(null),
                 fields.number("endedAtEpochMillis"),
                 fields.text("detail")));
+    }
+
+    /** When nothing of it ran any more; empty where an older supervisor did not write it down. */
+    Optional<BootClock.Reading> readEndedAt() throws IOException {
+        return reading(Fields.read(exit()));
     }
 
     /** Right to decide what becomes of the attempt. */

@@ -31,6 +31,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -69,11 +70,13 @@ final class Attempts implements AutoCloseable {
     private final Launcher launcher;
     private final SupervisorProgram supervisor;
     private final Supplier<List<String>> deviceIds;
+    private final BootClock clock;
     private final Consumer<String> log;
     private final SortedMap<UUID, Attempt> attempts = new TreeMap<>();
     private final Map<UUID, Process> supervisors = new HashMap<>();
     private final StartPacing pacing = new StartPacing();
     private final Map<UUID, Ended> ends = new HashMap<>();
+    private final Map<UUID, Optional<BootClock.Reading>> endedAt = new HashMap<>();
     private final SortedMap<UUID, Instant> forgotten = new TreeMap<>();
     private final ExecutorService deletions = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("deletions").factory());
@@ -104,12 +107,14 @@ final class Attempts implements AutoCloseable {
             WorkEnvironment works,
             Launcher launcher,
             Supplier<List<String>> deviceIds,
+            BootClock clock,
             Consumer<String> log)
             throws IOException {
         this.deviceIds = deviceIds;
         this.state = state;
         this.works = works;
         this.launcher = launcher;
+        this.clock = clock;
         this.log = log;
         this.supervisor = SupervisorProgram.install(state.program());
         adopt();
@@ -227,8 +232,40 @@ final class Attempts implements AutoCloseable {
             pacing.died(id, nowMillis());
         }
         Ended lost = new Ended(Outcome.LOST, null, startedAt.orElse(null), System.currentTimeMillis(), detail);
-        folder.markEnded(lost);
+        folder.markEnded(lost, deathOfAll(folder));
         return lost;
+    }
+
+    /** What ran in an earlier boot died with it at the latest; anything else has been killed just now. */
+    private BootClock.Reading deathOfAll(AttemptFolder folder) throws IOException {
+        return folder.readLease()
+                .filter(lease -> !lease.bootId().equals(clock.bootId()))
+                .map(lease -> new BootClock.Reading(lease.bootId(), 0))
+                .orElseGet(clock::read);
+    }
+
+    /** How long ago an attempt ended, or came to a stand; empty while it did neither, or where that is not known. */
+    OptionalLong endedAgoMillis(UUID id, AttemptState state) throws IOException {
+        Attempt attempt = attempts.get(id);
+        if (attempt == null) {
+            return OptionalLong.empty();
+        }
+        Optional<BootClock.Reading> at =
+                switch (state) {
+                    case AttemptState.Ended ended -> {
+                        Optional<BootClock.Reading> known = endedAt.get(id);
+                        if (known == null) {
+                            known = attempt.folder.readEndedAt();
+                            endedAt.put(id, known);
+                        }
+                        yield known;
+                    }
+                    case AttemptState.Paused paused -> attempt.folder.readPausedAt();
+                    case AttemptState.Starting starting -> Optional.empty();
+                    case AttemptState.Running running -> Optional.empty();
+                    case AttemptState.Stopping stopping -> Optional.empty();
+                };
+        return at.isEmpty() ? OptionalLong.empty() : clock.ageMillis(at.get());
     }
 
     /** For {@link Decision}: what there is of each attempt, forgotten ones included. */
@@ -356,9 +393,9 @@ final class Attempts implements AutoCloseable {
         return attempt;
     }
 
-    private static void end(Attempt attempt, Outcome outcome, String detail) throws IOException {
+    private void end(Attempt attempt, Outcome outcome, String detail) throws IOException {
         try (Claim claim = attempt.folder.claim()) {
-            attempt.folder.markEnded(new Ended(outcome, null, null, System.currentTimeMillis(), detail));
+            attempt.folder.markEnded(new Ended(outcome, null, null, System.currentTimeMillis(), detail), clock.read());
         }
     }
 
@@ -419,6 +456,7 @@ final class Attempts implements AutoCloseable {
             discard(attempt.folder.path(), id.toString());
             attempts.remove(id);
             ends.remove(id);
+            endedAt.remove(id);
         }
     }
 

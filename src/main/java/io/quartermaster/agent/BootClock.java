@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -44,6 +45,24 @@ final class BootClock {
     /** Differs between two boots. Readings of different boots must not be compared. */
     String bootId() {
         return bootId;
+    }
+
+    /** A moment on the clock of the named boot. */
+    record Reading(String bootId, long millis) {}
+
+    Reading read() {
+        return new Reading(bootId, millis());
+    }
+
+    /**
+     * How long ago that was. What happened in an earlier boot was at least as long ago as this boot, and so much is known of it;
+     * nothing is where the clock does not begin with the boot.
+     */
+    OptionalLong ageMillis(Reading then) {
+        if (then.bootId.equals(bootId)) {
+            return OptionalLong.of(Math.max(0, millis() - then.millis));
+        }
+        return hasUptime ? OptionalLong.of(millis()) : OptionalLong.empty();
     }
 
     long millis() {

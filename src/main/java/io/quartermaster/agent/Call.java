@@ -26,22 +26,28 @@ final class Call {
     private final LinkedTransferQueue<Result> result = new LinkedTransferQueue<>();
     private final Thread thread;
 
-    /** @param answerMillis see {@link ServiceClient#sync} */
+    /**
+     * @param madeAtMillis of what the request tells
+     * @param answerMillis see {@link ServiceClient#sync}
+     */
     Call(
             ServiceClient service,
             BootClock clock,
             SyncRequest request,
+            long madeAtMillis,
             long answerMillis,
             SortedMap<UUID, AttemptState> states) {
         this.request = request;
         this.states = states;
-        this.thread =
-                Thread.ofVirtual().name("call").start(() -> result.add(call(service, clock, request, answerMillis)));
+        this.thread = Thread.ofVirtual()
+                .name("call")
+                .start(() -> result.add(call(service, clock, request, madeAtMillis, answerMillis)));
     }
 
-    private static Result call(ServiceClient service, BootClock clock, SyncRequest request, long answerMillis) {
+    private static Result call(
+            ServiceClient service, BootClock clock, SyncRequest request, long madeAtMillis, long answerMillis) {
         try {
-            return new Result.Answered(service.sync(request, answerMillis, clock));
+            return new Result.Answered(service.sync(request, madeAtMillis, answerMillis, clock));
         } catch (IOException | RuntimeException e) {
             String message = e.getMessage();
             return new Result.Failed(

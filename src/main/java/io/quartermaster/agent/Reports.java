@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.SortedMap;
 import java.util.UUID;
 import java.util.stream.Stream;
@@ -38,8 +39,13 @@ final class Reports {
             }
             UUID id = entry.getKey();
             Attempts.Places places = attempts.places(id);
+            OptionalLong endedAgo = attempts.endedAgoMillis(id, entry.getValue());
             reports.add(new AttemptReport(
-                    id, entry.getValue(), newest(places.checkpoints()).orElse(null), tail(id, places.output())));
+                    id,
+                    entry.getValue(),
+                    newest(places.checkpoints()).orElse(null),
+                    tail(id, places.output()),
+                    endedAgo.isPresent() ? endedAgo.getAsLong() : null));
         }
         return reports;
     }

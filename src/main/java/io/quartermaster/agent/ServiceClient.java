@@ -50,13 +50,15 @@ final class ServiceClient implements AutoCloseable {
     /**
      * Sends what is, returns what should be.
      *
+     * @param madeAtMillis when what the request tells was looked up: a login may take its time before it is sent
      * @param answerMillis how long the answer may take beyond the time for which the service may hold the call
      * @throws IOException with a message for the operator when there is no usable answer; a {@link ServiceFailure} when there is another
      */
-    Answer sync(SyncRequest request, long answerMillis, BootClock clock) throws IOException, InterruptedException {
+    Answer sync(SyncRequest request, long madeAtMillis, long answerMillis, BootClock clock)
+            throws IOException, InterruptedException {
         String token = tokens.current();
-        byte[] body = json.writeValueAsBytes(request);
         long sentAtMillis = clock.millis();
+        byte[] body = json.writeValueAsBytes(request.agedBy(sentAtMillis - madeAtMillis));
         HttpResponse<byte[]> response = send(
                 http,
                 HttpRequest.newBuilder(sync)

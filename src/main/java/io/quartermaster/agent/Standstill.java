@@ -137,7 +137,7 @@ final class Standstill {
         if (failure.isEmpty()) {
             phase = Phase.STANDS;
             output.note("paused");
-            folder.markPaused(current);
+            folder.markPaused(current, clock.read());
         } else {
             phase = Phase.RUNS;
             output.note("cannot be paused: " + failure);

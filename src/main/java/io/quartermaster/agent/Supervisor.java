@@ -169,9 +169,10 @@ public final class Supervisor {
 
     /** A disk that is full now may have room in a while; only this process knows how the work ended. */
     private void end(Ended end) throws IOException, InterruptedException {
+        BootClock.Reading at = clock.read();
         for (int attempt = 1; ; attempt++) {
             try {
-                folder.markEnded(end);
+                folder.markEnded(end, at);
                 return;
             } catch (IOException e) {
                 if (attempt == WRITE_ATTEMPTS) {

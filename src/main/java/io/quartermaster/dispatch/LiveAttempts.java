@@ -151,7 +151,7 @@ final class LiveAttempts {
             return byAttempt;
         }
         for (Row row : transaction.run(
-                "select attempt_id, node_id, state, outcome, exit_code, message from report where attempt_id = any($1) order by attempt_id, node_id",
+                "select attempt_id, node_id, state, outcome, exit_code, message, work_ended_at, silent_since from report where attempt_id = any($1) order by attempt_id, node_id",
                 (Object) CellReader.array(attempts))) {
             byAttempt
                     .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
@@ -159,7 +159,9 @@ final class LiveAttempts {
                             row.getUUID("node_id"),
                             reported(row),
                             Optional.ofNullable(row.getInteger("exit_code")),
-                            row.getString("message") == null ? "" : row.getString("message")));
+                            row.getString("message") == null ? "" : row.getString("message"),
+                            CellReader.optionalMillis(row.getOffsetDateTime("work_ended_at")),
+                            CellReader.optionalMillis(row.getOffsetDateTime("silent_since"))));
         }
         return byAttempt;
     }

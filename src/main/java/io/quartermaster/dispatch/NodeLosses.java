@@ -37,15 +37,16 @@ final class NodeLosses {
      */
     private static void reportLost(SystemTransaction transaction, Fence fence, UUID[] nodes) {
         transaction.run("""
-                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, message, reported_at)
-                select distinct a.tenant_id, a.id, d.node_id, 'ended', 'lost', 'the node''s lease ended before it was heard again', $2::timestamptz
+                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, message, reported_at, silent_since)
+                select distinct a.tenant_id, a.id, d.node_id, 'ended', 'lost', 'the node''s lease ended before it was heard again', $2::timestamptz, c.last_heard
                   from allocation_device d join attempt a on a.tenant_id = d.tenant_id and a.id = d.attempt_id
+                  join node_contact c on c.node_id = d.node_id
                  where d.node_id = any($1) and d.freed_at is null and a.state <> 'ended'
                 union
-                select tenant_id, paused_attempt, paused_node, 'ended', 'lost', 'the node''s lease ended while it was paused', $2::timestamptz
+                select tenant_id, paused_attempt, paused_node, 'ended', 'lost', 'the node''s lease ended while it was paused', $2::timestamptz, null
                   from workload where paused_node = any($1) and paused_attempt is not null
                 on conflict (tenant_id, attempt_id, node_id) do update set state = 'ended', outcome = 'lost', message = excluded.message,
-                       reported_at = excluded.reported_at where r.state <> 'ended'
+                       reported_at = excluded.reported_at, silent_since = excluded.silent_since where r.state <> 'ended'
                 """, nodes, fence.stamp());
     }
 }

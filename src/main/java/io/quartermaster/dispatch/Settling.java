@@ -14,6 +14,7 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 
 /** Carries out the {@link Step}s of workloads: into the rows of the plan, and into what the engine is told. Decides nothing. */
 final class Settling {
@@ -81,7 +82,9 @@ final class Settling {
 
     /** A node can be lost also while its attempt is stopping and waits for the others. */
     private WorkloadRecord stay(WorkloadRecord record) {
-        record.attempt().ifPresent(attempt -> outOfContact(record.tenant(), attempt));
+        record.attempt()
+                .filter(attempt -> attempt.nodes().stream().anyMatch(lost::containsKey))
+                .ifPresent(attempt -> outOfContact(record.tenant(), attempt));
         return record;
     }
 
@@ -207,8 +210,16 @@ final class Settling {
         return attempt.told(reason, fence.stampMillis() + grace);
     }
 
+    /**
+     * Devices are freed by the first plan after the work's end, however late that is: what passed in between is not the tenant's doing. That a
+     * node is lost may have been stated before; it is said again, for a leader may end between giving the node up and stating it.
+     */
     private void free(TenantId tenant, LiveAttempt attempt) {
-        outOfContact(tenant, attempt);
+        if (!outOfContact(tenant, attempt)) {
+            attempt.workEndedMillis().stream()
+                    .filter(ended -> ended < fence.stampMillis())
+                    .forEach(ended -> phase(tenant, attempt, "ended", ended));
+        }
         if (attempt.gpuMilli() > 0) {
             rows.usage(
                     tenant,
@@ -220,21 +231,25 @@ final class Settling {
     }
 
     /**
-     * What was known of an allocation on a lost node is not known to be true since the node's last word, until it is free.
+     * What was known of an allocation on a lost node is not known to be true since the node's last word, until it is free. A node that said
+     * before it fell silent when the work had ended is no such node.
      *
      * @return whether it has such a node
      */
     private boolean outOfContact(TenantId tenant, LiveAttempt attempt) {
-        OptionalLong since = attempt.nodes().stream()
-                .filter(lost::containsKey)
-                .mapToLong(node -> lost.getOrDefault(node, fence.stampMillis()))
+        OptionalLong since = LongStream.concat(
+                        attempt.silentSinceMillis().stream(),
+                        attempt.nodes().stream()
+                                .filter(node -> lost.containsKey(node) && !attempt.hasToldItsEnd(node))
+                                .mapToLong(node -> lost.getOrDefault(node, fence.stampMillis())))
                 .min();
-        since.ifPresent(millis -> phase(tenant, attempt, "out-of-contact", Math.max(attempt.boundMillis(), millis)));
+        since.ifPresent(millis -> phase(tenant, attempt, "out-of-contact", millis));
         return since.isPresent();
     }
 
     private void phase(TenantId tenant, LiveAttempt attempt, String phase, long sinceMillis) {
-        rows.phase(tenant, attempt, phase, Math.min(sinceMillis, fence.stampMillis()));
+        long since = Math.max(attempt.boundMillis(), sinceMillis);
+        rows.phase(tenant, attempt, phase, Math.min(since, fence.stampMillis()));
     }
 
     private void touch(LiveAttempt attempt) {

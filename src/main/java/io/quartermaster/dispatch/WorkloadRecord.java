@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -156,6 +157,33 @@ record WorkloadRecord(
                             .sum();
         }
 
+        /** Since when nothing is known of its work, where a node fell silent before it said that the work there is over. */
+        OptionalLong silentSinceMillis() {
+            return reports.stream()
+                    .flatMapToLong(report -> report.silentSinceMillis().stream())
+                    .min();
+        }
+
+        /** Whether it is known when its work ended there. */
+        boolean hasToldItsEnd(UUID node) {
+            return reports.stream()
+                    .anyMatch(report -> report.node().equals(node)
+                            && report.ended()
+                            && report.endedMillis().isPresent());
+        }
+
+        /** When the last of its work ended; empty while some goes on, and where an executor did not tell when. */
+        OptionalLong workEndedMillis() {
+            Set<UUID> nodes = nodes();
+            List<Long> ends = reports.stream()
+                    .filter(report -> report.ended() && nodes.contains(report.node()))
+                    .flatMap(report -> report.endedMillis().stream().boxed())
+                    .toList();
+            return ends.size() == nodes.size()
+                    ? ends.stream().mapToLong(Long::longValue).max()
+                    : OptionalLong.empty();
+        }
+
         LiveAttempt as(AttemptState.Wanted next) {
             return with(next, stopReason, deadlineMillis, surplus);
         }
@@ -237,8 +265,19 @@ record WorkloadRecord(
     /** A part of the allocation; no node where the pool is a plain count. */
     record Device(int worker, Optional<UUID> node, OptionalLong index, long gpuMilli, Optional<MigInstance> instance) {}
 
-    /** What the executor of one node said last. */
-    record Report(UUID node, AttemptState state, Optional<Integer> exitCode, String message) {
+    /**
+     * What the executor of one node said last.
+     *
+     * @param endedMillis when the work ended there, where the executor told
+     * @param silentSinceMillis when a lost node was last heard; the report is then the leader's own
+     */
+    record Report(
+            UUID node,
+            AttemptState state,
+            Optional<Integer> exitCode,
+            String message,
+            OptionalLong endedMillis,
+            OptionalLong silentSinceMillis) {
 
         boolean ended() {
             return state instanceof AttemptState.Ended;

@@ -19,16 +19,19 @@ final class AllocationAudit {
                 select allocation_id as id, count(*) filter (where kind = 'allocated') as allocated, count(*) filter (where kind = 'freed') as freed,
                        min(at_ms) filter (where kind = 'allocated') as from_ms, max(at_ms) filter (where kind = 'freed') as to_ms,
                        min(gpu_milli) filter (where kind = 'allocated') as gpu_milli,
-                       min(cast(pool_id as text)) as pool_id
-                  from usage_event where tenant_id = $1 and kind in ('allocated', 'freed') group by allocation_id),
+                       min(cast(pool_id as text)) as pool_id,
+                       max(since_ms) filter (where phase = 'ended') as work_ended_ms
+                  from usage_event where tenant_id = $1 and (kind in ('allocated', 'freed') or phase = 'ended') group by allocation_id),
             held as (
                 select id, gpu_milli, cast(pool_id as text) as pool_id, floor(extract(epoch from bound_at) * 1000)::bigint as from_ms,
-                       floor(extract(epoch from ended_at) * 1000)::bigint as to_ms
+                       floor(extract(epoch from ended_at) * 1000)::bigint as to_ms,
+                       (select floor(extract(epoch from max(r.work_ended_at)) * 1000)::bigint from report r
+                         where r.tenant_id = attempt.tenant_id and r.attempt_id = attempt.id) as told_ms
                   from attempt where tenant_id = $1 and gpu_milli > 0),
             both_sides as (
                 select coalesce(h.id, m.id) as id, h.id is not null as is_attempt, coalesce(m.allocated, 0) as allocated, coalesce(m.freed, 0) as freed,
                        h.from_ms as held_from, h.to_ms as held_to, m.from_ms, m.to_ms, h.gpu_milli as held_milli, m.gpu_milli,
-                       h.pool_id as held_pool, m.pool_id
+                       h.pool_id as held_pool, m.pool_id, h.told_ms, m.work_ended_ms
                   from held h full join metered m on m.id = h.id
                  where coalesce(h.from_ms, m.from_ms, m.to_ms) < $3 and coalesce(h.to_ms, m.to_ms, $2) >= $2),
             found as (
@@ -40,6 +43,8 @@ final class AllocationAudit {
                     ('allocated-when-bound', is_attempt and from_ms <> held_from, held_from::text, from_ms::text),
                     ('freed-at-the-end', is_attempt and to_ms <> held_to, held_to::text, to_ms::text),
                     ('amount-of-attempt', is_attempt and gpu_milli <> held_milli, held_milli::text, gpu_milli::text),
+                    ('work-ended-when-told', is_attempt and work_ended_ms is not null
+                            and (told_ms is null or work_ended_ms not in (told_ms, from_ms)), coalesce(told_ms::text, 'not told'), work_ended_ms::text),
                     ('pool-of-attempt', is_attempt and pool_id <> held_pool, held_pool, pool_id)
                 ) as checks (rule, broken, expected, found) where broken)
             select id::text as subject, at_ms, rule, expected, found from found order by at_ms, id, rule limit 1000

@@ -26,8 +26,9 @@ import org.jspecify.annotations.Nullable;
  * Closes the hours of every tenant, on a thread of its own: events become segments, for good.
  *
  * <p>An hour may close when nothing can be said of it any more. New events bear the cell's stamp or a later one, so the stamp must have
- * reached the hour's end. Only a lost node's last word reaches back, to when it was last heard; so each node must have been heard since
- * the hour's end, or be given up, in which case what that says of its work is among the events.
+ * reached the hour's end. Two things reach back. A lost node's last word does, to when it was last heard, and so does the end of work, but
+ * not beyond the node's last contact before it was told; so each node must have been heard since the hour's end, or be given up. And what
+ * was told of the tenant's work, by all nodes of an attempt or in the name of a lost one, must be among the events: that attempt must be over.
  *
  * <p>One transaction closes one hour of one tenant, so a crash anywhere leaves nothing half done. Replicas take turns by an advisory lock
  * for the tenant; should two ever meet, the key of {@code closed_hour} lets one of them through.
@@ -116,7 +117,7 @@ public class Closing {
             Query query = Query.of(tx);
             ClosedHours.Closed last = ClosedHours.last(query, tenant).await().indefinitely();
             Optional<Long> hourEnd = nextHourEnd(tx, tenant, last);
-            if (hourEnd.isEmpty() || hourEnd.get() > closableUntilMillis(tx)) {
+            if (hourEnd.isEmpty() || hourEnd.get() > closableUntilMillis(tx, tenant)) {
                 return false;
             }
             close(tx, tenant, last, hourEnd.get());
@@ -150,11 +151,17 @@ public class Closing {
      * Nothing will be said of the time before this instant. One statement, hence one snapshot: a node that is seen as given up is given up
      * by a commit that the reading of events, which follows, sees too.
      */
-    static long closableUntilMillis(SystemTransaction tx) {
+    private static long closableUntilMillis(SystemTransaction tx, TenantId tenant) {
         return tx.run("""
                         select least((select floor(extract(epoch from min(stamp)) * 1000) from cell),
-                                     (select floor(extract(epoch from min(last_heard)) * 1000) from node_contact where lost_at is null))::bigint as until_ms
-                        """).iterator().next().getLong("until_ms");
+                                     (select floor(extract(epoch from min(last_heard)) * 1000) from node_contact where lost_at is null),
+                                     (select floor(extract(epoch from min(least(r.silent_since, case when not exists (
+                                                 select 1 from allocation_device d where d.tenant_id = a.tenant_id and d.attempt_id = a.id and not exists (
+                                                     select 1 from report o where o.tenant_id = d.tenant_id and o.attempt_id = d.attempt_id
+                                                        and o.node_id = d.node_id and o.work_ended_at is not null)) then r.work_ended_at end))) * 1000)
+                                        from attempt a join report r on r.tenant_id = a.tenant_id and r.attempt_id = a.id
+                                       where a.tenant_id = $1 and a.state <> 'ended'))::bigint as until_ms
+                        """, tenant.value()).iterator().next().getLong("until_ms");
     }
 
     private void close(SystemTransaction tx, TenantId tenant, ClosedHours.Closed last, long hourEndMillis) {

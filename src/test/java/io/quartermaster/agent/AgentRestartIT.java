@@ -56,9 +56,15 @@ class AgentRestartIT extends RealAgent {
         Files.createFile(go);
         Path exit = state().resolve("attempts").resolve(order.attemptId() + "/exit");
         await().atMost(PATIENCE).until(() -> Files.exists(exit));
+        long ended = Files.getLastModifiedTime(exit).toMillis();
+        service.away(true);
         agent(service);
+        await().atMost(PATIENCE).until(() -> System.currentTimeMillis() - ended > 1_500);
+        service.away(false);
 
         assertThat(awaitEnd(service, order).exitCode()).isEqualTo(4);
+        Long age = service.report(order.attemptId()).orElseThrow().endedAgoMillis();
+        assertThat(age).isBetween(1_400L, System.currentTimeMillis() - ended + 100);
     }
 
     @Test

@@ -185,6 +185,21 @@ final class CellRows {
         inbox("report", workload.toString());
     }
 
+    /** When the executor of a node says that the work ended there; it has said that it did. */
+    void workEnded(UUID node, UUID workload, long atMillis) {
+        run("""
+                update report r set work_ended_at = to_timestamp($3::bigint / 1000.0) from attempt a
+                 where a.workload_id = $2 and a.state <> 'ended' and r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = $1
+                """, node, workload, atMillis);
+    }
+
+    /** By the clock of the database. */
+    long nowMillis() {
+        return run("select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now")
+                .getFirst()
+                .getLong("now");
+    }
+
     /** What the executor of one attempt says: that of a surplus worker, or of the workload as such. */
     void reportAttempt(UUID attempt, UUID workload, String state, String outcome) {
         run("""

@@ -2,20 +2,110 @@ package io.quartermaster.dispatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.access.NodeSessions;
+import io.quartermaster.access.Proof;
+import io.quartermaster.agent.Agent;
+import io.quartermaster.agent.AgentConfig;
+import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.testing.WithoutLeader;
 import io.vertx.mutiny.sqlclient.Row;
+import jakarta.inject.Inject;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Nodes that fall silent, parts that end before the rest, and work that is lost again and again. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class LossesIT extends LedByHand {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @Inject
+    NodeSessions sessions;
+
+    @TestHTTPResource
+    @SuppressWarnings("NullAway.Init")
+    URI service;
+
+    @TempDir(cleanup = CleanupMode.NEVER)
+    @SuppressWarnings("NullAway.Init")
+    Path folder;
+
+    /** The leader is away for more than a second after the work's end; the agent and the service are not. */
+    @Test
+    void workOfARealAgentRunsUntilItsEndHoweverLateItsDevicesAreFreed() throws Exception {
+        CellRows rows = new CellRows(database, "races-agent");
+        UUID pool = rows.pool("races-agent");
+        UUID node = rows.node(pool, "races-agent-1", 1, LONG);
+        rows.run("delete from node_contact where node_id = $1", node);
+        rows.allotment(pool, 1, 1);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
+
+        try (Agent agent = agent("races-agent-1")) {
+            Awaitility.await().atMost(PATIENCE).until(() -> {
+                cell.settle();
+                return rows.state(job).equals("starting");
+            });
+            Awaitility.await().atMost(PATIENCE).until(() -> !rows.run(
+                            "select 1 from report where tenant_id = $1 and state = 'ended' and work_ended_at < clock_timestamp() - interval '1 second'",
+                            rows.tenant)
+                    .isEmpty());
+            cell.settle();
+        }
+
+        assertThat(rows.state(job)).isEqualTo("succeeded");
+        assertThat(rows.run("""
+                        select u.at_ms - u.since_ms as late, u.since_ms - floor(extract(epoch from r.work_ended_at) * 1000)::bigint as off,
+                               u.since_ms - floor(extract(epoch from a.bound_at) * 1000)::bigint as worked
+                          from usage_event u join report r on r.attempt_id = u.allocation_id join attempt a on a.id = u.allocation_id
+                         where u.tenant_id = $1 and u.phase = 'ended'
+                        """, rows.tenant)).singleElement().satisfies(row -> {
+            assertThat(row.getLong("late")).isGreaterThan(1_000);
+            assertThat(row.getLong("off")).isZero();
+            assertThat(row.getLong("worked")).isPositive();
+        });
+    }
+
+    /** A real one, with a session of the service: it needs no Keycloak. */
+    private Agent agent(String node) throws IOException {
+        String token = sessions.open(node, new Proof.KeycloakToken(Instant.now().plusSeconds(60)))
+                .await()
+                .atMost(PATIENCE)
+                .token();
+        // As an agent before this one left it.
+        Files.createFile(folder.resolve("agent.lock"));
+        Path identity = Files.createDirectories(folder.resolve("identity"));
+        Files.writeString(
+                identity.resolve("session"),
+                "token=" + token + "\nrenewAtEpochMillis="
+                        + Instant.now().plus(LONG).toEpochMilli() + "\n");
+        return Agent.start(new AgentConfig(
+                service,
+                node,
+                new AgentConfig.Credentials(service.resolve("/none"), "none", "none"),
+                folder,
+                new AgentConfig.Devices.Simulated(1, "H100", 81_920, false),
+                Inventory.Isolation.NONE,
+                true,
+                true,
+                AgentConfig.Paused.USUAL,
+                AgentConfig.WorkSettings.USUAL,
+                new AgentConfig.Pace(20, 2_000, 100, 50, 200, 60_000, 64 * 1024),
+                line -> {}));
+    }
 
     @Test
     void aGangWithALostNodeEndsWhenTheOthersHaveStoppedAndWaitsAgain() {
@@ -52,7 +142,88 @@ class LossesIT extends LedByHand {
                         "select phase from usage_event where tenant_id = $1 and kind = 'phase' order by seq",
                         rows.tenant))
                 .extracting(row -> row.getString("phase"))
-                .containsExactly("running", "out-of-contact");
+                .containsExactly("running", "out-of-contact", "out-of-contact");
+    }
+
+    @Test
+    void devicesThatTheLeaderFreesLateAreNotMeteredAsRunningAfterTheWorkEnded() {
+        CellRows rows = new CellRows(database, "races-ended");
+        UUID pool = rows.pool("races-ended");
+        UUID first = rows.node(pool, "races-ended-1", 1, LONG);
+        UUID second = rows.node(pool, "races-ended-2", 1, LONG);
+        rows.allotment(pool, 2, 2);
+        UUID job = rows.job(pool, 2, rows.profile(1, 2, 2, pool));
+        cell.settle();
+        run(rows, job);
+
+        long ended = rows.nowMillis();
+        rows.reportOn(first, job, "ended", "succeeded");
+        rows.workEnded(first, job, ended - 60_000);
+        rows.reportOn(second, job, "ended", "succeeded");
+        rows.workEnded(second, job, ended);
+        cell.settle();
+
+        assertThat(rows.state(job)).isEqualTo("succeeded");
+        assertThat(rows.run(
+                        "select phase, since_ms, at_ms from usage_event where tenant_id = $1 and phase = 'ended'",
+                        rows.tenant))
+                .singleElement()
+                .satisfies(row -> {
+                    assertThat(row.getLong("since_ms")).isEqualTo(ended);
+                    assertThat(row.getLong("at_ms")).isGreaterThan(ended);
+                });
+    }
+
+    @Test
+    void aLostNodeThatHadToldTheEndOfItsWorkIsNotOutOfContact() {
+        CellRows rows = new CellRows(database, "races-told");
+        UUID pool = rows.pool("races-told");
+        UUID node = rows.node(pool, "races-told-1", 1, LONG);
+        rows.allotment(pool, 1, 1);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
+        cell.settle();
+        run(rows, job);
+
+        long ended = rows.nowMillis();
+        rows.reportOn(node, job, "ended", "succeeded");
+        rows.workEnded(node, job, ended);
+        rows.contact(node, OVER);
+        cell.settle();
+
+        assertThat(rows.state(job)).isEqualTo("succeeded");
+        assertThat(rows.run(
+                        "select phase, since_ms from usage_event where tenant_id = $1 and kind = 'phase' order by seq",
+                        rows.tenant))
+                .extracting(row -> row.getString("phase") + (row.getLong("since_ms") == ended ? " since its end" : ""))
+                .containsExactly("running", "ended since its end");
+    }
+
+    /** As where a leader gave the node up in a transaction of its own, and ended before it took the next step. */
+    @Test
+    void aNodeGivenUpByAnEarlierLeaderIsOutOfContactAllTheSame() {
+        CellRows rows = new CellRows(database, "races-between");
+        UUID pool = rows.pool("races-between");
+        UUID node = rows.node(pool, "races-between-1", 1, LONG);
+        rows.allotment(pool, 1, 1);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
+        cell.settle();
+        run(rows, job);
+
+        long lastWord = rows.nowMillis();
+        rows.reportOn(node, job, "ended", "lost");
+        rows.run(
+                "update report set silent_since = to_timestamp($2::bigint / 1000.0) where node_id = $1",
+                node,
+                lastWord);
+        rows.run("update node_contact set lost_at = clock_timestamp() where node_id = $1", node);
+        cell.settle();
+
+        assertThat(rows.run(
+                        "select phase, since_ms from usage_event where tenant_id = $1 and kind = 'phase' order by seq",
+                        rows.tenant))
+                .extracting(row ->
+                        row.getString("phase") + (row.getLong("since_ms") == lastWord ? " since its last word" : ""))
+                .containsExactly("running", "out-of-contact since its last word");
     }
 
     @Test

@@ -17,6 +17,7 @@ import io.quartermaster.workloads.Wish;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -251,11 +252,23 @@ class TransitionsTest {
     }
 
     private static Report report(UUID node, String state) {
-        return new Report(node, AttemptState.of(state, Optional.empty()), Optional.empty(), "");
+        return new Report(
+                node,
+                AttemptState.of(state, Optional.empty()),
+                Optional.empty(),
+                "",
+                OptionalLong.empty(),
+                OptionalLong.empty());
     }
 
     private static Report ended(UUID node, String outcome) {
-        return new Report(node, new AttemptState.Ended(AttemptOutcome.of(outcome)), Optional.of(0), "");
+        return new Report(
+                node,
+                new AttemptState.Ended(AttemptOutcome.of(outcome)),
+                Optional.of(0),
+                "",
+                OptionalLong.empty(),
+                OptionalLong.empty());
     }
 
     private static WorkloadRecord record(Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {

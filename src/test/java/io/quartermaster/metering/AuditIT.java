@@ -228,6 +228,30 @@ class AuditIT {
     }
 
     @Test
+    void workThatIsMeteredAsEndedBeforeItsNodeSaidSoIsNamed() {
+        BookRows rows = closedBooks("audit-ended");
+        UUID live = rows.run("select id from attempt where tenant_id = $1 and state <> 'ended'", rows.tenant)
+                .getFirst()
+                .getUUID("id");
+        long ended = Instant.now().toEpochMilli() - 2_000;
+        UUID node = rows.silentNode(ended);
+        rows.run("update allocation_device set node_id = $2 where attempt_id = $1", live, node);
+        rows.workEnded(node, live, ended);
+        rows.phase(ended + 1_000, live, "ended", ended);
+        rows.freed(ended + 1_000, live);
+        rows.givenUp(node);
+        assertThat(violations(rows)).isEmpty();
+
+        rows.run("update report set work_ended_at = work_ended_at + interval '500 ms' where attempt_id = $1", live);
+        assertThat(violations(rows)).singleElement().satisfies(violation -> {
+            assertThat(violation.rule()).isEqualTo("work-ended-when-told");
+            assertThat(violation.subject()).isEqualTo(live.toString());
+            assertThat(violation.expected()).isEqualTo(Long.toString(ended + 500));
+            assertThat(violation.found()).isEqualTo(Long.toString(ended));
+        });
+    }
+
+    @Test
     void anAuditEntryThatWasChangedIsNamed() {
         BookRows rows = closedBooks("audit-entries");
         rows.run(

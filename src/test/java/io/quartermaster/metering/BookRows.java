@@ -178,6 +178,22 @@ final class BookRows {
         return node;
     }
 
+    /** One of the attempt's devices is on the node. */
+    void runsOn(UUID node, UUID attempt) {
+        run(
+                "update allocation_device set node_id = $1, device_index = (select count(*) from allocation_device where node_id = $1) where attempt_id = $2",
+                node,
+                attempt);
+    }
+
+    /** The node said so; the leader has not applied it. */
+    void workEnded(UUID node, UUID attempt, long atMillis) {
+        run("""
+                insert into report (tenant_id, attempt_id, node_id, state, outcome, reported_at, work_ended_at)
+                values ($1, $2, $3, 'ended', 'succeeded', clock_timestamp(), to_timestamp($4::bigint / 1000.0))
+                """, tenant, attempt, node, atMillis);
+    }
+
     void givenUp(UUID node) {
         run("update node_contact set lost_at = clock_timestamp() where node_id = $1", node);
     }

@@ -95,6 +95,39 @@ class ClosingIT {
     }
 
     @Test
+    void anHourStaysOpenForAnEndThatWasToldAndIsNotAppliedYet() {
+        BookRows rows = new BookRows(database, "closing-d");
+        long start = BookRows.hoursAgo(3);
+        UUID node = rows.silentNode(start + 2 * HOUR + 30 * MINUTE);
+        UUID attempt = rows.allocated(start + 10 * MINUTE, 1);
+        UUID other = rows.allocated(start + 10 * MINUTE, 1);
+        rows.runsOn(node, attempt);
+        rows.runsOn(node, other);
+        rows.workEnded(node, attempt, start + 20 * MINUTE);
+
+        closing.closeDue();
+        assertThat(rows.number("select count(*) from closed_hour where tenant_id = $1", rows.tenant))
+                .isZero();
+
+        rows.phase(start + 80 * MINUTE, attempt, "ended", start + 20 * MINUTE);
+        rows.freed(start + 80 * MINUTE, attempt);
+        closeUntil(rows, start + 2 * HOUR);
+        rows.freed(start + 2 * HOUR + 31 * MINUTE, other);
+        rows.givenUp(node);
+
+        assertThat(stored(rows).stream()
+                        .map(each -> each.segment())
+                        .filter(segment -> segment.held()
+                                .orElseThrow()
+                                .allocation()
+                                .value()
+                                .equals(attempt.toString()))
+                        .map(segment -> segment.held().orElseThrow().phase().name() + " "
+                                + (segment.toMillis() - segment.fromMillis()) / MINUTE))
+                .containsExactly("STARTING 10", "ENDED 40", "ENDED 20");
+    }
+
+    @Test
     void anHourStaysOpenForTheLastWordOfASilentNode() {
         BookRows rows = new BookRows(database, "closing-c");
         long start = BookRows.hoursAgo(3);

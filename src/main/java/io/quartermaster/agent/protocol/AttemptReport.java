@@ -10,12 +10,37 @@ import org.jspecify.annotations.Nullable;
  *
  * @param checkpoint newest checkpoint in the workload's folder, if there is one
  * @param log end of the output, only when it changed since the last request that was answered
+ * @param endedAgoMillis of an attempt that ended or is paused: how long before this request was sent it came to that, on
+ *     a clock that never jumps. The service counts back from when the request arrives, so neither machine's time of day
+ *     matters. Null where that is not known, and from agents that do not tell
  */
 public record AttemptReport(
         UUID attemptId,
         AttemptState state,
         @Nullable Checkpoint checkpoint,
-        @Nullable LogTail log) {
+        @Nullable LogTail log,
+        @Nullable Long endedAgoMillis) {
+    public AttemptReport {
+        if (endedAgoMillis != null) {
+            check(
+                    state instanceof AttemptState.Ended || state instanceof AttemptState.Paused,
+                    "endedAgoMillis: only of an attempt that has ended or is paused, not of attempt %s",
+                    attemptId);
+            check(
+                    endedAgoMillis >= 0 && endedAgoMillis <= Protocol.MAX_AGE_MILLIS,
+                    "endedAgoMillis must be from 0 to %s, was %s",
+                    Protocol.MAX_AGE_MILLIS,
+                    endedAgoMillis);
+        }
+    }
+
+    /** The same report, sent so much later. */
+    AttemptReport agedBy(long millis) {
+        return endedAgoMillis == null
+                ? this
+                : new AttemptReport(
+                        attemptId, state, checkpoint, log, Math.min(endedAgoMillis + millis, Protocol.MAX_AGE_MILLIS));
+    }
 
     /**
      * A saved state of the work: the newest finished entry of its checkpoint folder. Entries whose name begins with a

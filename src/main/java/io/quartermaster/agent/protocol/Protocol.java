@@ -10,6 +10,9 @@ public final class Protocol {
     /** The longest that an agent may ask the service to hold a call open. */
     public static final long MAX_WAIT_MILLIS = 60_000;
 
+    /** How long ago something may have happened: ten years. */
+    public static final long MAX_AGE_MILLIS = 10L * 366 * 24 * 3_600_000;
+
     /** A tail of output is at most this many characters, made from at most as many bytes. */
     public static final int MAX_LOG_TAIL_BYTES = 16 * 1024;
 

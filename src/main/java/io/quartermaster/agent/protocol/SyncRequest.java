@@ -48,4 +48,19 @@ public record SyncRequest(
         attempts = List.copyOf(attempts);
         check(attempts.size() <= Protocol.MAX_ATTEMPTS, "attempts: at most %s", Protocol.MAX_ATTEMPTS);
     }
+
+    /** The same request, sent so long after its reports were made. */
+    public SyncRequest agedBy(long millis) {
+        return new SyncRequest(
+                formatVersion,
+                agentVersion,
+                bootId,
+                instanceId,
+                stateId,
+                sequence,
+                appliedRevision,
+                waitMillis,
+                inventory,
+                attempts.stream().map(report -> report.agedBy(millis)).toList());
+    }
 }

@@ -18,6 +18,7 @@ import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,26 +63,32 @@ class AgentStore {
 
     /**
      * Takes reports of attempts bound to this node; the inbox hears only of those whose state changed, the log grows without the leader.
+     *
+     * <p>The first end that is told of an attempt stays, so telling it again changes nothing. It is not before the attempt was bound, nor
+     * before the last contact (the third parameter): what the node was silent about then was still going on, and the hour of it may be closed.
      */
     private static final String REPORTS = """
             with said as (
-                select x.*, a.tenant_id, a.workload_id, r.state as old_state
+                select x.*, a.tenant_id, a.workload_id, r.state as old_state,
+                       case when x.ended_ago_ms is not null
+                            then greatest(a.bound_at, r.reported_at, $3, clock_timestamp() - x.ended_ago_ms * interval '1 millisecond') end as work_ended_at
                   from jsonb_to_recordset($2) as x(id uuid, state text, outcome text, exit_code int, message text, started_ms bigint,
-                       ended_ms bigint, log_tail text, log_bytes bigint)
+                       ended_ms bigint, ended_ago_ms bigint, log_tail text, log_bytes bigint)
                   join attempt a on a.id = x.id
                   left join report r on r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = $1
                  where exists (select 1 from allocation_device d where d.attempt_id = a.id and d.tenant_id = a.tenant_id and d.node_id = $1)
                    and r.state is distinct from 'ended'),
             taken as (
                 insert into report as r (tenant_id, attempt_id, node_id, state, outcome, exit_code, message, started_at, ended_at, log_tail,
-                                         log_bytes, reported_at)
+                                         log_bytes, reported_at, work_ended_at)
                 select tenant_id, id, $1, state, outcome, exit_code, message, timestamptz 'epoch' + started_ms * interval '1 millisecond',
-                       timestamptz 'epoch' + ended_ms * interval '1 millisecond', log_tail, coalesce(log_bytes, 0), clock_timestamp()
+                       timestamptz 'epoch' + ended_ms * interval '1 millisecond', log_tail, coalesce(log_bytes, 0), clock_timestamp(), work_ended_at
                   from said
                 on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome,
                        exit_code = excluded.exit_code, message = excluded.message, started_at = coalesce(excluded.started_at, r.started_at),
                        ended_at = excluded.ended_at, log_tail = coalesce(excluded.log_tail, r.log_tail),
-                       log_bytes = greatest(excluded.log_bytes, r.log_bytes), reported_at = excluded.reported_at
+                       log_bytes = greatest(excluded.log_bytes, r.log_bytes), reported_at = excluded.reported_at,
+                       work_ended_at = coalesce(r.work_ended_at, excluded.work_ended_at)
                 returning 1)
             insert into inbox (tenant_id, kind, ref)
             select tenant_id, 'report', workload_id::text from said where old_state is distinct from state
@@ -145,7 +152,11 @@ class AgentStore {
                             .chain(changed -> changed || contact.get().news()
                                     ? inboxNode(connection, node).replaceWith(true)
                                     : Uni.createFrom().item(false))
-                            .chain(told -> reports(connection, node, request.attempts())
+                            .chain(told -> reports(
+                                            connection,
+                                            node,
+                                            request.attempts(),
+                                            contact.get().before())
                                     .map(reported -> new Taken(told || reported, standing)));
                 }));
     }
@@ -190,8 +201,12 @@ class AgentStore {
     private static final String ANOTHERS = "(c.lost_at is null and c.lease_until > clock_timestamp()"
             + " and (c.boot_id <> %2$s or coalesce(c.state_id <> %1$s, false)))";
 
-    /** @param news the leader must hear that the node is there (again), or that the machine is another */
-    private record Contact(boolean leased, boolean news) {}
+    /**
+     * @param news the leader must hear that the node is there (again), or that the machine is another
+     * @param before when the node was heard the time before this; null at the first
+     */
+    private record Contact(
+            boolean leased, boolean news, @Nullable OffsetDateTime before) {}
 
     /** Empty when the request is old news, or of an agent that may not speak for the node. */
     private static Uni<Optional<Contact>> contact(
@@ -212,7 +227,7 @@ class AgentStore {
                                lease_until = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.lease_until
                                                   else excluded.lease_until end
                          where (c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence) and not %s
-                        returning c.lease_until > clock_timestamp() as leased, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh,
+                        returning c.lease_until > clock_timestamp() as leased, old.last_heard as heard_before, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh,
                                   (select (b.cpu_milli, b.memory_mib, b.pausing, b.isolation)
                                           is distinct from (c.cpu_milli, c.memory_mib, c.pausing, c.isolation) from before b) as other
                         """.formatted(ANOTHERS.formatted("excluded.state_id", "excluded.boot_id")))
@@ -234,7 +249,8 @@ class AgentStore {
                                 row.getBoolean("leased"),
                                 Boolean.TRUE.equals(row.getBoolean("fresh"))
                                         || Boolean.TRUE.equals(row.getBoolean("lost"))
-                                        || Boolean.TRUE.equals(row.getBoolean("other")))));
+                                        || Boolean.TRUE.equals(row.getBoolean("other")),
+                                row.getOffsetDateTime("heard_before"))));
     }
 
     private static @Nullable String pausing(Inventory inventory) {
@@ -283,17 +299,23 @@ class AgentStore {
                 .replaceWithVoid();
     }
 
-    private static Uni<Boolean> reports(SqlConnection connection, UUID node, List<AttemptReport> attempts) {
+    private static Uni<Boolean> reports(
+            SqlConnection connection, UUID node, List<AttemptReport> attempts, @Nullable OffsetDateTime before) {
         if (attempts.isEmpty()) {
             return Uni.createFrom().item(false);
         }
         JsonArray said = new JsonArray();
         attempts.forEach(attempt -> said.add(report(attempt)));
-        return connection.preparedQuery(REPORTS).execute(Tuple.of(node, said)).map(rows -> rows.rowCount() > 0);
+        return connection
+                .preparedQuery(REPORTS)
+                .execute(Tuple.of(node, said, before))
+                .map(rows -> rows.rowCount() > 0);
     }
 
     private static JsonObject report(AttemptReport attempt) {
-        JsonObject json = new JsonObject().put("id", attempt.attemptId().toString());
+        JsonObject json = new JsonObject()
+                .put("id", attempt.attemptId().toString())
+                .put("ended_ago_ms", attempt.endedAgoMillis());
         switch (attempt.state()) {
             case AttemptState.Starting() -> json.put("state", "starting");
             case AttemptState.Running running ->

@@ -50,16 +50,50 @@ class ProtocolTest {
                         false,
                         new Inventory.Pausing(Inventory.PausedBy.CUDA_CHECKPOINT, 4)),
                 List.of(
-                        new AttemptReport(ID, new Starting(), null, null),
-                        new AttemptReport(ID, new Running(5), new Checkpoint("step-9", 4), new LogTail("x\n", 2)),
-                        new AttemptReport(ID, new Stopping(null, StopReason.PREEMPTED), null, null),
-                        new AttemptReport(ID, new Paused(5L), null, null),
-                        new AttemptReport(ID, new Ended(Outcome.OUT_OF_MEMORY, 137, 5L, 9, ""), null, null)));
+                        new AttemptReport(ID, new Starting(), null, null, null),
+                        new AttemptReport(ID, new Running(5), new Checkpoint("step-9", 4), new LogTail("x\n", 2), null),
+                        new AttemptReport(ID, new Stopping(null, StopReason.PREEMPTED), null, null, null),
+                        new AttemptReport(ID, new Paused(5L), null, null, 3L),
+                        new AttemptReport(ID, new Ended(Outcome.OUT_OF_MEMORY, 137, 5L, 9, ""), null, null, 7L)));
 
         for (ObjectMapper reader : List.of(json, service)) {
             assertThat(reader.readValue(json.writeValueAsString(request), SyncRequest.class))
                     .isEqualTo(request);
         }
+    }
+
+    @Test
+    void onlyWhatIsOverIsOfAnAgeAndNoneIsNegativeOrAbsurd() {
+        Ended ended = new Ended(Outcome.SUCCEEDED, 0, 5L, 9, "");
+        for (long age : List.of(-1L, Protocol.MAX_AGE_MILLIS + 1, Long.MAX_VALUE)) {
+            assertThatThrownBy(() -> new AttemptReport(ID, ended, null, null, age))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("endedAgoMillis must be from 0 to " + Protocol.MAX_AGE_MILLIS);
+        }
+        assertThatThrownBy(() -> new AttemptReport(ID, new Running(5), null, null, 1L))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("endedAgoMillis");
+    }
+
+    @Test
+    void whatIsSentLaterIsOlder() {
+        SyncRequest request = new SyncRequest(
+                1,
+                "0.1.0",
+                "boot",
+                ID,
+                ID,
+                7,
+                3,
+                20_000,
+                new Inventory(List.of(), 1_000, 1_024, Isolation.NONE, false, false, null),
+                List.of(
+                        new AttemptReport(ID, new Running(5), null, null, null),
+                        new AttemptReport(ID, new Ended(Outcome.SUCCEEDED, 0, 5L, 9, ""), null, null, 7L)));
+
+        assertThat(request.agedBy(400).attempts())
+                .extracting(AttemptReport::endedAgoMillis)
+                .containsExactly(null, 407L);
     }
 
     @Test

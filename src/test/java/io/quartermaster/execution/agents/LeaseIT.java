@@ -3,6 +3,7 @@ package io.quartermaster.execution.agents;
 import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hamcrest.Matchers.containsString;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
@@ -27,6 +28,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -100,12 +102,13 @@ class LeaseIT {
                 values ($1, $2, $3, 'ended', 'lost', clock_timestamp())
                 """, bound.tenant(), bound.attempt(), bound.node());
 
-        sync(bound, new AttemptReport(bound.attempt(), new AttemptState.Running(1), null, null));
+        sync(bound, new AttemptReport(bound.attempt(), new AttemptState.Running(1), null, null, null));
         sync(
                 bound,
                 new AttemptReport(
                         bound.attempt(),
                         new AttemptState.Ended(AttemptState.Outcome.SUCCEEDED, 0, 1L, 2, ""),
+                        null,
                         null,
                         null));
 
@@ -117,6 +120,93 @@ class LeaseIT {
                 });
         assertThat(run("select 1 from inbox where tenant_id = $1 and kind = 'report'", bound.tenant()))
                 .isEmpty();
+    }
+
+    @Test
+    void theEndOfWorkIsCountedBackFromItsReportAndToldAgainChangesNothing() {
+        Bound bound = bind("lease-end-told", Duration.ofMinutes(10));
+
+        sync(bound, ended(bound, 100_700L));
+        long first = workEndedAgoMillis(bound);
+        sync(bound, ended(bound, 5L));
+
+        assertThat(first).isBetween(100_700L, 110_000L);
+        assertThat(workEndedAgoMillis(bound)).isGreaterThanOrEqualTo(first);
+    }
+
+    @Test
+    void workEndsNeitherBeforeItsAttemptNorBeforeTheLastContact() {
+        Bound bound = bind("lease-liar", Duration.ofMinutes(10));
+        sync(bound, ended(bound, Protocol.MAX_AGE_MILLIS));
+        assertThat(run(
+                        "select work_ended_at = bound_at as clipped from report r join attempt a on a.id = r.attempt_id"
+                                + " where a.id = $1",
+                        bound.attempt()))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getBoolean("clipped")).isTrue());
+
+        Bound heard = bind("lease-heard", Duration.ofMinutes(10));
+        sync(heard, new AttemptReport(heard.attempt(), new AttemptState.Running(1), null, null, null));
+        Row contact = contact(heard);
+        sync(heard, ended(heard, 60_000L));
+        assertThat(run("select work_ended_at from report where attempt_id = $1", heard.attempt()))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getOffsetDateTime("work_ended_at"))
+                        .isBetween(
+                                contact.getOffsetDateTime("last_heard"),
+                                contact.getOffsetDateTime("last_heard").plusSeconds(10)));
+    }
+
+    @Test
+    void anAgentThatDoesNotTellWhenItsWorkEndedIsTakenAtItsWord() {
+        Bound bound = bind("lease-untold");
+
+        sync(bound, ended(bound, null));
+
+        assertThat(run("select work_ended_at from report where attempt_id = $1", bound.attempt()))
+                .singleElement()
+                .satisfies(row ->
+                        assertThat(row.getOffsetDateTime("work_ended_at")).isNull());
+    }
+
+    @Test
+    void anAgeThatCannotBeIsRefused() {
+        Bound bound = bind("lease-absurd");
+        String token = opened(bound);
+        for (String age : List.of("-1", "316224000001", "9223372036854775807", "\"soon\"")) {
+            given().header("Authorization", "Bearer " + token)
+                    .contentType("application/json")
+                    .body("""
+                            {"formatVersion": 1, "agentVersion": "1", "bootId": "boot", "instanceId": "00000000-0000-0001-0000-000000000001",
+                             "sequence": 1, "appliedRevision": 0, "waitMillis": 0,
+                             "inventory": {"devices": [], "cpuMilli": 1000, "memoryMiB": 1024, "isolation": "container", "trustsTenants": false, "simulated": true},
+                             "attempts": [{"attemptId": "%s", "endedAgoMillis": %s,
+                                           "state": {"state": "ended", "outcome": "succeeded", "endedAtEpochMillis": 2, "detail": ""}}]}
+                            """.formatted(bound.attempt(), age))
+                    .post("/v1/nodes/" + bound.nodeName() + "/sync")
+                    .then()
+                    .statusCode(400)
+                    .body(containsString("endedAgoMillis"));
+        }
+        assertThat(run("select 1 from report where attempt_id = $1", bound.attempt()))
+                .isEmpty();
+    }
+
+    private static AttemptReport ended(Bound bound, @Nullable Long agoMillis) {
+        return new AttemptReport(
+                bound.attempt(),
+                new AttemptState.Ended(AttemptState.Outcome.SUCCEEDED, 0, 1L, 2, ""),
+                null,
+                null,
+                agoMillis);
+    }
+
+    private long workEndedAgoMillis(Bound bound) {
+        return run(
+                        "select (extract(epoch from clock_timestamp() - work_ended_at) * 1000)::bigint as ago from report where attempt_id = $1",
+                        bound.attempt())
+                .getFirst()
+                .getLong("ago");
     }
 
     @Test
@@ -327,6 +417,11 @@ class LeaseIT {
 
     /** A node with one attempt bound to it, as the leader would write it. */
     private Bound bind(String name) {
+        return bind(name, Duration.ZERO);
+    }
+
+    /** @param ago how long it has been bound */
+    private Bound bind(String name, Duration ago) {
         UUID pool = Ids.next();
         UUID cluster = Ids.next();
         UUID node = Ids.next();
@@ -359,8 +454,8 @@ class LeaseIT {
                 """, name, workload, queue, policy, profile);
         run("""
                 insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, rule, bound_at)
-                values ($1, $2, $3, 1, 'bound', $4, 1000, 'open', clock_timestamp())
-                """, name, attempt, workload, pool);
+                values ($1, $2, $3, 1, 'bound', $4, 1000, 'open', clock_timestamp() - $5::bigint * interval '1 millisecond')
+                """, name, attempt, workload, pool, ago.toMillis());
         run(
                 "insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli) values ($1, $2, 0, $3, 0, 1000)",
                 name,
