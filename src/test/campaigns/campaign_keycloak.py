@@ -134,7 +134,7 @@ def run_long(installation, verdict, options):
     # What can run beside the two long ones, for longer than the outage, in pieces of 40 s.
     waiting = [submit(world, member, "rnd-2gpu", 80) for _ in range(int(3 * (seconds / 40 + 5)))]
     checks.await_true("the two long ones run", lambda: all(
-        member.get(f"/v1/tenants/acme/workloads/{each.id}")["workload"]["state"] == "running" for each in whole), verdict, 120)
+        member.get(f"/v1/tenants/acme/workloads/{each.id}")["workload"]["state"] == "running" for each in whole), verdict, 600)
     live = Watcher("GET /health/live", lambda: None if installation.health("live").ok else "not alive", 2, verdict)
     lag = []
     begun = now_ms()

@@ -32,6 +32,7 @@ class Kills:
         self.done = collections.Counter()
         self.recovered = collections.defaultdict(list)
         self.killed_in_start = 0
+        self.ended = 0
 
     def may(self, fault):
         part = fault.split()[0]
@@ -79,7 +80,7 @@ class Kills:
         code = self.installation.service.poll()
         if code is not None:
             self.journal.say(f"the service ended by itself with {code}; starting it again")
-            self.journal.note("answer-service-ended", code=code)
+            self.ended += 1
             self.losses.clear()
             self.installation.start()
 
@@ -143,5 +144,5 @@ def run(installation, verdict, options):
         installation.journal.say(f"accepted again after: {fault}: {spread(seconds)}")
     return (
         f"{sum(kills.done.values())} faults ({', '.join(f'{n} x {what}' for what, n in kills.done.items())}; "
-        f"{kills.killed_in_start} of them during a start)"
+        f"{kills.killed_in_start} of them during a start; the service ended by itself {kills.ended} times)"
     )

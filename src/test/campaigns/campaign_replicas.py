@@ -26,7 +26,7 @@ def run(installation, verdict, options):
     replicas = [(installation.service.pid, installation.management), (second.pid, second_management)]
     try:
         ready = checks.await_true("the second replica is ready", lambda: installation.health(
-            "ready", management=second_management).status == 200, verdict, 300)
+            "ready", management=second_management).status == 200, verdict, 600)
         installation.journal.say(f"the second replica is ready after {ready} s")
         taken_over, accepted, stopped = [], [], [0, 0]
         left = options.times
@@ -43,18 +43,19 @@ def run(installation, verdict, options):
             moment = now_ms()
             send(pid, STOP)
             try:
-                took = checks.await_true("the other replica leads", lambda: installation.metric(METRIC, other) == 1, verdict, seconds, 0.2)
+                took = checks.await_true("the other replica leads", lambda: installation.metric(METRIC, other) == 1, verdict, 300, 0.2)
                 time.sleep(max(0, seconds - (now_ms() - moment) / 1000))
             finally:
+                until = now_ms()
                 send(pid, CONTINUE)
-            first = [s.acknowledged_at for s in world.records.acknowledged() if moment < s.acknowledged_at < moment + seconds * 1000]
+            first = [s.acknowledged_at for s in world.records.acknowledged() if moment < s.acknowledged_at < until]
             if took is not None:
                 taken_over.append(took)
             verdict.check(first, "nothing was accepted while the leader stood still")
             if first:
                 accepted.append((min(first) - moment) / 1000)
             checks.await_true("the replica that stood still follows", lambda: installation.metric(
-                METRIC, replicas[which][1]) == 0 and installation.metric(METRIC, other) == 1, verdict, 120)
+                METRIC, replicas[which][1]) == 0 and installation.metric(METRIC, other) == 1, verdict, 600)
             after = world_epoch(world)
             verdict.check(after > epoch, f"the epoch was {epoch}, and is {after}")
             installation.journal.say(
@@ -80,7 +81,7 @@ def leader(installation, replicas, verdict):
         found[:] = [i for i, (_, management) in enumerate(replicas) if installation.metric(METRIC, management) == 1]
         return len(found) == 1
 
-    return found[0] if checks.await_true("one replica leads", one, verdict, 120) is not None else None
+    return found[0] if checks.await_true("one replica leads", one, verdict, 600) is not None else None
 
 
 def world_epoch(world):

@@ -252,7 +252,7 @@ def check_policies(installation, records, verdict):
         verdict.check(limits == [limit], f"policy {policy} of {tenant}: limit {limits}, last stated {limit}")
 
 
-def check_counters(installation, operator, verdict, patience=120):
+def check_counters(installation, operator, verdict, patience=600):
     """Redis says that nothing is used and nothing waits; nothing is set aside; no stop is overdue."""
     for tenant in TENANTS:
         end = time.monotonic() + patience

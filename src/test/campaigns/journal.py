@@ -52,9 +52,8 @@ class Verdict:
 
     def finish(self, name, summary):
         """Prints the verdict; returns the exit code."""
-        for kind, count in sorted(self._journal.counts.items()):
-            if kind.startswith("answer-"):
-                self._journal.say(f"{kind}: {count}")
+        failed = self._journal.counts.get("answer-500", 0)
+        self.check(failed == 0, f"{failed} requests were answered 500; notes.jsonl has them")
         passed = not self.problems
         outcome = "PASS" if passed else f"FAIL ({len(self.problems)} problems)"
         self._journal.say(f"verdict of {name}: {summary}: {outcome}")

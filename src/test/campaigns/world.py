@@ -59,7 +59,7 @@ class World:
         return self.operator.get("/v1/operator/nodes?pageSize=100")["items"]
 
     def await_nodes(self):
-        checks.await_true("all nodes are up", lambda: all(n["contact"] == "up" for n in self.nodes()), self.verdict, 300)
+        checks.await_true("all nodes are up", lambda: all(n["contact"] == "up" for n in self.nodes()), self.verdict, 600)
 
     def cordon(self, node):
         change(self.operator, f"/v1/operator/nodes/{node}", {"schedulable": False})

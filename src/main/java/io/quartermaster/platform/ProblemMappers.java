@@ -53,6 +53,9 @@ public final class ProblemMappers {
     /** What a pool says when no connection came free in time; the failure has no type of its own. */
     private static final String NO_FREE_CONNECTION = "Timeout";
 
+    /** How the client of PostgreSQL begins what it says of a connection that broke before a statement; no type of its own either. */
+    private static final String BROKEN_CONNECTION = "Connection is not active now";
+
     /** How Jackson's message begins; the exception has no type of its own. */
     private static final String DUPLICATE = "Duplicate field";
 
@@ -154,7 +157,13 @@ public final class ProblemMappers {
         return cause instanceof ClosedConnectionException
                 || cause instanceof SocketException
                 || cause instanceof ClosedChannelException
+                || isBrokenConnection(cause)
                 || state != null && (AWAY.contains(state) || state.startsWith(NO_CONNECTION));
+    }
+
+    private static boolean isBrokenConnection(Throwable cause) {
+        String message = cause instanceof NoStackTraceThrowable ? cause.getMessage() : null;
+        return message != null && message.startsWith(BROKEN_CONNECTION);
     }
 
     /** Whether it says that requests wait for the database longer than they may. Nothing of such a request was kept. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.core.JacksonException;
+import io.smallrye.mutiny.CompositeException;
 import io.vertx.core.impl.NoStackTraceThrowable;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.ClosedConnectionException;
@@ -34,6 +35,10 @@ class ProblemMappersTest {
             new CompletionException(new SocketException("Connection reset")),
             new IllegalStateException(ClosedConnectionException.INSTANCE),
             new CompletionException(new NoStackTraceThrowable("Timeout")),
+            // A statement on a connection that broke, and the rollback after it.
+            new CompositeException(
+                    new NoStackTraceThrowable("Connection is not active now, current status: CLOSED"),
+                    new NoStackTraceThrowable("Connection is not active now, current status: CLOSED")),
             new PgException("canceling statement due to statement timeout", "ERROR", "57014", ""),
             new PgException("terminating connection due to idle-in-transaction timeout", "FATAL", "25P03", ""),
         };
