@@ -10,7 +10,7 @@ from api import request
 
 
 class Balancer(threading.Thread):
-    """Forwards TCP connections. A replica that does not answer its readiness check within two seconds gets none, and loses those it has."""
+    """Forwards TCP connections. A replica that fails two readiness checks in a row gets none, and loses those it has."""
 
     def __init__(self, port, replicas):
         """replicas: pairs of an API port and a management address."""
@@ -25,11 +25,14 @@ class Balancer(threading.Thread):
             threading.Thread(target=self._look, args=replica, daemon=True).start()
 
     def _look(self, port, management):
+        failures = 0
         while True:
             try:
-                ready = request(f"{management}/health/ready", timeout=2).status == 200
+                failed = request(f"{management}/health/ready", timeout=3).status != 200
             except (OSError, http.client.HTTPException):
-                ready = False
+                failed = True
+            failures = failures + 1 if failed else 0
+            ready = failures < 2
             with self._lock:
                 self._ready[port] = ready
                 lost = [] if ready else list(self._connections[port])

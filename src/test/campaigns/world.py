@@ -5,6 +5,7 @@ import threading
 import time
 
 import checks
+from api import Refused
 from load import Member, PolicyEditor, Records, stop
 
 RESERVED = {"acme": 10_000, "globex": 4_000}
@@ -13,8 +14,13 @@ PROFILES = {"acme": ["1gpu", "2gpu", "3gpu", "half"], "globex": ["1gpu", "2gpu",
 
 
 def change(client, path, patch):
-    """A merge patch of what is there, at its version."""
-    return client.require("PATCH", path, patch, client.get(path)["version"])
+    """A merge patch of what is there, at its version; read anew when that changed, also by a try whose answer was lost."""
+    while True:
+        answer = client.call("PATCH", path, patch, client.get(path)["version"])
+        if answer.ok:
+            return
+        if answer.status != 412:
+            raise Refused("PATCH", path, answer)
 
 
 class World:
