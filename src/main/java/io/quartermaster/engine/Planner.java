@@ -115,16 +115,16 @@ final class Planner {
         memory.demand().count();
         for (QuotaTree tree : books.cluster().trees()) {
             long up = 0;
-            long onLostNodes = 0;
+            long heldBeyond = 0;
             for (Space space : books.cluster().spaces()) {
                 if (tree.counts(space.pool().id())) {
                     up += space.capacityGpuMilli();
-                    onLostNodes += space.heldOnLostGpuMilli();
+                    heldBeyond += space.heldBeyondCapacityGpuMilli();
                 }
             }
-            if (tree.capacityGpuMilli() != up + onLostNodes) {
+            if (tree.capacityGpuMilli() != up + heldBeyond) {
                 // Also by places that were kept on a lost node and are given up.
-                tree.capacityGpuMilli(up + onLostNodes);
+                tree.capacityGpuMilli(up + heldBeyond);
                 books.touches().forgetAll();
             }
             tree.nowMillis(nowMillis);

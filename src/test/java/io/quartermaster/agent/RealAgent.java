@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real agent with real processes; only the service is played. After each test nothing of it is left running. */
 abstract class RealAgent {
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Duration.ofSeconds(60);
     static final long LONG_LEASE = 60_000;
     static final Pace QUICK = new Pace(20, 2_000, 100, 50, 200, 60_000, 64 * 1024);
 

@@ -35,8 +35,8 @@ public final class CountedSpace implements Space {
     }
 
     @Override
-    public long heldOnLostGpuMilli() {
-        return pool.hasExecutor() ? 0 : usedNext;
+    public long heldBeyondCapacityGpuMilli() {
+        return Math.max(0, Math.max(usedNow, usedNext) - capacityGpuMilli());
     }
 
     @Override

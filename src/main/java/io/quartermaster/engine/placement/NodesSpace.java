@@ -47,6 +47,8 @@ public final class NodesSpace implements Space {
     private @Nullable NodesSpace emptyOpen;
     private @Nullable SortedSet<Long> deviceSizes;
     private long upGpuMilli;
+    private long elsewhereNowGpuMilli;
+    private long elsewhereNextGpuMilli;
 
     NodesSpace(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
         this.pool = pool;
@@ -80,10 +82,17 @@ public final class NodesSpace implements Space {
     }
 
     @Override
-    public long heldOnLostGpuMilli() {
+    public long heldBeyondCapacityGpuMilli() {
+        long beyond = Math.max(elsewhereNowGpuMilli, elsewhereNextGpuMilli);
+        boolean bounded = maxGpuMilli.isPresent() || !pool.hasExecutor();
+        long onNodes = heldGpuMilli(bounded ? byPosition : lost, Horizon.LATER);
+        return beyond + (bounded ? Math.max(0, onNodes - capacityGpuMilli()) : onNodes);
+    }
+
+    private static long heldGpuMilli(Collection<NodeSpace> nodes, Horizon horizon) {
         long held = 0;
-        for (NodeSpace node : pool.hasExecutor() ? lost : byPosition) {
-            held += node.devices().size() * 1000L - node.freeGpuMilli(Horizon.LATER);
+        for (NodeSpace node : nodes) {
+            held += node.devices().size() * 1000L - node.freeGpuMilli(horizon);
         }
         return held;
     }
@@ -94,11 +103,7 @@ public final class NodesSpace implements Space {
         if (maxGpuMilli.isEmpty()) {
             return free;
         }
-        long held = 0;
-        for (NodeSpace node : byPosition) {
-            held += node.devices().size() * 1000L - node.freeGpuMilli(horizon);
-        }
-        return Math.max(0, Math.min(free, maxGpuMilli.getAsLong() - held));
+        return Math.max(0, Math.min(free, maxGpuMilli.getAsLong() - heldGpuMilli(byPosition, horizon)));
     }
 
     @Override
@@ -530,6 +535,8 @@ public final class NodesSpace implements Space {
             if (node != null) {
                 node.add((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when);
                 choice.changed(node, when);
+            } else {
+                changeElsewhere(worker.place().gpuMilli(), when);
             }
         }
     }
@@ -555,7 +562,16 @@ public final class NodesSpace implements Space {
             if (node != null) {
                 node.remove((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when);
                 choice.changed(node, when);
+            } else {
+                changeElsewhere(-worker.place().gpuMilli(), when);
             }
+        }
+    }
+
+    private void changeElsewhere(long gpuMilli, When when) {
+        switch (when) {
+            case NOW -> elsewhereNowGpuMilli += gpuMilli;
+            case NEXT -> elsewhereNextGpuMilli += gpuMilli;
         }
     }
 

@@ -18,8 +18,11 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** What is up, and not beyond the pool's cap. */
     long capacityGpuMilli();
 
-    /** What is held on nodes that are lost: it counts nowhere but in the books of those who hold it. */
-    long heldOnLostGpuMilli();
+    /**
+     * What is held and is no part of the capacity: on nodes that are lost or not known any more, and beyond the pool's cap or count. It counts
+     * nowhere but in the books of those who hold it; it takes nothing from other pools.
+     */
+    long heldBeyondCapacityGpuMilli();
 
     /** What is free on nodes that take new work. */
     long freeGpuMilli(Horizon horizon);
