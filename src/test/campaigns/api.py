@@ -111,7 +111,7 @@ class Client:
         data = None
         if body is not None:
             data = json.dumps(body).encode()
-            headers["Content-Type"] = "application/merge-patch+json" if method == "PATCH" else "application/json"
+            headers["Content-Type"] = "application/json"
         if version is not None:
             headers["If-Match"] = f'"{version}"'
         if method == "POST":

@@ -41,6 +41,7 @@ def parse(arguments):
     parser.add_argument("--times", type=int, help="how often the fault is made; default: 20, 10, 1, 60, 10")
     parser.add_argument("--home", default=home, help="folder of a built checkout; default: this one")
     parser.add_argument("--folder", help="empty folder for data, logs and notes; default: target/campaigns/CAMPAIGN")
+    parser.add_argument("--again", action="store_true", help="go on in the folder of an earlier campaign, on the same ports")
     parser.add_argument("--port", type=int, default=18300, help="first of eight free ports; default: 18300")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), help="of all that is random")
     parser.add_argument("--seconds", type=float, help="how long a part stands still; default: 100, 900, 30")
@@ -53,8 +54,8 @@ def parse(arguments):
 def main(arguments):
     options = parse(arguments)
     folder = pathlib.Path(options.folder or pathlib.Path(options.home) / "target" / "campaigns" / options.campaign)
-    if folder.exists() and any(folder.iterdir()):
-        print(f"The folder {folder} is not empty. Empty it, or name another with --folder.", file=sys.stderr)
+    if not options.again and folder.exists() and any(folder.iterdir()):
+        print(f"The folder {folder} is not empty. Empty it, name another with --folder, or give --again.", file=sys.stderr)
         return 2
     folder.mkdir(parents=True, exist_ok=True)
     journal = Journal(folder / "notes.jsonl")

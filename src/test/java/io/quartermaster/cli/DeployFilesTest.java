@@ -10,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.LoaderOptions;
@@ -49,6 +50,28 @@ class DeployFilesTest {
                         "FROM docker.io/library/eclipse-temurin:" + release + "-jdk AS build",
                         "FROM docker.io/library/eclipse-temurin:" + release + "-jre");
         assertThat(instructions().filter(line -> line.startsWith("RUN "))).anyMatch(line -> line.contains("./mvnw "));
+    }
+
+    /** The runner has a list of the jars it was built with, and waits for ever for one that was deleted. */
+    @Test
+    void theBuildOfTheImageLeavesOutTheEmbeddedProgramsAndDeletesNothing() throws IOException {
+        String build = instructions()
+                .filter(line -> line.startsWith("RUN ") && line.contains("./mvnw "))
+                .collect(Collectors.joining());
+        List<String> embedded = Pattern.compile(
+                        "<groupId>([^<]+)</groupId>\\s*<artifactId>(embedded-[^<]+)</artifactId>")
+                .matcher(Files.readString(Path.of("pom.xml")))
+                .results()
+                .filter(found -> !found.group(2).endsWith("-bom"))
+                .map(found -> found.group(1) + ":" + found.group(2))
+                .sorted()
+                .toList();
+
+        assertThat(embedded).hasSizeGreaterThan(1);
+        assertThat(first("-Dquarkus\\.class-loading\\.removed-artifacts=(\\S+)", build)
+                        .split(","))
+                .containsExactlyInAnyOrderElementsOf(embedded);
+        assertThat(build).doesNotContainPattern("\\brm\\b");
     }
 
     @Test
