@@ -57,7 +57,7 @@ def first():
     call(admin, "POST", base + "/profiles", dict(name="elastic", gpus="1", workers=4, minWorkers=2, pools=["demo"]), key="elastic")
     call(admin, "POST", base + "/profiles", dict(name="quarter", gpus="0.25", gpuLimit="0.5", pools=["demo"], maxRuntime="PT2H"), key="quarter")
     call(admin, "POST", base + "/profiles", dict(name="range", gpus="1", maxGpus="4", pools=["demo"]), key="range")
-    call(admin, "POST", base + "/policies", dict(name="vision", group="/rnd/vision", onPreemption="pause", userLimit="4", maxRunning=3,
+    call(admin, "POST", base + "/policies", dict(name="vision", group="/rnd/vision", onPreemption="pause", userLimit="4", maxRunning=3, maxPriority=200, nonPreemptible=True,
          quotas=[dict(pool="demo", reserved="1", limit="4", weight=2, lendable="1", rank=1)], profiles=["elastic", "quarter", "range"]), key="vision")
     for q in ("vision-elastic", "vision-quarter", "vision-range"):
         call(admin, "POST", f"{base}/queues/{q}/access-rules", dict(subjectKind="everyone"))

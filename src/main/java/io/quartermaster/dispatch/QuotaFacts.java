@@ -15,6 +15,7 @@ import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Policy;
 import io.quartermaster.governance.PolicyQuota;
 import io.quartermaster.governance.QuotaTree;
+import io.quartermaster.governance.SubmissionRights;
 import io.quartermaster.platform.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
@@ -319,6 +320,8 @@ record QuotaFacts(
                         row.getLong("grace_ms"),
                         optional(row.getLong("user_limit_milli")),
                         optional(row.getInteger("max_running")),
+                        new SubmissionRights(
+                                optional(row.getInteger("max_priority")), row.getBoolean("non_preemptible")),
                         Optional.empty(),
                         row.getLong("version")));
             }

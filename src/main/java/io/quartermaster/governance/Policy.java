@@ -19,6 +19,7 @@ import java.util.UUID;
  * @param graceMillis how long preempted work keeps its devices after it was told
  * @param userLimitGpuMilli what one user of the group may hold at once; absent = no bound of its own
  * @param maxRunning workloads of the group, and of groups below it, that may hold something at once; absent = no bound
+ * @param rights what its submissions may state
  * @param groupGoneSince since when the realm lacks the group; while it does, nothing of the policy starts, and what runs goes on
  * @param version grows with every change
  */
@@ -32,6 +33,7 @@ public record Policy(
         long graceMillis,
         OptionalLong userLimitGpuMilli,
         OptionalInt maxRunning,
+        SubmissionRights rights,
         Optional<Instant> groupGoneSince,
         long version) {
 
@@ -53,7 +55,7 @@ public record Policy(
         }
     }
 
-    /** Of a group that is there, with no bound on how many workloads run. */
+    /** Of a group that is there, with no bound on how many workloads run, and the rights of a policy that states none. */
     public Policy(
             UUID id,
             String name,
@@ -74,6 +76,7 @@ public record Policy(
                 graceMillis,
                 userLimitGpuMilli,
                 OptionalInt.empty(),
+                SubmissionRights.DEFAULT,
                 Optional.empty(),
                 version);
     }
@@ -93,6 +96,7 @@ public record Policy(
                 graceMillis,
                 userLimitGpuMilli,
                 maxRunning,
+                rights,
                 since,
                 version + 1);
     }
@@ -113,6 +117,7 @@ public record Policy(
                 graceMillis,
                 otherUserLimitGpuMilli,
                 otherMaxRunning,
+                rights,
                 groupGoneSince,
                 version);
     }

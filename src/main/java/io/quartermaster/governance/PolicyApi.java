@@ -102,7 +102,21 @@ final class PolicyApi {
                     minimum = "1",
                     maximum = "1000000")
             @Nullable
-            Integer maxRunning) {}
+            Integer maxRunning,
+
+            @Schema(
+                    description =
+                            "the highest priority that a submission may state; absent: the default of the workload's type",
+                    minimum = "0",
+                    maximum = "1000")
+            @Nullable
+            Integer maxPriority,
+
+            @Schema(
+                    description =
+                            "whether submissions may be non-preemptible, be it stated or by their type; absent: false")
+            @Nullable
+            Boolean nonPreemptible) {}
 
     @Schema(
             name = "PolicyQuotaPatch",
@@ -160,7 +174,12 @@ final class PolicyApi {
             @Nullable GpuAmount userLimit,
 
             @Schema(minimum = "1", maximum = "1000000") @Nullable
-            Integer maxRunning) {
+            Integer maxRunning,
+
+            @Schema(minimum = "0", maximum = "1000") @Nullable
+            Integer maxPriority,
+
+            @Nullable Boolean nonPreemptible) {
 
         static Patch of(TenantRules rules, Policy policy) {
             Map<String, @Nullable QuotaPatch> quotas = new LinkedHashMap<>();
@@ -174,7 +193,9 @@ final class PolicyApi {
                     view.onPreemption(),
                     view.grace(),
                     view.userLimit(),
-                    view.maxRunning());
+                    view.maxRunning(),
+                    view.maxPriority(),
+                    view.nonPreemptible());
         }
 
         /** The names of its pools, in the order of {@link #request}'s quotas. */
@@ -187,7 +208,18 @@ final class PolicyApi {
             if (quotas != null) {
                 quotas.forEach((pool, quota) -> list.add(quota == null ? null : quota.at(pool)));
             }
-            return new Request(name, group, list, profiles, overQuota, onPreemption, grace, userLimit, maxRunning);
+            return new Request(
+                    name,
+                    group,
+                    list,
+                    profiles,
+                    overQuota,
+                    onPreemption,
+                    grace,
+                    userLimit,
+                    maxRunning,
+                    maxPriority,
+                    nonPreemptible);
         }
     }
 
@@ -262,12 +294,30 @@ final class PolicyApi {
             Duration grace,
             @Nullable GpuAmount userLimit,
             @Nullable Integer maxRunning,
+
+            @Schema(description = "the highest priority that a submission may state; absent: the default of its type")
+            @Nullable
+            Integer maxPriority,
+
+            @Schema(description = "whether submissions may be non-preemptible")
+            boolean nonPreemptible,
+
             PolicyState state,
             @Nullable Drift drift,
             long version,
 
             @Schema(description = "in answers to writes") @Nullable
-            Effects effects) {
+            Effects effects,
+
+            @Schema(description = "what the policy allows, but may surprise; those of a write are with its effects")
+            List<String> warnings) {
+
+        View {
+            quotas = List.copyOf(quotas);
+            profiles = List.copyOf(profiles);
+            queues = List.copyOf(queues);
+            warnings = List.copyOf(warnings);
+        }
 
         static View of(TenantRules rules, Policy policy, @Nullable Effects effects) {
             List<Queue> queues = rules.queuesOf(policy);
@@ -290,10 +340,23 @@ final class PolicyApi {
                             ? new GpuAmount(policy.userLimitGpuMilli().getAsLong())
                             : null,
                     policy.maxRunning().isPresent() ? policy.maxRunning().getAsInt() : null,
+                    policy.rights().maxPriority().isPresent()
+                            ? policy.rights().maxPriority().getAsInt()
+                            : null,
+                    policy.rights().nonPreemptible(),
                     policy.state(),
                     policy.groupGoneSince().map(Drift::groupGone).orElse(null),
                     policy.version(),
-                    effects);
+                    effects,
+                    warnings(policy));
+        }
+
+        private static List<String> warnings(Policy policy) {
+            return policy.rights().areUnbounded()
+                    ? List.of(
+                            "policy " + policy.name() + " lets every submission take the highest priority and be"
+                                    + " non-preemptible; state a lower maxPriority, or nonPreemptible false, unless that is meant")
+                    : List.of();
         }
     }
 }

@@ -7,8 +7,10 @@ import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
@@ -66,6 +68,30 @@ final class PolicyChecks {
         PolicyChecks checks = new PolicyChecks(before, after, policy, problems, unfit);
         checks.reservations();
         checks.profiles(profiles);
+    }
+
+    /** A group admin passes on no more rights than the policy above gives. */
+    static void checkRights(TenantRules rules, Policy policy, ProblemException.Invalid problems) {
+        Optional<Policy> above = rules.policies().stream()
+                .filter(other ->
+                        !other.group().equals(policy.group()) && other.group().contains(policy.group()))
+                .max(Comparator.comparingInt(other -> other.group().value().length()));
+        SubmissionRights given = above.map(Policy::rights).orElse(SubmissionRights.DEFAULT);
+        SubmissionRights asked = policy.rights();
+        String giver = above.map(other -> "policy " + other.name()).orElse("a group without a policy above it");
+        problems.check(
+                new SubmissionRights(asked.maxPriority(), false).areWithin(given),
+                "maxPriority",
+                "is more than " + giver + " gives",
+                given.maxPriority().isPresent()
+                        ? "0 to " + given.maxPriority().getAsInt()
+                        : "absent, or 0 to " + SubmissionRights.LOWEST_TYPE_DEFAULT);
+        problems.check(
+                new SubmissionRights(OptionalInt.empty(), asked.nonPreemptible())
+                        .areWithin(new SubmissionRights(OptionalInt.empty(), given.nonPreemptible())),
+                "nonPreemptible",
+                "is more than " + giver + " gives",
+                "false");
     }
 
     private void reservations() {

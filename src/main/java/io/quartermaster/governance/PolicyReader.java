@@ -54,6 +54,7 @@ public final class PolicyReader {
                         ? OptionalLong.empty()
                         : OptionalLong.of(request.userLimit().milli()),
                 maxRunning(problems, "maxRunning", request.maxRunning()),
+                rights(request),
                 old.filter(policy -> policy.group().equals(group)).flatMap(Policy::groupGoneSince),
                 old.map(policy -> policy.version() + 1).orElse(0L));
     }
@@ -66,6 +67,15 @@ public final class PolicyReader {
         boolean fits = asked >= 1 && asked <= Policy.MOST_RUNNING;
         problems.check(fits, field, "out of range", "1 to " + Policy.MOST_RUNNING);
         return fits ? OptionalInt.of(asked) : OptionalInt.empty();
+    }
+
+    private SubmissionRights rights(PolicyApi.Request request) {
+        Integer highest = request.maxPriority();
+        boolean fits = highest == null || highest >= 0 && highest <= SubmissionRights.HIGHEST_PRIORITY;
+        problems.check(fits, "maxPriority", "out of range", "0 to " + SubmissionRights.HIGHEST_PRIORITY);
+        return new SubmissionRights(
+                highest == null || !fits ? OptionalInt.empty() : OptionalInt.of(highest),
+                Boolean.TRUE.equals(request.nonPreemptible()));
     }
 
     private GroupPath group(@Nullable String path) {

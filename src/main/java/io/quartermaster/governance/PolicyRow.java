@@ -57,6 +57,13 @@ class PolicyRow {
     @Nullable
     Integer maxRunning;
 
+    @Column(name = "max_priority")
+    @Nullable
+    Integer maxPriority;
+
+    @Column(name = "non_preemptible")
+    boolean nonPreemptible;
+
     @Column(name = "drift_since")
     @Nullable
     Instant driftSince;
@@ -98,6 +105,9 @@ class PolicyRow {
                 ? policy.userLimitGpuMilli().getAsLong()
                 : null;
         maxRunning = policy.maxRunning().isPresent() ? policy.maxRunning().getAsInt() : null;
+        OptionalInt highest = policy.rights().maxPriority();
+        maxPriority = highest.isPresent() ? highest.getAsInt() : null;
+        nonPreemptible = policy.rights().nonPreemptible();
         driftSince = policy.groupGoneSince().orElse(null);
         version = policy.version();
         quotas.clear();
@@ -118,6 +128,8 @@ class PolicyRow {
                 graceMs,
                 userLimitMilli == null ? OptionalLong.empty() : OptionalLong.of(userLimitMilli),
                 maxRunning == null ? OptionalInt.empty() : OptionalInt.of(maxRunning),
+                new SubmissionRights(
+                        maxPriority == null ? OptionalInt.empty() : OptionalInt.of(maxPriority), nonPreemptible),
                 Optional.ofNullable(driftSince),
                 version);
     }

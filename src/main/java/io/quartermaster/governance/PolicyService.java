@@ -183,6 +183,10 @@ class PolicyService {
         TenantRules after = reader.with(policy, profiles);
         var unfit = new ProblemException.Invalid();
         PolicyChecks.check(before, after, policy, profiles, problems, unfit);
+        if (!work.caller().mayEverywhere(Permission.POLICIES_WRITE)
+                && !old.map(Policy::rights).equals(Optional.of(policy.rights()))) {
+            PolicyChecks.checkRights(after, policy, problems);
+        }
         problems.throwIfAny();
         unfit.refuseIfAny(RuleWrites.DO_NOT_FIT);
         return writes.apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
@@ -235,7 +239,8 @@ class PolicyService {
                 && old.onPreemption() == asked.onPreemption()
                 && old.graceMillis() == asked.graceMillis()
                 && old.userLimitGpuMilli().equals(asked.userLimitGpuMilli())
-                && old.maxRunning().equals(asked.maxRunning());
+                && old.maxRunning().equals(asked.maxRunning())
+                && old.rights().equals(asked.rights());
     }
 
     private static AuditLog.Change change(

@@ -5,6 +5,7 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.engine.QueueId;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.governance.QueueState;
+import io.quartermaster.governance.SubmissionRights;
 import java.util.Optional;
 
 /**
@@ -22,4 +23,5 @@ record QueueShape(
         long graceMillis,
         boolean requeues,
         Profile profile,
-        AccessRules rules) {}
+        AccessRules rules,
+        SubmissionRights rights) {}

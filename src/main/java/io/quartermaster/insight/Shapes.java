@@ -43,7 +43,8 @@ final class Shapes {
                 policy.graceMillis(),
                 policy.onPreemption() != OnPreemption.END,
                 profile,
-                new AccessRules(List.of()));
+                new AccessRules(List.of()),
+                policy.rights());
     }
 
     static Workload workload(
@@ -64,7 +65,7 @@ final class Shapes {
                 queue.id(),
                 shape(profile, profile.gpus(named(asked), namedMin(asked))),
                 profile.pools(),
-                asked.priority() == null ? type.defaultPriority() : asked.priority(),
+                asked.priority() == null ? queue.rights().defaultPriority(type.defaultPriority()) : asked.priority(),
                 asked.preemptible() == null ? type.defaultPreemptible() : asked.preemptible(),
                 Boolean.TRUE.equals(asked.dedicatedOnly()) || !queue.overQuota(),
                 profile.movesBack(),

@@ -11,6 +11,7 @@ import io.quartermaster.engine.QueueId;
 import io.quartermaster.governance.OnPreemption;
 import io.quartermaster.governance.Profile;
 import io.quartermaster.governance.QueueState;
+import io.quartermaster.governance.SubmissionRights;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
 import io.quartermaster.platform.Words;
@@ -34,7 +35,7 @@ class TenantReads {
 
     private static final String QUEUES = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
-                       'onPreemption', p.on_preemption, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
+                       'onPreemption', p.on_preemption, 'maxPriority', p.max_priority, 'nonPreemptible', p.non_preemptible, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
                        'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'maxGpus', f.max_gpus, 'gpuLimitMilli', f.gpu_limit_milli, 'workers', f.workers,
                        'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
                        'required', f.required_level, 'preferred', f.preferred_level, 'sliceWorkers', f.slice_workers, 'sliceLevel', f.slice_level, 'movesBack', f.moves_back, 'maxRuntimeMillis', f.max_runtime_ms,
@@ -110,7 +111,12 @@ class TenantReads {
                     OnPreemption.valueOf(node.get("onPreemption").asText().toUpperCase(Locale.ROOT))
                             != OnPreemption.END,
                     profile(node),
-                    rules(node.get("rules")));
+                    rules(node.get("rules")),
+                    new SubmissionRights(
+                            node.get("maxPriority").isNull()
+                                    ? OptionalInt.empty()
+                                    : OptionalInt.of(node.get("maxPriority").asInt()),
+                            node.get("nonPreemptible").asBoolean()));
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a queue cannot be read", e);
         }

@@ -21,7 +21,7 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a queue takes the waiting work of queues that are retired: its room, the type of the work, its GPUs and its submitters, as of
+ * Whether a queue takes the waiting work of queues that are retired: its room, the type of the work, its GPUs, its priority and its submitters, as of
  * submissions. A submitter's groups are known only while it calls, so it counts as admitted where the queue's access rules admit everyone
  * whom the rules of the work's own queue admit, or name the submitter.
  */
@@ -43,8 +43,19 @@ class MovedWorkCheck implements MoveGuard {
         this.admission = admission;
     }
 
-    /** Work that is alike in what the target's profile has to fit. */
-    private record Kind(WorkloadType type, OptionalInt gpus, OptionalInt minGpus, int count) {}
+    /**
+     * Work that is alike in what the target's profile and policy have to fit.
+     *
+     * @param underPolicy whether it is under the target's policy already, so that the move gives it no other rights
+     */
+    private record Kind(
+            WorkloadType type,
+            OptionalInt gpus,
+            OptionalInt minGpus,
+            int priority,
+            boolean preemptible,
+            boolean underPolicy,
+            int count) {}
 
     @Override
     public Uni<Void> check(Mutiny.Session session, TenantId tenant, List<Queue> sources, Queue target) {
@@ -57,7 +68,7 @@ class MovedWorkCheck implements MoveGuard {
                     }
                     return found;
                 })
-                .chain(terms -> kinds(session, tenant, ids)
+                .chain(terms -> kinds(session, tenant, ids, target.policy())
                         .invoke(kinds -> kinds.forEach(kind -> requireFits(kind, terms)))
                         .chain(kinds -> room(session, tenant, terms, kinds))
                         .chain(() -> submitters(session, tenant, ids))
@@ -96,6 +107,15 @@ class MovedWorkCheck implements MoveGuard {
                             + target.name() + " does not give a worker that few",
                     "a queue whose profile allows " + kind.minGpus().getAsInt() + " GPUs per worker");
         }
+        List<Problem.Field> objections = kind.underPolicy()
+                ? List.of()
+                : target.rights().objections("", kind.type(), kind.priority(), kind.preemptible());
+        if (!objections.isEmpty()) {
+            throw refused(
+                    RightsCheck.CODE,
+                    objections.getFirst().message(),
+                    "a queue of a policy that allows it, or a policy that does");
+        }
     }
 
     private static void requireAdmitted(
@@ -123,20 +143,25 @@ class MovedWorkCheck implements MoveGuard {
                 Problem.of(422, code, message, List.of(new Problem.Field(FIELD, message, accepted))));
     }
 
-    private static Uni<List<Kind>> kinds(Mutiny.Session session, TenantId tenant, List<UUID> sources) {
+    private static Uni<List<Kind>> kinds(
+            Mutiny.Session session, TenantId tenant, List<UUID> sources, UUID targetPolicy) {
         return session.createNativeQuery(
-                        "select type, gpus, min_gpus, count(*)" + WAITS
-                                + " group by type, gpus, min_gpus order by type, gpus, min_gpus",
+                        "select type, gpus, min_gpus, priority, preemptible, policy_id = :policy, count(*)" + WAITS
+                                + " group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6",
                         Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("queues", sources)
+                .setParameter("policy", targetPolicy)
                 .getResultList()
                 .map(rows -> rows.stream()
                         .map(row -> new Kind(
                                 WorkloadType.of((String) row[0]),
                                 number(row[1]),
                                 number(row[2]),
-                                Math.toIntExact(((Number) row[3]).longValue())))
+                                ((Number) row[3]).intValue(),
+                                Boolean.TRUE.equals(row[4]),
+                                Boolean.TRUE.equals(row[5]),
+                                Math.toIntExact(((Number) row[6]).longValue())))
                         .toList());
     }
 

@@ -7,6 +7,7 @@ import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.governance.GpuRange;
+import io.quartermaster.governance.SubmissionRights;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
 import io.smallrye.mutiny.Uni;
@@ -25,7 +26,7 @@ import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
  * The queues of all tenants by name, remembered for a moment so that a submission need not read them. The insert compares the versions of
- * the queue, of its access rules and of its profile, so nothing enters by what is not so any more; and nothing is refused by what is
+ * the queue, of its access rules, of its policy and of its profile, so nothing enters by what is not so any more; and nothing is refused by what is
  * remembered: {@link #read} has the last word.
  */
 @ApplicationScoped
@@ -35,7 +36,8 @@ class QueueDirectory {
     private static final int MAX_REMEMBERED = 20_000;
 
     private static final String READ = """
-            select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'rulesVersion', q.rules_version, 'profileVersion', f.version, 'policy', q.policy_id, 'profile', q.profile_id,
+            select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'rulesVersion', q.rules_version, 'policyVersion', p.version, 'profileVersion', f.version, 'policy', p.name, 'maxPriority', p.max_priority,
+                       'nonPreemptible', p.non_preemptible, 'profile', q.profile_id,
                        'group', p.group_path, 'gpuMilli', f.gpu_milli, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null,
                        'wholeGpus', f.gpu_memory_mib is null and f.mig is null and f.gpu_milli % (1000 * f.gpu_devices) = 0, 'maxGpus', f.max_gpus, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
@@ -140,17 +142,20 @@ class QueueDirectory {
                     new QueueTerms.Versions(
                             node.get("version").asLong(),
                             node.get("rulesVersion").asLong(),
+                            node.get("policyVersion").asLong(),
                             node.get("profileVersion").asLong()),
-                    UUID.fromString(node.get("policy").asText()),
+                    new RightsCheck(
+                            node.get("policy").asText(),
+                            new SubmissionRights(
+                                    optional(node.get("maxPriority")),
+                                    node.get("nonPreemptible").asBoolean())),
                     UUID.fromString(node.get("profile").asText()),
                     new GroupPath(node.get("group").asText()),
                     new GpuRange(
                             node.get("gpuMilli").asLong(),
                             node.get("withGpus").asBoolean(),
                             node.get("wholeGpus").asBoolean(),
-                            node.get("maxGpus").isNull()
-                                    ? OptionalInt.empty()
-                                    : OptionalInt.of(node.get("maxGpus").asInt())),
+                            optional(node.get("maxGpus"))),
                     node.get("maxWaiting").asInt(),
                     node.get("draining").asBoolean(),
                     node.get("active").asBoolean(),
@@ -158,6 +163,10 @@ class QueueDirectory {
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a queue cannot be read", e);
         }
+    }
+
+    private static OptionalInt optional(JsonNode number) {
+        return number.isNull() ? OptionalInt.empty() : OptionalInt.of(number.asInt());
     }
 
     private String write(Set<String> names) {

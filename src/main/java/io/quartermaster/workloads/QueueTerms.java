@@ -9,6 +9,7 @@ import java.util.UUID;
  * What a submission needs to know of its queue.
  *
  * @param versions of what was read, which the insert compares again
+ * @param rights of its policy
  * @param gpus of one worker of the profile
  * @param maxWaiting most that may wait in it
  * @param draining whether it takes no more work
@@ -17,7 +18,7 @@ record QueueTerms(
         UUID id,
         String name,
         Versions versions,
-        UUID policy,
+        RightsCheck rights,
         UUID profile,
         GroupPath group,
         GpuRange gpus,
@@ -31,5 +32,5 @@ record QueueTerms(
      *
      * @param rules counts the changes of the queue's access rules
      */
-    record Versions(long queue, long rules, long profile) {}
+    record Versions(long queue, long rules, long policy, long profile) {}
 }

@@ -1,5 +1,6 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.governance.SubmissionRights;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException.Invalid;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * What a member submits, as it was sent: anything may be absent until {@link #check} has passed.
  *
  * @param queue name of the queue
- * @param priority higher goes first within the group; the type's own when absent
+ * @param priority higher goes first within the group; the type's own when absent, but not above what the policy allows
  * @param preemptible the type's own when absent
  * @param dedicatedOnly to run only within what is reserved
  * @param abortCallback run before it is stopped, within the policy's grace time
@@ -74,7 +75,7 @@ public record Submission(
     public static final int MAX_ENVIRONMENT_CHARS = 65_536;
     public static final int MAX_LABELS = 64;
     public static final int MAX_LABEL_CHARS = 256;
-    public static final int MAX_PRIORITY = 1_000;
+    public static final int MAX_PRIORITY = SubmissionRights.HIGHEST_PRIORITY;
     public static final Duration MAX_RUNTIME = Duration.ofDays(365);
 
     private static final long WHOLE_GPU = 1_000;
@@ -140,14 +141,6 @@ public record Submission(
                 field,
                 "is no whole number of GPUs",
                 "a whole number within the range of the profile, such as \"4\"");
-    }
-
-    int effectivePriority() {
-        return priority == null ? known().defaultPriority() : priority;
-    }
-
-    boolean effectivePreemptible() {
-        return preemptible == null ? known().defaultPreemptible() : preemptible;
     }
 
     Wish wish() {

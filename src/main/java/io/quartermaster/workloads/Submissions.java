@@ -42,13 +42,13 @@ import org.jspecify.annotations.Nullable;
 class Submissions {
 
     /**
-     * The queue and its profile are joined again, so that nothing enters a queue that was retired, or by terms or access rules that were
-     * changed since they were read.
+     * The queue, its policy and its profile are joined again, so that nothing enters a queue that was retired, or by terms, rights or access
+     * rules that were changed since they were read.
      */
     private static final String INSERT = """
             with asked as (
                 select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
-                    rules_version bigint, profile_version bigint, priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
+                    rules_version bigint, policy_version bigint, profile_version bigint, priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
                     max_runtime_ms bigint, gpus int, min_gpus int, labels jsonb, wish text, state text)),
             submitted as (
                 insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible,
@@ -57,6 +57,7 @@ class Submissions {
                     a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus, a.min_gpus, a.labels, a.wish, a.state
                   from asked a
                   join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.rules_version = a.rules_version and q.retired_at is null
+                  join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id and p.version = a.policy_version
                   join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id and f.version = a.profile_version
                   join tenant t on t.id = q.tenant_id and t.state = 'active'
                  order by a.n for share of q
@@ -256,6 +257,7 @@ class Submissions {
         List<Problem.Field> unknown = new ArrayList<>();
         List<Problem.Field> unfit = new ArrayList<>();
         List<Problem.Field> beyond = new ArrayList<>();
+        List<Problem.Field> ungranted = new ArrayList<>();
         Set<String> closed = new TreeSet<>();
         List<Problem.Field> drained = new ArrayList<>();
         for (int i = 0; i < request.items().size(); i++) {
@@ -288,6 +290,9 @@ class Submissions {
                         request.at().apply(i) + "minGpus",
                         "is outside the range of the profile of queue " + queue.name() + ", or more than gpus",
                         queue.gpus().accepted() + "; not more than gpus"));
+            } else {
+                ungranted.addAll(queue.rights()
+                        .objections(request.at().apply(i), item.known(), item.priority(), item.preemptible()));
             }
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
@@ -310,7 +315,7 @@ class Submissions {
             return Optional.of(new ProblemException(
                     Problem.of(422, "gpus-out-of-range", beyond.getFirst().message(), beyond)));
         }
-        return Optional.empty();
+        return ungranted.isEmpty() ? Optional.empty() : Optional.of(RightsCheck.refused(ungranted));
     }
 
     private static List<Admission.Ask> asks(Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
@@ -364,6 +369,7 @@ class Submissions {
             UUID queue,
             long version,
             long rulesVersion,
+            long policyVersion,
             long profileVersion,
             int priority,
             boolean preemptible,
@@ -387,9 +393,10 @@ class Submissions {
                     queue.id(),
                     queue.versions().queue(),
                     queue.versions().rules(),
+                    queue.versions().policy(),
                     queue.versions().profile(),
-                    item.effectivePriority(),
-                    item.effectivePreemptible(),
+                    queue.rights().priority(item.known(), item.priority()),
+                    RightsCheck.preemptible(item.known(), item.preemptible()),
                     Boolean.TRUE.equals(item.dedicatedOnly()),
                     item.command(),
                     item.environment() == null ? Map.of() : item.environment(),

@@ -54,6 +54,7 @@ class UpgradeIT {
             assertThat(upgraded.migrate()).isZero();
             assertThat(upgraded.isValidForSystemRole()).isTrue();
             tenantsAreKeptApart(upgraded, before);
+            policiesAllowWhatTheyAllowed(upgraded);
             SystemDatabase database = SystemDatabases.on(upgraded.system());
             assertThat(TENANTS).allSatisfy(tenant -> {
                 var broken = database.run(CellRows.TIMEOUT, tx -> AuditChain.verify(tx, new TenantId(tenant)));
@@ -90,6 +91,14 @@ class UpgradeIT {
                     assertThat(seen).as("%s of any tenant", table).isNotEmpty();
                 }
             }
+        }
+    }
+
+    /** Priority and non-preemptible work need a right since; a policy of before has all. */
+    private static void policiesAllowWhatTheyAllowed(UpgradedDatabase upgraded) throws SQLException {
+        try (Connection superuser = upgraded.superuser()) {
+            assertThat(strings(superuser, "select distinct max_priority || ' ' || non_preemptible from policy"))
+                    .containsExactly("1000 true");
         }
     }
 

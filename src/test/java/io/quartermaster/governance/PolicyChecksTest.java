@@ -90,6 +90,55 @@ class PolicyChecksTest {
     }
 
     @Test
+    void aGroupAdminPassesOnNoMoreThanThePolicyAboveGives() {
+        SubmissionRights some = new SubmissionRights(OptionalInt.of(100), true);
+        TenantRules given = acme().with(withRights("/rnd", some));
+        TenantRules byDefault = acme().with(policy("/rnd"));
+
+        assertThat(refusedRights(given, some)).isEmpty();
+        assertThat(refusedRights(given, new SubmissionRights(OptionalInt.of(7), false)))
+                .isEmpty();
+        assertThat(refusedRights(given, new SubmissionRights(OptionalInt.of(101), true)))
+                .containsExactly("maxPriority");
+        // Without a bound of its own, inference would have 125.
+        assertThat(refusedRights(given, SubmissionRights.DEFAULT)).containsExactly("maxPriority");
+        assertThat(refusedRights(byDefault, SubmissionRights.DEFAULT)).isEmpty();
+        assertThat(refusedRights(byDefault, new SubmissionRights(OptionalInt.of(50), false)))
+                .isEmpty();
+        assertThat(refusedRights(byDefault, new SubmissionRights(OptionalInt.of(51), true)))
+                .containsExactly("maxPriority", "nonPreemptible");
+        assertThat(refusedRights(acme(), new SubmissionRights(OptionalInt.empty(), true)))
+                .containsExactly("nonPreemptible");
+    }
+
+    private static List<String> refusedRights(TenantRules rules, SubmissionRights asked) {
+        var problems = new ProblemException.Invalid();
+        PolicyChecks.checkRights(rules, withRights("/rnd/nlp", asked), problems);
+        return problems.isEmpty()
+                ? List.of()
+                : problems.toException().problem().errors().stream()
+                        .map(Problem.Field::field)
+                        .toList();
+    }
+
+    private static Policy withRights(String group, SubmissionRights rights) {
+        Policy plain = policy(group);
+        return new Policy(
+                plain.id(),
+                plain.name(),
+                plain.group(),
+                plain.quotas(),
+                plain.overQuota(),
+                plain.onPreemption(),
+                plain.graceMillis(),
+                plain.userLimitGpuMilli(),
+                plain.maxRunning(),
+                rights,
+                plain.groupGoneSince(),
+                plain.version());
+    }
+
+    @Test
     void aGroupHasOnePolicy() {
         TenantRules before = acme().with(policy("/rnd", quota(H100, 1)));
 

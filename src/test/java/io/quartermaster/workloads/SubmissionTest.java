@@ -31,14 +31,8 @@ class SubmissionTest {
     }
 
     @Test
-    void takesTheDefaultsOfItsType() throws Exception {
-        Submission training = JSON.treeToValue(good(), Submission.class);
-        Submission inference = JSON.treeToValue(good().put("type", "inference"), Submission.class);
-        assertThat(training.effectivePriority()).isEqualTo(50);
-        assertThat(training.effectivePreemptible()).isTrue();
-        assertThat(inference.effectivePriority()).isEqualTo(125);
-        assertThat(inference.effectivePreemptible()).isFalse();
-        assertThat(training.wish()).isEqualTo(Wish.RUN);
+    void isToRunUnlessItSaysOtherwise() throws Exception {
+        assertThat(JSON.treeToValue(good(), Submission.class).wish()).isEqualTo(Wish.RUN);
     }
 
     @Test

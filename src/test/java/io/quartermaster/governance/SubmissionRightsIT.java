@@ -1,0 +1,191 @@
+package io.quartermaster.governance;
+
+import static io.quartermaster.tenancy.TestTenants.memberToken;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static org.hamcrest.Matchers.contains;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.equalTo;
+import static org.hamcrest.Matchers.hasItem;
+import static org.hamcrest.Matchers.hasItems;
+import static org.hamcrest.Matchers.hasSize;
+import static org.hamcrest.Matchers.nullValue;
+import static org.hamcrest.Matchers.startsWith;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.restassured.response.ValidatableResponse;
+import io.restassured.specification.RequestSpecification;
+import io.vertx.mutiny.sqlclient.Tuple;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Priority and non-preemptible work need a right that a policy states. */
+@QuarkusTest
+class SubmissionRightsIT extends SharedPool {
+
+    private static final String RND = TENANT + "/policies/rnd";
+    private static final String CODE = "beyond-submission-rights";
+
+    private static RequestSpecification member() {
+        return request(memberToken(A, "rnd-member"));
+    }
+
+    private static Map<String, Object> work(Object... more) {
+        Map<String, Object> body = new HashMap<>(Map.of(
+                "queue", "rnd-1xgpu", "name", "rights", "type", "training", "hold", true, "command", List.of("true")));
+        for (int i = 0; i < more.length; i += 2) {
+            body.put((String) more[i], more[i + 1]);
+        }
+        return body;
+    }
+
+    private static ValidatableResponse submit(RequestSpecification caller, Map<String, Object> body) {
+        return caller.body(body).post(TENANT + "/workloads").then();
+    }
+
+    private static ValidatableResponse patch(int version, String body) {
+        return admin().header("If-Match", "\"" + version + "\"")
+                .body(body)
+                .patch(RND)
+                .then();
+    }
+
+    @Test
+    void aMemberTakesNoHigherPriorityThanThePolicyGives() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        admin().get(RND)
+                .then()
+                .body("maxPriority", nullValue())
+                .body("nonPreemptible", equalTo(false))
+                .body("warnings", hasSize(0));
+
+        submit(member(), work("priority", 1000))
+                .statusCode(422)
+                .body("code", equalTo(CODE))
+                .body("errors.field", contains("priority"))
+                .body("errors[0].message", startsWith("priority 1000 is above 50"))
+                .body("errors[0].accepted", startsWith("0 to 50"));
+        submit(member(), work("priority", 50)).statusCode(201).body("priority", equalTo(50));
+        admin().body(Map.of("subjectKind", "user", "subject", "admin"))
+                .post(TENANT + "/queues/rnd-1xgpu/access-rules")
+                .then()
+                .statusCode(201);
+        submit(admin(), work("priority", 51)).statusCode(422).body("code", equalTo(CODE));
+        submit(member().queryParam("dryRun", true), work("priority", 51))
+                .statusCode(422)
+                .body("code", equalTo(CODE));
+        member().body(Map.of(
+                        "items",
+                        List.of(work(), work("priority", 51), work("preemptible", false), work("type", "workspace"))))
+                .post(TENANT + "/workloads/batches")
+                .then()
+                .statusCode(422)
+                .body("code", equalTo(CODE))
+                .body("errors.field", contains("items[1].priority", "items[2].preemptible", "items[3].preemptible"));
+
+        patch(0, "{\"maxPriority\": 200, \"nonPreemptible\": true}")
+                .statusCode(200)
+                .body("effects.changed.field", hasItems("maxPriority", "nonPreemptible"))
+                .body("warnings", hasSize(0));
+        submit(member(), work("priority", 200, "preemptible", false))
+                .statusCode(201)
+                .body("priority", equalTo(200))
+                .body("preemptible", equalTo(false));
+        submit(member(), work("priority", 201)).statusCode(422);
+        submit(member(), work("type", "workspace")).statusCode(201).body("preemptible", equalTo(false));
+    }
+
+    @Test
+    void rightsThatAreTakenAwayAreGoneFromTheAnswerOn() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        for (int round = 0; round < 3; round++) {
+            patch(2 * round, "{\"maxPriority\": 200, \"nonPreemptible\": true}").statusCode(200);
+            submit(member(), work("priority", 150, "preemptible", false)).statusCode(201);
+            patch(2 * round + 1, "{\"maxPriority\": null, \"nonPreemptible\": null}")
+                    .statusCode(200)
+                    .body("maxPriority", nullValue())
+                    .body("nonPreemptible", equalTo(false));
+            submit(member(), work("priority", 150)).statusCode(422).body("code", equalTo(CODE));
+            submit(member(), work("preemptible", false)).statusCode(422).body("code", equalTo(CODE));
+            submit(member(), work()).statusCode(201);
+        }
+    }
+
+    @Test
+    void aLowerHighestPriorityIsTheDefaultToo() {
+        Map<String, Object> policy = new HashMap<>(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        policy.put("maxPriority", 30);
+        made(policy);
+
+        submit(member(), work()).statusCode(201).body("priority", equalTo(30));
+        submit(member(), work("priority", 31)).statusCode(422);
+
+        policy.put("maxPriority", 1001);
+        admin().header("If-Match", "\"0\"")
+                .body(policy)
+                .put(RND)
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("maxPriority"))
+                .body("errors[0].accepted", equalTo("0 to 1000"));
+        policy.remove("maxPriority");
+        admin().header("If-Match", "\"0\"")
+                .body(policy)
+                .put(RND)
+                .then()
+                .statusCode(200)
+                .body("maxPriority", nullValue())
+                .body("effects.changed.field", hasItem("maxPriority"));
+    }
+
+    @Test
+    void aPolicyThatAllowsEverythingWarnsOfIt() {
+        Map<String, Object> policy = new HashMap<>(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        policy.put("maxPriority", 1000);
+        policy.put("nonPreemptible", true);
+        admin().queryParam("dryRun", true)
+                .body(policy)
+                .post(TENANT + "/policies")
+                .then()
+                .statusCode(200)
+                .body("warnings", hasItem(containsString("highest priority")));
+        made(policy);
+
+        admin().get(RND).then().body("warnings", contains(containsString("highest priority")));
+        admin().get(TENANT + "/policies")
+                .then()
+                .body("items[0].warnings", contains(containsString("highest priority")));
+        patch(0, "{\"nonPreemptible\": false}").statusCode(200).body("warnings", hasSize(0));
+    }
+
+    @Test
+    void workIsMovedUnderAnotherPolicyOnlyWithinItsRights() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        made(policy("devops", "/devops", "1", "9", "3xgpu"));
+        admin().body(Map.of("subjectKind", "user", "subject", "rnd-member"))
+                .post(TENANT + "/queues/devops-3xgpu/access-rules")
+                .then()
+                .statusCode(201);
+        waiting("rnd-1xgpu", "urgent");
+        execute("update workload set priority = 60 where tenant_id = $1 and name = 'urgent'", Tuple.of(A));
+
+        move().statusCode(422)
+                .body("code", equalTo(CODE))
+                .body("errors.field", contains("moveTo"))
+                .body("detail", containsString("policy devops"));
+        admin().header("If-Match", "\"0\"")
+                .body("{\"maxPriority\": 60}")
+                .patch(TENANT + "/policies/devops")
+                .then()
+                .statusCode(200);
+        move().statusCode(200).body("waitingTouched", equalTo(1));
+    }
+
+    private static ValidatableResponse move() {
+        return admin().queryParam("onWaiting", "move")
+                .queryParam("moveTo", "devops-3xgpu")
+                .delete(TENANT + "/queues/rnd-1xgpu")
+                .then();
+    }
+}
