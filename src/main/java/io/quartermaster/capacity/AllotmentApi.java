@@ -99,7 +99,10 @@ final class AllotmentApi {
             @Nullable
             List<FieldChange> changed,
 
-            @Schema(description = "in answers to writes: what is allowed, but may surprise") @Nullable
+            @Schema(
+                    description =
+                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+            @Nullable
             List<String> warnings) {
 
         View with(List<FieldChange> fields) {

@@ -75,7 +75,7 @@ public final class CapacityReservationApi {
             @Nullable
             GpuAmount gpus,
 
-            @Schema(description = "whether others may use what of it is idle; absent: true") @Nullable
+            @Schema(description = "whether others may use its idle GPUs", defaultValue = "true") @Nullable
             Boolean lendable,
 
             @Schema(description = "its first moment; absent or past: now", examples = "2026-12-01T08:00:00Z") @Nullable
@@ -109,7 +109,7 @@ public final class CapacityReservationApi {
             @Nullable
             GpuAmount gpus,
 
-            @Schema(description = "whether others may use what of it is idle; absent: true") @Nullable
+            @Schema(description = "whether others may use its idle GPUs", defaultValue = "true") @Nullable
             Boolean lendable,
 
             @Schema(description = "its first moment; absent or past: now", examples = "2026-12-01T08:00:00Z") @Nullable
@@ -144,6 +144,9 @@ public final class CapacityReservationApi {
 
             CapacityReservation.State state,
 
-            @Schema(description = "in answers to writes: what is allowed, but may surprise") @Nullable
+            @Schema(
+                    description =
+                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+            @Nullable
             List<String> warnings) {}
 }

@@ -47,7 +47,7 @@ final class PendingReasons {
                                 .put("sentence", setbacks.sentence())
                                 .put(
                                         "remedy",
-                                        "Nothing: it is tried again by itself, at once after a hold and a release. The message of its last attempt says how that was lost."));
+                                        "Read the message of its last attempt, which says how the attempt was lost. Hold and release the workload to try again at once."));
     }
 
     static JsonArray heldInQueue(PoolId pool, String queue) {
@@ -55,8 +55,8 @@ final class PendingReasons {
                 .add(new JsonObject()
                         .put("pool", pool.value())
                         .put("code", QUEUE_HELD)
-                        .put("sentence", "Its queue " + queue + " is held: nothing that waits in it is started.")
-                        .put("remedy", "An admin opens the queue again."));
+                        .put("sentence", "Its queue " + queue + " is held: no waiting work of a held queue is started.")
+                        .put("remedy", "Ask an admin to open queue " + queue + " again."));
     }
 
     static JsonArray leaving(PoolId pool) {
@@ -64,8 +64,8 @@ final class PendingReasons {
                 .add(new JsonObject()
                         .put("pool", pool.value())
                         .put("code", RETRY)
-                        .put("sentence", "Its paused processes are being ended; it starts anew when they are gone.")
-                        .put("remedy", "Nothing: it is tried again by itself then."));
+                        .put("sentence", "Its paused processes are being ended; it is started anew once they are gone.")
+                        .put("remedy", "Wait until the paused processes have ended; nothing else is needed."));
     }
 
     /** Writes the oldest; true when some are left. */

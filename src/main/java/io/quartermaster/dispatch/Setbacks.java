@@ -1,6 +1,6 @@
 package io.quartermaster.dispatch;
 
-import java.time.Instant;
+import io.quartermaster.engine.Moments;
 import java.util.OptionalLong;
 
 /**
@@ -43,7 +43,7 @@ record Setbacks(int quickLosses, OptionalLong retryAtMillis) {
 
     String sentence() {
         String lost = quickLosses == 1 ? "Its last attempt was" : "Its last " + quickLosses + " attempts were";
-        return lost + " lost within a minute; it is tried again at " + Instant.ofEpochMilli(retryAtMillis.orElse(0))
-                + ".";
+        return lost + " lost within a minute of being given GPUs; it is tried again at "
+                + Moments.utc(retryAtMillis.orElse(0)) + ".";
     }
 }

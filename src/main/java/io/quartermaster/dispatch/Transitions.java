@@ -34,6 +34,8 @@ final class Transitions {
             AttemptOutcome.PREEMPTED,
             AttemptOutcome.SUCCEEDED);
 
+    private static final String ON_REQUEST = "cancelled on request";
+
     private Transitions() {}
 
     /** @param lost nodes whose lease is over: nothing runs there any more */
@@ -68,8 +70,7 @@ final class Transitions {
         if (wished.equals(workload.state())) {
             return isLeft(workload) ? new Step.Left() : new Step.Stay();
         }
-        return new Step.Become(
-                wished, workload.wish() == Wish.CANCEL ? Optional.of("cancelled on request") : Optional.empty());
+        return new Step.Become(wished, workload.wish() == Wish.CANCEL ? Optional.of(ON_REQUEST) : Optional.empty());
     }
 
     /** Whether nothing of the processes that it left behind lives any more. */
@@ -180,7 +181,7 @@ final class Transitions {
         boolean again = !(state instanceof WorkloadState.Over);
         Optional<String> reason = again || state instanceof WorkloadState.Succeeded
                 ? Optional.empty()
-                : Optional.of(reason(outcome, exitCode));
+                : Optional.of(reason(workload, outcome, exitCode));
         return new Step.End(outcome, exitCode, message, state, reason, again);
     }
 
@@ -208,13 +209,16 @@ final class Transitions {
                 .ended(outcome, workload.wish(), isOver ? AfterPreemption.END : AfterPreemption.REQUEUE);
     }
 
-    private static String reason(AttemptOutcome outcome, Optional<Integer> exitCode) {
+    private static String reason(WorkloadRecord workload, AttemptOutcome outcome, Optional<Integer> exitCode) {
         return switch (outcome) {
             case FAILED -> exitCode.map(code -> "exit code " + code).orElse("failed");
             case OUT_OF_MEMORY -> "out of memory";
             case TIMED_OUT -> "ran for its maximum run time";
-            case PREEMPTED -> "preempted, and its policy ends what is preempted";
-            case SUCCEEDED, PAUSED, CANCELLED, LOST -> "cancelled on request";
+            case PREEMPTED ->
+                workload.wish() == Wish.CANCEL
+                        ? ON_REQUEST
+                        : "stopped for other work; its policy does not queue such work again";
+            case SUCCEEDED, PAUSED, CANCELLED, LOST -> ON_REQUEST;
         };
     }
 }

@@ -38,7 +38,7 @@ final class Explainer {
         }
 
         static Finding of(Admission.Hit hit) {
-            return new Finding(Said.code(hit), Said.path(hit), Optional.of(hit), OptionalLong.empty());
+            return new Finding(ReasonTexts.code(hit), ReasonTexts.path(hit), Optional.of(hit), OptionalLong.empty());
         }
 
         static Finding closedUntil(QuotaPath path, long opensAtMillis) {
@@ -73,7 +73,7 @@ final class Explainer {
         int next = 0;
         for (PoolId pool : line.key().pools()) {
             boolean known = next < wishes.size() && wishes.get(next).pool().equals(pool);
-            reasons.add(known ? reason(line, wishes.get(next++), turn) : unknown(pool));
+            reasons.add(known ? reason(line, wishes.get(next++), turn) : ReasonTexts.unknownPool(pool));
         }
         return reasons;
     }
@@ -92,17 +92,6 @@ final class Explainer {
             }
         }
         return true;
-    }
-
-    private static Reason unknown(PoolId pool) {
-        Reason.Numbers numbers = new Reason.Numbers(0, 0, OptionalLong.empty(), 0);
-        return new Reason(
-                Reason.Code.NO_SUCH_NODE,
-                pool,
-                Optional.empty(),
-                numbers,
-                "There is no pool " + pool + ".",
-                "The pool is set up, or the profile names another one than " + pool + ".");
     }
 
     private Finding find(Line line, Wish wish, Turn turn) {
@@ -180,6 +169,18 @@ final class Explainer {
                 .orElseGet(() -> space.freeGpuMilli(horizon));
     }
 
+    /** How many GPUs of which nobody holds a part are free, for a line that asks for whole ones and may use any node. */
+    private static OptionalLong wholeFree(Line line, Space space) {
+        boolean whole = line.key().only().isEmpty()
+                && line.key().shape().isPlain()
+                && line.key().shape().gpus() instanceof GpuRequest.Whole;
+        return whole ? OptionalLong.of(space.untouchedGpus(Horizon.AT_ONCE)) : OptionalLong.empty();
+    }
+
+    private Optional<String> unmetNeed(Line line, Space space) {
+        return line.key().only().isPresent() ? Optional.empty() : space.unmetNeed(wishes.request(line));
+    }
+
     private boolean wouldFitIfNodesWereOpen(Line line, Wish wish) {
         return wish.kind().isPresent()
                 ? wish.kind().get().wouldFitIfNodesWereOpen()
@@ -197,44 +198,46 @@ final class Explainer {
     private Reason reason(Line line, Wish wish, Turn turn) {
         Space space = wish.space();
         Finding finding = find(line, wish, turn);
-        Said said = new Said(
+        ReasonTexts texts = new ReasonTexts(
                 wish.pool(),
                 wish.ask().gpuMilli(),
                 free(line, space, Horizon.AT_ONCE),
+                wholeFree(line, space),
                 usedIn(space),
-                line.key().only().isPresent() ? Said.Where.ITS_OWN_NODE : Said.Where.ANYWHERE);
+                line.key().only().isPresent() ? ReasonTexts.Where.ITS_OWN_NODE : ReasonTexts.Where.ANYWHERE);
         return switch (finding.code()) {
-            case SUSPENDED -> said.suspended(finding.path().orElseThrow());
-            case NO_EXECUTOR -> said.noExecutor();
+            case SUSPENDED -> texts.suspended(finding.path().orElseThrow());
+            case NO_EXECUTOR -> texts.noExecutor();
             case CLOSED ->
                 finding.path()
-                        .map(path -> said.closedTo(path, finding.opensAtMillis().orElseThrow()))
-                        .orElseGet(() -> closed(said, line, wish));
+                        .map(path ->
+                                texts.closedTo(path, finding.opensAtMillis().orElseThrow()))
+                        .orElseGet(() -> closed(texts, line, wish));
             case BUDGET ->
-                said.budget(
+                texts.budget(
                         finding.path().orElseThrow(),
                         wish.usedUp().filter(Meter::isLeft).isPresent());
-            case NO_SUCH_NODE -> said.noSuchNode(line.workersOfHead());
-            case NODES_CLOSED -> said.nodesClosed();
+            case NO_SUCH_NODE -> texts.noSuchNode(line.workersOfHead(), unmetNeed(line, space));
+            case NODES_CLOSED -> texts.nodesClosed();
             case BEHIND ->
                 turn == Turn.OF_THOSE_BEFORE_IT
-                        ? said.notItsTurn()
-                        : said.behind(free(line, space, Horizon.IGNORING_PROMISES));
-            case NO_CAPACITY -> said.noCapacity();
-            case FRAGMENTED -> said.fragmented(line.workersOfHead());
+                        ? texts.notItsTurn()
+                        : texts.behind(free(line, space, Horizon.IGNORING_PROMISES));
+            case NO_CAPACITY -> texts.noCapacity();
+            case FRAGMENTED -> texts.fragmented(line.workersOfHead());
             case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS ->
-                said.bound(finding.hit().orElseThrow());
-            case NOMINATED -> said.nominated();
+                texts.bound(finding.hit().orElseThrow());
+            case NOMINATED -> texts.nominated();
         };
     }
 
-    private Reason closed(Said said, Line line, Wish wish) {
+    private Reason closed(ReasonTexts texts, Line line, Wish wish) {
         Pool pool = wish.space().pool();
         if (Prospects.isNeverOpenLongEnough(line, wish)) {
-            return said.neverOpenLongEnough(line.key().maxRuntimeMillis().isPresent());
+            return texts.neverOpenLongEnough(line.key().maxRuntimeMillis().isPresent());
         }
         OptionalLong turn = books.turnOf(pool.id());
-        return pool.open() && turn.isPresent() ? said.closes(turn.getAsLong()) : said.closed(turn);
+        return pool.open() && turn.isPresent() ? texts.closes(turn.getAsLong()) : texts.closed(turn);
     }
 
     private static long usedIn(Space space) {
@@ -247,6 +250,8 @@ final class Explainer {
         Optional<Space> space = wishes.space(place.pool());
         long free = space.map(known -> known.freeGpuMilli(Horizon.AT_ONCE)).orElse(0L);
         long used = space.map(Explainer::usedIn).orElse(0L);
-        return new Said(place.pool(), place.gpuMilli(), free, used, Said.Where.ANYWHERE).nominated();
+        return new ReasonTexts(
+                        place.pool(), place.gpuMilli(), free, OptionalLong.empty(), used, ReasonTexts.Where.ANYWHERE)
+                .nominated();
     }
 }

@@ -42,7 +42,7 @@ public record Effects(
                         "the fields that the change gives another value, those that take their default again included; empty where something is made or retired")
         List<FieldChange> changed,
 
-        @Schema(description = "what is allowed, but may surprise")
+        @Schema(description = "Warnings: the change was made, but may not do what you expect.")
         List<String> warnings)
         implements DryRun.Effect {
 

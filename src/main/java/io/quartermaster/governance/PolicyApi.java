@@ -80,7 +80,7 @@ final class PolicyApi {
             @Schema(description = "names of profiles; each gives a queue") @Nullable
             List<String> profiles,
 
-            @Schema(description = "whether anything may run beyond what is reserved; absent: true") @Nullable
+            @Schema(description = "whether work may run beyond what is reserved", defaultValue = "true") @Nullable
             Boolean overQuota,
 
             @Schema(

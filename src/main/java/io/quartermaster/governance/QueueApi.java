@@ -29,7 +29,7 @@ final class QueueApi {
             @Schema(required = true, description = "name of its profile") @Nullable
             String profile,
 
-            @Schema(description = "whether its work may run beyond what is reserved; absent: true") @Nullable
+            @Schema(description = "whether its work may run beyond what is reserved", defaultValue = "true") @Nullable
             Boolean overQuota,
 
             @Schema(description = "how many workloads may wait in it; absent: 10000") @Nullable

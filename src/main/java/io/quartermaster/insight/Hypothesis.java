@@ -340,7 +340,7 @@ final class Hypothesis {
         return new ProblemException(Problem.of(
                 404,
                 "not-found",
-                "there is no such thing, or it is not yours to see",
+                "there is no such resource, or you may not see it",
                 List.of(new Problem.Field(field, message, accepted))));
     }
 }

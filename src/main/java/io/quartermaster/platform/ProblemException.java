@@ -64,7 +64,7 @@ public final class ProblemException extends RuntimeException {
 
     /** 404. The same words for what does not exist and for what is another tenant's. */
     public static ProblemException notFound() {
-        return of(404, "not-found", "there is no such thing, or it is not yours to see");
+        return of(404, "not-found", "there is no such resource, or you may not see it");
     }
 
     /** 404 for a path that no route has, whoever asks: which paths there are is no secret. */

@@ -1,5 +1,7 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.engine.Amounts;
+import io.quartermaster.engine.Moments;
 import io.quartermaster.engine.Outlook;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.platform.GpuAmount;
@@ -18,77 +20,141 @@ final class Explanations {
 
     private Explanations() {}
 
+    /** @param position what is before it in its queue and group */
     static Explanation waiting(Details details, WorkloadApi.@Nullable Position position) {
+        String name = details.workload().name();
         String sentence;
         if (details.workload().wish() == Wish.CANCEL) {
-            sentence = "It is being cancelled.";
+            sentence = name + " is being cancelled.";
         } else if (details.reasons().isEmpty()) {
-            sentence = "No plan has looked at it yet.";
+            sentence = preempted(details) + name + " waits; no plan has looked at it yet.";
         } else {
             WorkloadApi.Reason first = details.reasons().getFirst();
-            sentence = "It waits: " + first.sentence() + " " + first.remedy();
+            sentence = preempted(details) + name + " waits. " + first.sentence() + " " + first.remedy();
         }
         return explanation(details, sentence, details.reasons(), position, null);
     }
 
     static Explanation paused(Details details, WorkloadApi.@Nullable Position position) {
-        String sentence =
-                "It is paused: its processes stand still and hold no GPU. It waits for its own node, to go on there.";
+        String name = details.workload().name();
+        String sentence = preempted(details) + name
+                + " is paused: its processes stand still and hold no GPU, and it waits for its own node to go on there.";
         if (!details.reasons().isEmpty()) {
-            sentence += " " + details.reasons().getFirst().sentence();
+            WorkloadApi.Reason first = details.reasons().getFirst();
+            sentence += " " + first.sentence() + " " + first.remedy();
         }
         return explanation(details, sentence, details.reasons(), position, null);
     }
 
+    /** @param rule by which right the newest attempt was bound */
     static Explanation withAttempt(Details details, WorkloadState.WithAttempt state, @Nullable String rule) {
-        String right = rule == null ? "" : ", " + right(rule);
+        String name = details.workload().name();
+        WorkloadApi.Attempt attempt = details.attempts().getLast();
+        boolean hasGpus = attempt.gpus().milli() > 0;
         String sentence =
                 switch (state) {
-                    case WorkloadState.Starting starting -> "It holds its devices and is about to start" + right + ".";
-                    case WorkloadState.Running running -> "It runs" + right + ".";
+                    case WorkloadState.Starting starting ->
+                        name + (hasGpus ? " holds " + gpus(attempt) + " in " : " has its place in ") + attempt.pool()
+                                + " and is about to start." + right(details, hasGpus ? rule : null);
+                    case WorkloadState.Running running ->
+                        name + " runs in " + attempt.pool()
+                                + (hasGpus ? " on " + gpus(attempt) + "." : " and uses no GPU.")
+                                + right(details, hasGpus ? rule : null);
                     case WorkloadState.Stopping stopping -> stopping(details);
                 };
-        return explanation(details, sentence, List.of(), null, rule);
+        return explanation(details, sentence, List.of(), null, hasGpus ? rule : null);
+    }
+
+    private static String gpus(WorkloadApi.Attempt attempt) {
+        return Amounts.gpus(attempt.gpus().milli());
     }
 
     static Explanation idle(Details details, WorkloadState.WithoutAttempt state) {
+        String name = details.workload().name();
         String reason = details.workload().endReason();
         String because = reason == null ? "." : ": " + reason + ".";
         String sentence =
                 switch (state) {
-                    case WorkloadState.Held held -> "It is held until somebody releases it.";
-                    case WorkloadState.Waiting waiting -> "It waits.";
-                    case WorkloadState.Paused paused -> "It is paused.";
-                    case WorkloadState.Succeeded succeeded -> "It has succeeded.";
-                    case WorkloadState.Failed failed -> "It has failed" + because;
-                    case WorkloadState.Cancelled cancelled -> "It was cancelled" + because;
+                    case WorkloadState.Held held -> name + " is held. Release it to let it start.";
+                    case WorkloadState.Waiting waiting -> name + " waits.";
+                    case WorkloadState.Paused paused -> name + " is paused.";
+                    case WorkloadState.Succeeded succeeded -> name + " has succeeded.";
+                    case WorkloadState.Failed failed -> name + " has failed" + because;
+                    case WorkloadState.Cancelled cancelled -> name + " was cancelled" + because;
                 };
         return explanation(details, sentence, List.of(), null, null);
     }
 
-    private static String stopping(Details details) {
-        List<WorkloadApi.Preemption> preemptions = details.preemptions();
-        WorkloadApi.Attempt last = details.attempts().getLast();
-        if (!preemptions.isEmpty() && preemptions.getLast().attempt() == last.number()) {
-            String told = "paused".equals(last.stopReason()) ? "It is told to pause: " : "It is told to stop: ";
-            return told
-                    + switch (preemptions.getLast().cause()) {
-                        case "reclaim" -> "another group takes back what it is entitled to.";
-                        case "consolidate" -> "it moves, to close a gap.";
-                        case "budget" -> "the GPU-hours of its group or tenant for this period are used up.";
-                        case "close" -> "its pool has closed.";
-                        case "drain" -> "its group or tenant holds more than its limit, and that was to end by now.";
-                        default -> "work of higher priority of its group needs its place.";
-                    };
+    /** Of work that was stopped for others and is queued again: when, by which rule, and what happens next. */
+    private static String preempted(Details details) {
+        WorkloadApi.Preemption last = lastPreemption(details);
+        WorkloadApi.Attempt attempt =
+                details.attempts().isEmpty() ? null : details.attempts().getLast();
+        if (last == null
+                || attempt == null
+                || "paused".equals(details.workload().state())) {
+            return last == null
+                    ? ""
+                    : details.workload().name() + " was paused at " + Moments.utc(last.at()) + ": " + rule(last) + ". ";
         }
-        return last.stopReason() == null ? "It is told to stop." : "It is told to stop: " + because(last.stopReason());
+        String again = "consolidate".equals(last.cause())
+                ? "It starts again where its new place is kept. "
+                : "It is at the head of its queue again and starts anew when there is room. ";
+        return details.workload().name() + " was stopped at " + Moments.utc(last.at()) + " during attempt "
+                + last.attempt() + ": " + rule(last) + ". " + again;
+    }
+
+    /** The preemption of the newest attempt; null when the newest attempt was not preempted. */
+    private static WorkloadApi.@Nullable Preemption lastPreemption(Details details) {
+        if (details.preemptions().isEmpty() || details.attempts().isEmpty()) {
+            return null;
+        }
+        WorkloadApi.Preemption last = details.preemptions().getLast();
+        return last.attempt() == details.attempts().getLast().number() ? last : null;
+    }
+
+    /** Why the scheduler stopped or moved it, as a clause. */
+    private static String rule(WorkloadApi.Preemption preemption) {
+        return switch (preemption.cause()) {
+            case "reclaim" ->
+                "another group took back " + entitlement(preemption.receipt().right());
+            case "consolidate" -> "it is moved to another place to close a gap";
+            case "budget" -> "the GPU-hours of its group or tenant for the period were used up";
+            case "close" -> "its pool closed";
+            case "drain" -> "its group or tenant held more than its limit after the time to give it back";
+            case "incomplete" -> "too few of its workers were left";
+            default -> "work of higher priority of its group needed its place";
+        };
+    }
+
+    private static String entitlement(@Nullable String right) {
+        return "reserved".equals(right) ? "GPUs that are reserved for it" : "its fair share";
+    }
+
+    private static String stopping(Details details) {
+        String name = details.workload().name();
+        WorkloadApi.Preemption preemption = lastPreemption(details);
+        WorkloadApi.Attempt last = details.attempts().getLast();
+        String until = last.deadline() == null ? "" : " It has until " + Moments.utc(last.deadline()) + " to stop.";
+        if (preemption != null) {
+            String told = "paused".equals(last.stopReason()) ? " was told to pause at " : " was told to stop at ";
+            return name + told + Moments.utc(preemption.at()) + ": " + rule(preemption) + "." + until + next(details);
+        }
+        return name + " was told to stop"
+                + (last.stopReason() == null ? "." : ": " + because(last.stopReason()) + ".")
+                + until;
+    }
+
+    private static String next(Details details) {
+        return details.workload().wish() == Wish.CANCEL ? " It is cancelled when it has stopped." : "";
     }
 
     private static String because(String stopReason) {
         return switch (stopReason) {
-            case "lost" -> "a node that it ran on was given up.";
-            case "incomplete" -> "a part of it is over, and the rest does not go on without.";
-            default -> stopReason + ".";
+            case "lost" -> "a node that it ran on was given up";
+            case "incomplete" -> "a part of it is over, and the rest does not go on alone";
+            case "cancelled" -> "it was cancelled on request";
+            default -> stopReason;
         };
     }
 
@@ -168,13 +234,18 @@ final class Explanations {
                 relief.workloads() > 0 ? relief.workloads() : null);
     }
 
-    private static String right(String rule) {
+    /** What its right means for it, as a sentence with a blank before it. */
+    private static String right(Details details, @Nullable String rule) {
+        boolean preemptible = details.workload().preemptible();
         return switch (rule) {
-            case "within-reserved" -> "within what is reserved for its group";
-            case "over-quota" -> "beyond what is reserved for its group: first to give way";
-            case "nominated" -> "on the place that was kept for it";
-            case "open" -> "in a pool without quotas";
-            default -> rule;
+            case null -> "";
+            case "within-reserved" -> " It is within what is reserved for its group.";
+            case "over-quota" ->
+                " It uses GPUs beyond what is reserved for its group"
+                        + (preemptible ? ", and can be stopped when others with a right to them need them." : ".");
+            case "nominated" -> " It got the place that was set aside for it.";
+            case "open" -> " The pool has no quotas.";
+            default -> "";
         };
     }
 
@@ -192,6 +263,7 @@ final class Explanations {
                 reasons.isEmpty() ? null : details.reasonsAt(),
                 position,
                 details.nomination(),
+                lastPreemption(details),
                 rule,
                 null);
     }

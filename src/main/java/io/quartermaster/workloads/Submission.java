@@ -139,7 +139,7 @@ public record Submission(
         invalid.check(
                 gpus == null || gpus.milli() > 0 && gpus.milli() % WHOLE_GPU == 0,
                 field,
-                "is no whole number of GPUs",
+                "is not a whole number of GPUs",
                 "a whole number within the range of the profile, such as \"4\"");
     }
 

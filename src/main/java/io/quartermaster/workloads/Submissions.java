@@ -297,7 +297,7 @@ class Submissions {
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
             return Optional.of(new ProblemException(
-                    Problem.of(404, "not-found", "there is no such queue, or it is not yours to see", unknown)));
+                    Problem.of(404, "not-found", "there is no such queue, or you may not see it", unknown)));
         }
         if (!closed.isEmpty()) {
             return Optional.of(

@@ -1,6 +1,7 @@
 package io.quartermaster.workloads;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.quartermaster.engine.Moments;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import java.time.Duration;
@@ -355,7 +356,11 @@ public final class WorkloadApi {
             @Nullable Position position,
             @Nullable Nomination nomination,
 
-            @Schema(ref = "StartRule") @Nullable String rule,
+            @Schema(description = "how the newest attempt was made to give way, where it was") @Nullable
+            Preemption preemption,
+
+            @Schema(ref = "StartRule", description = "absent for work that uses no GPU") @Nullable
+            String rule,
 
             @Schema(description = "while it waits; absent when it could not be worked out soon") @Nullable
             Outlook outlook) {
@@ -363,10 +368,11 @@ public final class WorkloadApi {
         Explanation with(Outlook known) {
             String whole = known.behind() == null
                     ? sentence
-                    : sentence + " It is the turn of " + known.behind().name() + ".";
+                    : sentence + " " + known.behind().name() + " comes first in the queue.";
             String first =
                     known.pools().isEmpty() ? "" : known.pools().getFirst().whyNothingIsStopped();
-            return new Explanation(id, state, whole + first, reasons, reasonsAt, position, nomination, rule, known);
+            return new Explanation(
+                    id, state, whole + first, reasons, reasonsAt, position, nomination, preemption, rule, known);
         }
     }
 
@@ -437,10 +443,11 @@ public final class WorkloadApi {
         String whyNothingIsStopped() {
             String until = preemptsFrom == null
                     ? ""
-                    : " Nothing that runs in " + pool + " is stopped for it before " + preemptsFrom + ".";
+                    : " No running work in " + pool + " is stopped for it before " + Moments.utc(preemptsFrom) + ".";
             String fenced = fence == null
                     ? ""
-                    : " Nothing outside " + fence + " is stopped for it in " + pool + ": a fence is around that.";
+                    : " A fence around " + (fence.equals("/") ? "its tenant" : "group " + fence)
+                            + " keeps it from taking GPUs back from outside in " + pool + ".";
             return until + fenced;
         }
     }

@@ -226,7 +226,8 @@ class PauseIT {
         assertThat(paused.path("workload").path("attempts").asInt()).isEqualTo(1);
         assertThat(paused.path("workload").hasNonNull("pausedUntil")).isTrue();
         JsonNode explained = victim.owner().require(victim.owner().get(victim.path() + "/explain"));
-        assertThat(explained.path("sentence").asText()).contains("It is paused", "its own node");
+        assertThat(explained.path("sentence").asText())
+                .contains("was paused at", "is paused: its processes stand still", "its own node");
         assertThat(explained.path("position").path("aheadInQueue").asInt()).isZero();
 
         service.destroyForcibly().waitFor();

@@ -68,8 +68,10 @@ class TransitionsTest {
                 .isInstanceOfSatisfying(
                         Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Held()));
         assertThat(next(Wish.CANCEL, "stopping", ended(N1, "preempted")))
-                .isInstanceOfSatisfying(
-                        Step.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Cancelled()));
+                .isInstanceOfSatisfying(Step.End.class, end -> {
+                    assertThat(end.state()).isEqualTo(new WorkloadState.Cancelled());
+                    assertThat(end.endReason()).hasValue("cancelled on request");
+                });
         Step ended = Transitions.next(
                 record(
                         Wish.RUN,

@@ -78,8 +78,8 @@ class CapsTest {
         assertThat(decided()).containsExactly("Start a", "Start c");
         assertThat(whyWaits(second).code()).isEqualTo(Reason.Code.LIMIT);
         assertThat(whyWaits(second).sentence())
-                .isEqualTo("Its submitter holds 3 GPUs of the 4 GPUs that one user of acme/rnd may hold at once;"
-                        + " 2 more would pass it.");
+                .isEqualTo(
+                        "This workload needs 2 GPUs, and its submitter holds 3 of at most 4 GPUs per user of group /rnd.");
         assertThat(whyWaits(second).numbers())
                 .isEqualTo(new Reason.Numbers(2_000, 3_000, OptionalLong.of(4_000), 3_000));
     }
@@ -176,7 +176,8 @@ class CapsTest {
         submit("b", RND, "bob", 1, 50);
         WorkloadId third = submit("c", RND, "bob", 1, 50);
         assertThat(decided()).containsExactly("Start a", "Start b");
-        assertThat(whyWaits(third).sentence()).isEqualTo("2 workloads of acme/rnd run, of at most 2 at once.");
+        assertThat(whyWaits(third).sentence())
+                .isEqualTo("2 workloads of group /rnd run, and at most 2 may run at once.");
         engine.apply(List.of(new Change.WorkloadRemoved(new WorkloadId("a"))));
         assertThat(decided()).containsExactly("Start c");
     }

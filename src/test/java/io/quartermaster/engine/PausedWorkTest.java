@@ -110,7 +110,8 @@ class PausedWorkTest {
         assertThat(reason.code()).isEqualTo(Reason.Code.NO_CAPACITY);
         assertThat(reason.numbers().freeGpuMilli()).isEqualTo(1_000);
         assertThat(reason.sentence())
-                .isEqualTo("It needs 2 GPUs; 1 GPU is free on the node in pool that it is paused on.");
+                .isEqualTo(
+                        "This workload needs 2 GPUs on the node in pool that this workload is paused on; 1 is free.");
         assertThat(engine.outlook(paused, 0).orElseThrow().perPool().getFirst().relief())
                 .contains(new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), 1_000));
     }

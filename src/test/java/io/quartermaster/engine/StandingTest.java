@@ -28,7 +28,7 @@ class StandingTest {
         Reason reason = whyWaits(ACME);
 
         assertThat(reason.code()).isEqualTo(Reason.Code.SUSPENDED);
-        assertThat(reason.toString()).contains("acme is suspended.").contains("The operator resumes acme.");
+        assertThat(reason.toString()).contains("Tenant acme is suspended.").contains("Ask the operator to resume");
     }
 
     @Test
@@ -36,7 +36,9 @@ class StandingTest {
         Reason reason = whyWaits(RND);
 
         assertThat(reason.code()).isEqualTo(Reason.Code.SUSPENDED);
-        assertThat(reason.toString()).contains("acme/rnd is suspended.").doesNotContain("operator");
+        assertThat(reason.toString())
+                .contains("The policy of group /rnd is suspended.")
+                .doesNotContain("operator");
     }
 
     @Test

@@ -297,7 +297,7 @@ class CapacityReservationsIT {
                 .then()
                 .body("preemptions[0].cause", equalTo("close"))
                 .body("reasons[0].code", equalTo("CLOSED"))
-                .body("reasons[0].sentence", containsString("T08:00:00Z")));
+                .body("reasons[0].sentence", containsString(" 08:00:00 UTC")));
 
         hours(Map.of("timeZone", "UTC", "open", List.of())).statusCode(200).body("hours", nullValue());
         Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 1);

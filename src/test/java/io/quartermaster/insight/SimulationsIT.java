@@ -332,7 +332,7 @@ class SimulationsIT {
                         List.of(Map.of("policy", A + "-rnd", "maxRunning", 1))));
         assertThat(time(foretold, "workloads[0].startsAt")).isEqualTo(time(foretold, "asOf"));
         assertThat(foretold.<String>path("workloads[1].reasons[0].code")).isEqualTo("LIMIT");
-        assertThat(foretold.<String>path("workloads[1].reasons[0].sentence")).contains("of at most 1 at once");
+        assertThat(foretold.<String>path("workloads[1].reasons[0].sentence")).contains("at most 1 may run at once");
     }
 
     @Test

@@ -178,7 +178,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .then()
                 .statusCode(200)
                 .body("state", equalTo("starting"))
-                .body("sentence", containsString("holds its devices"));
+                .body("sentence", containsString(" holds 1 GPU in workloads and is about to start."));
 
         rows.report(UUID.fromString(id), "ended", "succeeded", "epoch 1\nepoch 2\n");
         dispatcher.wake();

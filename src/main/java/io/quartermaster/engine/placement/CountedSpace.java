@@ -1,6 +1,7 @@
 package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.Allocation;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.Mix;
 import io.quartermaster.engine.NodeId;
@@ -48,6 +49,23 @@ public final class CountedSpace implements Space {
                     case IGNORING_PROMISES -> usedNow;
                 };
         return Math.max(0, capacityGpuMilli - used);
+    }
+
+    @Override
+    public long untouchedGpus(Horizon horizon) {
+        return freeGpuMilli(horizon) / DeviceSpace.WHOLE;
+    }
+
+    @Override
+    public Optional<String> unmetNeed(Request request) {
+        if (!countable(request)) {
+            return Optional.of("it asks for labels, topology or GPU memory, and the pool is a plain count of GPUs");
+        }
+        long needed = request.gpuMilli(this);
+        return needed > capacityGpuMilli
+                ? Optional.of("it needs " + Amounts.gpus(needed) + ", and the pool has "
+                        + Amounts.decimal(capacityGpuMilli) + " in all")
+                : Optional.empty();
     }
 
     @Override

@@ -56,6 +56,11 @@ final class NodeChoice {
         return index(horizon).freeGpuMilli();
     }
 
+    /** How many GPUs of all nodes that take work nobody holds a part of. */
+    long untouchedGpus(Horizon horizon) {
+        return index(horizon).untouchedGpus();
+    }
+
     /** Whether a request might fit if all that is held were rearranged; says no only where it could not. */
     boolean couldFitRearranged(Request request, Horizon horizon) {
         NodeIndex index = index(horizon);

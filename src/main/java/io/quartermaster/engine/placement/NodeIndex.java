@@ -156,6 +156,11 @@ final class NodeIndex {
         wholeInParts += after / DeviceSpace.WHOLE - before / DeviceSpace.WHOLE;
     }
 
+    long untouchedGpus() {
+        comeUpToDate();
+        return untouchedGpus;
+    }
+
     long freeGpuMilli() {
         comeUpToDate();
         return freeGpuMilli;

@@ -107,6 +107,16 @@ public final class NodesSpace implements Space {
     }
 
     @Override
+    public long untouchedGpus(Horizon horizon) {
+        return Math.min(choice.untouchedGpus(horizon), freeGpuMilli(horizon) / DeviceSpace.WHOLE);
+    }
+
+    @Override
+    public Optional<String> unmetNeed(Request request) {
+        return new ShapeFit(pool, known).unmetNeed(request);
+    }
+
+    @Override
     public long freeGpuMilli(NodeId node, Horizon horizon) {
         NodeSpace space = byId.get(node);
         return space == null || !space.takesWork() ? 0 : Math.min(space.freeGpuMilli(horizon), freeGpuMilli(horizon));

@@ -27,6 +27,12 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** What is free on nodes that take new work. */
     long freeGpuMilli(Horizon horizon);
 
+    /** How many GPUs that take new work nobody holds a part of. */
+    long untouchedGpus(Horizon horizon);
+
+    /** Which need of a request the pool cannot meet with every known node up and empty, in words; empty where it is not one alone. */
+    Optional<String> unmetNeed(Request request);
+
     /** What is free on one node; nothing where it takes no new work, or nodes do not matter. */
     long freeGpuMilli(NodeId node, Horizon horizon);
 

@@ -1,0 +1,139 @@
+package io.quartermaster.workloads;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.workloads.WorkloadApi.Details;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The sentence of an explanation. */
+class ExplanationsTest {
+    private static final Instant AT = Instant.parse("2026-12-01T02:02:11Z");
+    private static final UUID ID = UUID.randomUUID();
+
+    private static WorkloadApi.Reason reason() {
+        return new WorkloadApi.Reason(
+                "demo",
+                "NO_CAPACITY",
+                null,
+                "1",
+                null,
+                null,
+                "0.25",
+                "This workload needs 1 whole GPU in demo; none is free.",
+                "Wait until 1 more GPU comes free in demo.");
+    }
+
+    private static WorkloadApi.Preemption preemption(String cause, String right) {
+        return new WorkloadApi.Preemption(
+                AT, 1, cause, null, new WorkloadApi.Receipt(right, List.of(), List.of(), List.of()));
+    }
+
+    private static Details details(
+            String state, Wish wish, long gpuMilli, boolean preemptible, List<WorkloadApi.Preemption> preemptions) {
+        WorkloadApi.View view = new WorkloadApi.View(
+                ID,
+                "train",
+                WorkloadType.TRAINING,
+                "rnd-1gpu",
+                "rnd",
+                "/rnd",
+                "1gpu",
+                "ann",
+                new GpuAmount(gpuMilli),
+                null,
+                null,
+                50,
+                preemptible,
+                false,
+                null,
+                Map.of(),
+                state,
+                wish,
+                null,
+                1,
+                AT,
+                null,
+                null,
+                null,
+                null);
+        WorkloadApi.Attempt attempt = new WorkloadApi.Attempt(
+                UUID.randomUUID(),
+                1,
+                state.equals("waiting") ? "ended" : state,
+                null,
+                "demo",
+                new GpuAmount(gpuMilli),
+                AT,
+                AT,
+                null,
+                preemptions.isEmpty() ? null : "preempted",
+                state.equals("stopping") ? AT.plusSeconds(10) : null,
+                null,
+                null,
+                null);
+        return new Details(
+                view,
+                List.of(),
+                null,
+                null,
+                List.of(attempt),
+                List.of(),
+                state.equals("waiting") ? List.of(reason()) : List.of(),
+                AT,
+                null,
+                preemptions);
+    }
+
+    @Test
+    void whoWasPreemptedIsToldSoFirstWithTheRuleAndWhatHappensNext() {
+        Details waiting = details("waiting", Wish.RUN, 1000, true, List.of(preemption("reclaim", "reserved")));
+        WorkloadApi.Explanation explanation = Explanations.waiting(waiting, null);
+        assertThat(explanation.sentence())
+                .isEqualTo("train was stopped at 2026-12-01 02:02:11 UTC during attempt 1: another group took back GPUs"
+                        + " that are reserved for it. It is at the head of its queue again and starts anew when there"
+                        + " is room. train waits. This workload needs 1 whole GPU in demo; none is free. Wait until 1"
+                        + " more GPU comes free in demo.");
+        assertThat(explanation.preemption()).isEqualTo(waiting.preemptions().getFirst());
+    }
+
+    @Test
+    void whoIsStoppingIsToldUntilWhenAndThatACancellationFollows() {
+        Details stopping = details("stopping", Wish.CANCEL, 1000, true, List.of(preemption("preempt", "priority")));
+        assertThat(Explanations.withAttempt(stopping, new WorkloadState.Stopping(), null)
+                        .sentence())
+                .isEqualTo("train was told to stop at 2026-12-01 02:02:11 UTC: work of higher priority of its group"
+                        + " needed its place. It has until 2026-12-01 02:02:21 UTC to stop. It is cancelled when it"
+                        + " has stopped.");
+    }
+
+    @Test
+    void workWithoutGpusIsNotSaidToUseThoseOfOthers() {
+        WorkloadApi.Explanation explanation = Explanations.withAttempt(
+                details("running", Wish.RUN, 0, false, List.of()), new WorkloadState.Running(), "over-quota");
+        assertThat(explanation.sentence()).isEqualTo("train runs in demo and uses no GPU.");
+        assertThat(explanation.rule()).isNull();
+    }
+
+    @Test
+    void onlyPreemptibleWorkIsSaidToGiveWay() {
+        assertThat(Explanations.withAttempt(
+                                details("running", Wish.RUN, 2000, true, List.of()),
+                                new WorkloadState.Running(),
+                                "over-quota")
+                        .sentence())
+                .isEqualTo(
+                        "train runs in demo on 2 GPUs. It uses GPUs beyond what is reserved for its group, and can be"
+                                + " stopped when others with a right to them need them.");
+        assertThat(Explanations.withAttempt(
+                                details("running", Wish.RUN, 2000, false, List.of()),
+                                new WorkloadState.Running(),
+                                "over-quota")
+                        .sentence())
+                .endsWith("It uses GPUs beyond what is reserved for its group.");
+    }
+}
