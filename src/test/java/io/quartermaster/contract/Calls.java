@@ -5,6 +5,8 @@ import static io.restassured.RestAssured.given;
 import io.restassured.http.ContentType;
 import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;
+import java.util.Objects;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Sends operations of the contract. */
@@ -25,11 +27,16 @@ final class Calls {
     /** As a dry run that is based on what is there now. */
     static Response dryRunOfNow(Contract.Call call, World world, String token) {
         Response now = given().auth().oauth2(token).get(world.fill(call.path()));
-        return send(call, world, token, Bodies.text(call, world), true, now.header("ETag"));
+        return dryRunOf(call, world, token, Optional.of(Objects.requireNonNullElse(now.header("ETag"), "\"0\"")));
+    }
+
+    /** As a dry run that is based on a version, or states none. */
+    static Response dryRunOf(Contract.Call call, World world, String token, Optional<String> version) {
+        return send(call, world, token, Bodies.text(call, world), true, version);
     }
 
     static Response send(Contract.Call call, World world, @Nullable String token, String body, boolean dryRun) {
-        return send(call, world, token, body, dryRun, null);
+        return send(call, world, token, body, dryRun, Optional.of("\"0\""));
     }
 
     private static Response send(
@@ -38,7 +45,7 @@ final class Calls {
             @Nullable String token,
             String body,
             boolean dryRun,
-            @Nullable String version) {
+            Optional<String> version) {
         RequestSpecification request = given().contentType(ContentType.JSON);
         if (token != null) {
             request.auth().oauth2(token);
@@ -50,7 +57,7 @@ final class Calls {
             request.queryParam("dryRun", true);
         }
         if (call.writes()) {
-            request.header("If-Match", version == null ? "\"0\"" : version);
+            version.ifPresent(etag -> request.header("If-Match", etag));
         }
         if (call.streams()) {
             // A stream that begins does not end soon; with this it is refused once the caller is let in.

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
@@ -86,6 +87,13 @@ record Contract(JsonNode document, List<Call> calls) {
             return query().anyMatch(parameter -> parameter.name().equals(queryParameter));
         }
 
+        Optional<Parameter> header(String name) {
+            return parameters.stream()
+                    .filter(parameter ->
+                            parameter.in().equals("header") && parameter.name().equals(name))
+                    .findFirst();
+        }
+
         boolean isPaged() {
             return takes("pageToken");
         }
@@ -102,7 +110,7 @@ record Contract(JsonNode document, List<Call> calls) {
     }
 
     /** @param type as JSON schema names it */
-    record Parameter(String name, String in, String type) {}
+    record Parameter(String name, String in, String type, boolean required) {}
 
     Contract {
         calls = List.copyOf(calls);
@@ -202,7 +210,8 @@ record Contract(JsonNode document, List<Call> calls) {
                 .map(one -> new Parameter(
                         one.path("name").asText(),
                         one.path("in").asText(),
-                        one.at("/schema/type").asText()))
+                        one.at("/schema/type").asText(),
+                        one.path("required").asBoolean()))
                 .toList();
     }
 
