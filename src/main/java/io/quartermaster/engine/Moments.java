@@ -1,7 +1,6 @@
 package io.quartermaster.engine;
 
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 
 /** Points in time in words. */
 public final class Moments {
@@ -9,9 +8,7 @@ public final class Moments {
 
     /** A moment to the second, in UTC, such as {@code 2026-12-01 08:00:00 UTC}. */
     public static String utc(long epochMillis) {
-        String text = Instant.ofEpochMilli(epochMillis)
-                .truncatedTo(ChronoUnit.SECONDS)
-                .toString();
+        String text = Instant.ofEpochSecond(Math.floorDiv(epochMillis, 1000)).toString();
         return text.replace('T', ' ').replace("Z", " UTC");
     }
 
