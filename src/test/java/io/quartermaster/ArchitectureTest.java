@@ -96,6 +96,7 @@ class ArchitectureTest {
             "dispatch.LeaderTurns",
             "dispatch.LifecycleTurn",
             "dispatch.QuarantineService",
+            "dispatch.Readmission",
             "dispatch.SetAside",
             "execution.agents.AgentStore",
             "governance.GroupDrift",

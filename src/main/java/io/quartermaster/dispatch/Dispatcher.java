@@ -242,12 +242,7 @@ public class Dispatcher {
                     alarmOfClock(obstacle.get());
                     return Optional.empty();
                 }
-                Optional<Long> begun = Fence.lead(tx, config.cell(), name, config.lease());
-                begun.flatMap(newer -> settings.fence(tx, newer)).ifPresent(fence -> {
-                    SetAsideTenants.takeBack(tx);
-                    SetAsideWork.takeBack(tx, fence, config.cell());
-                });
-                return begun;
+                return Fence.lead(tx, config.cell(), name, config.lease());
             });
         } catch (RuntimeException e) {
             LOG.warnf("no word on who leads cell %s: %s", config.cell(), e.getMessage());

@@ -46,18 +46,34 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
              group by id, tenant_id, kind, ref order by min(pass), id limit $2
             """.replace("NAMES_WORKLOAD", NAMES_WORKLOAD);
 
+    /** No row at all. */
+    static final InboxBatch NONE = of(List.of());
+
     /** @param without workloads whose rows stay where they are */
     static InboxBatch take(SystemTransaction transaction, String cell, Suspicion.Take take, Set<UUID> without) {
-        return switch (take) {
+        return of(rows(transaction, cell, take, without));
+    }
+
+    /** The rows as they are stored: whether they can be read is another question. */
+    static List<Row> rows(SystemTransaction transaction, String cell, Suspicion.Take take, Set<UUID> without) {
+        List<Row> rows = new ArrayList<>();
+        switch (take) {
             case Suspicion.Take.Oldest(int limit, boolean leftovers) ->
-                of(transaction.run(OLDEST, cell, limit, names(without)));
-            case Suspicion.Take.Nothing() -> of(List.of());
+                transaction.run(OLDEST, cell, limit, names(without)).forEach(rows::add);
+            case Suspicion.Take.Nothing() -> {}
             case Suspicion.Take.Only(long id) ->
-                of(transaction.run(
-                        "select id, tenant_id, kind, ref from inbox where cell_id = $1 and id = $2 and set_aside_at is null",
-                        cell,
-                        id));
-        };
+                transaction
+                        .run(
+                                "select id, tenant_id, kind, ref from inbox where cell_id = $1 and id = $2 and set_aside_at is null",
+                                cell,
+                                id)
+                        .forEach(rows::add);
+        }
+        return rows;
+    }
+
+    static List<Long> ids(List<Row> rows) {
+        return rows.stream().map(row -> row.getLong("id")).toList();
     }
 
     /** What names workloads and was posted for them: what they are wished and reported to be. Rows that name none by an id are left. */
@@ -75,7 +91,8 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
         return workloads.stream().map(UUID::toString).toArray(String[]::new);
     }
 
-    private static InboxBatch of(Iterable<Row> rows) {
+    /** Throws when one of them names nothing that this version knows. */
+    static InboxBatch of(Iterable<Row> rows) {
         List<Long> ids = new ArrayList<>();
         Map<Inbox.Kind, Set<String>> refs = new EnumMap<>(Inbox.Kind.class);
         Set<TenantId> quotas = new TreeSet<>();

@@ -98,6 +98,10 @@ final class Leader {
             tenants.addAll(after.fedTenants());
             return new Outcome(inboxRows, plan, nodes, tenants, stampMillis, nextPlanMillis, true);
         }
+
+        Outcome followedAtOnce() {
+            return new Outcome(inboxRows, plan, touchedNodes, fedTenants, stampMillis, nextPlanMillis, true);
+        }
     }
 
     private Leader(LeaderSettings settings, Set<UUID> locked) {
@@ -256,7 +260,7 @@ final class Leader {
                 rows.fedTenants(),
                 fence.stampMillis(),
                 nextPlan(plan, fence.stampMillis()),
-                moreReasons || hasMore(batch, take, fence.stampMillis()));
+                moreReasons || lost.size() == NodeLosses.MOST || hasMore(batch, take, fence.stampMillis()));
     }
 
     /** Whether reasons are left that the next turn has to write. */

@@ -71,6 +71,7 @@ final class LeaderTurns {
     private final Examination examination;
     private final SetAside setAside;
     private final LifecycleTurn lifecycle;
+    private final Readmission readmission;
 
     private long epoch;
     private @Nullable Leader leader;
@@ -81,7 +82,6 @@ final class LeaderTurns {
     private Set<UUID> locked = Set.of();
     private long lockedNanos;
     private long setAsideWorkNanos = System.nanoTime() - SET_ASIDE_WORK_EVERY.toNanos();
-    private long takenBackNanos = setAsideWorkNanos;
 
     LeaderTurns(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
@@ -90,6 +90,7 @@ final class LeaderTurns {
         this.examination = new Examination(database, settings);
         this.setAside = new SetAside(database, settings);
         this.lifecycle = new LifecycleTurn(database, settings);
+        this.readmission = new Readmission(database, settings);
     }
 
     /** Leads under this epoch from now on. */
@@ -98,6 +99,7 @@ final class LeaderTurns {
         leader = null;
         next = Kind.PLAN;
         suspicion.lead();
+        readmission.lead();
     }
 
     /** Throws the engine away: the next plan is made with one that is built from the tables. */
@@ -155,6 +157,17 @@ final class LeaderTurns {
 
     private Result plan() {
         includeLockedAgain();
+        look(readmission::begin);
+        Optional<Throwable> failedTry = Optional.empty();
+        if (leader != null && readmission.isDue()) {
+            switch (readmit()) {
+                case Readmitted.Went(Result result) -> {
+                    return result;
+                }
+                case Readmitted.Failed(Throwable cause) -> failedTry = Optional.of(cause);
+                case Readmitted.Passed() -> {}
+            }
+        }
         builtInThisTurn = false;
         Suspicion.Take take = suspicion.take();
         Optional<Leader.Outcome> outcome = database.run(settings.bounds(), tx -> {
@@ -166,29 +179,103 @@ final class LeaderTurns {
         }
         suspicion.succeeded();
         failuresUnexplained = 0;
-        return new Result.Planned(withSetAsideWork(outcome.get()));
+        failedTry.ifPresent(cause -> readmission.failed(epoch, cause));
+        return new Result.Planned(withReadmission(withSetAsideWork(outcome.get())));
     }
 
     private Leader.Outcome cycle(SystemTransaction tx, Fence fence, Suspicion.Take take) {
-        if (System.nanoTime() - takenBackNanos >= SET_ASIDE_WORK_EVERY.toNanos() || leader == null) {
-            takenBackNanos = System.nanoTime();
-            if (isAnyToBeTakenBack(tx, fence)) {
-                leader = null;
-            }
-        }
         if (leader == null) {
             builtInThisTurn = true;
             builds++;
             leader = Leader.build(tx, fence, settings, locked);
         }
-        InboxBatch batch = InboxBatch.take(tx, settings.cell(), take, locked);
-        suspicion.took(batch.ids(), leader.hasLeftovers(take, fence.stampMillis()));
-        return leader.cycle(tx, fence, batch, take);
+        List<Row> rows = InboxBatch.rows(tx, settings.cell(), take, locked);
+        suspicion.took(InboxBatch.ids(rows), leader.hasLeftovers(take, fence.stampMillis()));
+        return leader.cycle(tx, fence, InboxBatch.of(rows), take);
     }
 
-    private boolean isAnyToBeTakenBack(SystemTransaction tx, Fence fence) {
-        boolean tenants = SetAsideTenants.takeBackDue(tx, fence);
-        return SetAsideWork.takeBackDue(tx, fence, settings.cell()) || tenants;
+    /** What became of a try with entries of the quarantine. */
+    private sealed interface Readmitted {
+
+        /** This turn is over. */
+        record Went(Result result) implements Readmitted {}
+
+        /** They may be to blame. */
+        record Failed(Throwable cause) implements Readmitted {}
+
+        /** Nothing was learned about them. */
+        record Passed() implements Readmitted {}
+    }
+
+    /** A whole turn without inbox rows, by an engine that also knows entries of the quarantine. Where it fails, the present leader goes on. */
+    private Readmitted readmit() {
+        long begunNanos = System.nanoTime();
+        Try attempted = new Try();
+        try {
+            boolean leads = database.run(settings.bounds(), tx -> settings.fence(tx, epoch)
+                    .map(fence -> {
+                        attempted.run(tx, fence);
+                        return true;
+                    })
+                    .orElse(false));
+            if (!leads) {
+                return new Readmitted.Went(deposed());
+            }
+            readmission.succeeded();
+            if (attempted.outcome.isEmpty()) {
+                return new Readmitted.Passed();
+            }
+            builds++;
+            leader = attempted.engine.orElseThrow();
+            return new Readmitted.Went(new Result.Planned(withReadmission(attempted.outcome.get())));
+        } catch (ClockSkew e) {
+            throw e;
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            if (attempted.isToBeCommitted) {
+                // Whether it was, the tables say.
+                leader = null;
+            }
+            if (e instanceof Overtaken || e instanceof LockedRows || DatabaseFailures.isLockTimeout(e)) {
+                readmission.noneFor(LOCKED_WORK_LEFT_OUT);
+                return new Readmitted.Passed();
+            }
+            LOG.debugf(e, "no plan with what is due in the quarantine");
+            return new Readmitted.Failed(e);
+        } finally {
+            readmission.rest(begunNanos);
+        }
+    }
+
+    private final class Try {
+        private Optional<Leader> engine = Optional.empty();
+        private Optional<Leader.Outcome> outcome = Optional.empty();
+        private boolean isToBeCommitted;
+
+        void run(SystemTransaction tx, Fence fence) {
+            if (readmission.takeBack(tx, fence)) {
+                Leader knowsThem = Leader.build(tx, fence, settings, locked);
+                outcome = Optional.of(
+                        knowsThem.cycle(tx, fence, InboxBatch.NONE, new Suspicion.Take.Oldest(settings.batch(), true)));
+                engine = Optional.of(knowsThem);
+            }
+            isToBeCommitted = true;
+        }
+    }
+
+    /** The next turn comes at once when entries of the quarantine are due for another try. */
+    private Leader.Outcome withReadmission(Leader.Outcome planned) {
+        if (leader != null && leader.isAnySetAside()) {
+            look(readmission::look);
+        }
+        return readmission.isDue() ? planned.followedAtOnce() : planned;
+    }
+
+    private static void look(Runnable forEntries) {
+        try {
+            forEntries.run();
+        } catch (RuntimeException e) {
+            LOG.warnf("what is due in the quarantine waits: %s", e.getMessage());
+        }
     }
 
     /** What is set aside is reported on, too; looked at now and then, apart from the plan. */
@@ -224,7 +311,7 @@ final class LeaderTurns {
 
     private void blame(Throwable failure) {
         if (DatabaseFailures.isTransient(failure)) {
-            suspicion.interrupted();
+            suspicion.timedOut();
         } else if (failure instanceof PlanFailure plan) {
             suspicion.acquit();
             if (builtInThisTurn) {

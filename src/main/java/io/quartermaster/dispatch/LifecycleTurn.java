@@ -10,6 +10,7 @@ import io.quartermaster.workloads.WorkloadState;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +29,11 @@ import org.jboss.logging.Logger;
 final class LifecycleTurn {
 
     private static final Logger LOG = Logger.getLogger(LifecycleTurn.class);
+
+    /** Of work that is set aside, in one turn. */
+    private static final int MOST_SET_ASIDE = 50;
+
+    private static final int MOST_COMPLAINTS = 10_000;
 
     private static final String UNREADABLE = "it cannot be read";
     private static final String NO_STEP = "its next step cannot be taken";
@@ -52,6 +58,8 @@ final class LifecycleTurn {
 
     private final SystemDatabase database;
     private final LeaderSettings settings;
+    private final Set<UUID> complainedOf = new HashSet<>();
+    private long lastInTurn;
 
     LifecycleTurn(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
@@ -89,7 +97,18 @@ final class LifecycleTurn {
         return fenced(
                         epoch,
                         (tx, fence) -> withStep(reader(tx, fence).setAside().records(), locked))
-                .flatMap(records -> oneByOne(epoch, records, true));
+                .flatMap(records -> oneByOne(epoch, inTurn(records), true));
+    }
+
+    /** Some of them, in order of submission, after those that it was the turn of before: a plan waits for them, so they are few. */
+    private List<WorkloadRecord> inTurn(List<WorkloadRecord> records) {
+        List<WorkloadRecord> later = records.stream()
+                .filter(record -> record.sequence() > lastInTurn)
+                .toList();
+        List<WorkloadRecord> some = (later.isEmpty() ? records : later)
+                .stream().limit(MOST_SET_ASIDE).toList();
+        lastInTurn = some.isEmpty() ? 0 : some.getLast().sequence();
+        return some;
     }
 
     private Outcome together(SystemTransaction tx, Fence fence, Set<UUID> locked) {
@@ -160,7 +179,9 @@ final class LifecycleTurn {
             if (DatabaseFailures.isTransient(e)) {
                 throw e;
             }
-            LOG.errorf(e, "no step of workload %s of tenant %s can be taken", record.id(), record.tenant());
+            if (complainedOf.size() < MOST_COMPLAINTS && complainedOf.add(record.id())) {
+                LOG.errorf(e, "no step of workload %s of tenant %s can be taken", record.id(), record.tenant());
+            }
             return isSetAside
                     ? Optional.of(NOTHING)
                     : fenced(epoch, (tx, fence) -> {

@@ -9,10 +9,13 @@ import java.util.UUID;
 /** Gives up the nodes whose lease has run out: what ran there has stopped by then, by its supervisor's own clock. */
 final class NodeLosses {
 
+    /** In one turn: after an outage all may be lost, and a turn has a time limit. */
+    static final int MOST = 500;
+
     private NodeLosses() {}
 
     /**
-     * A contact row that an agent's call has locked right now is left to the next turn.
+     * Those whose lease ran out first, so many at most. A contact row that an agent's call has locked right now is left to the next turn.
      *
      * @return when each was last heard
      */
@@ -20,9 +23,10 @@ final class NodeLosses {
         Map<UUID, Long> lost = new TreeMap<>();
         for (Row row : transaction.run("""
                 update node_contact set lost_at = $1
-                 where node_id in (select node_id from node_contact where lost_at is null and lease_until <= $1 for update skip locked)
+                 where node_id in (select node_id from node_contact where lost_at is null and lease_until <= $1
+                                    order by lease_until, node_id limit $2 for update skip locked)
                 returning node_id, last_heard
-                """, fence.stamp())) {
+                """, fence.stamp(), MOST)) {
             lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
         }
         if (!lost.isEmpty()) {

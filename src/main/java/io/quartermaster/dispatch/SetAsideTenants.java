@@ -25,20 +25,24 @@ final class SetAsideTenants {
                 .hasNext();
     }
 
-    /** All are looked at anew: what is stored of them may have been mended, or another version of the service know what to do with it. */
-    static void takeBack(SystemTransaction transaction) {
-        transaction.run(
-                "update tenant set set_aside_at = null, set_aside_why = null, set_aside_until = null where set_aside_at is not null");
-    }
-
-    /** Those whose time is over. Returns whether there are any. */
-    static boolean takeBackDue(SystemTransaction transaction, Fence fence) {
+    /** Plans are made with these again. Returns whether any of them was set aside. */
+    static boolean takeBack(SystemTransaction transaction, String[] tenants) {
         return transaction
                 .run(
                         "update tenant set set_aside_at = null, set_aside_why = null, set_aside_until = null"
-                                + " where set_aside_at is not null and set_aside_until <= $1 returning id",
-                        fence.stamp())
+                                + " where id = any($1) and set_aside_at is not null returning id",
+                        (Object) tenants)
                 .iterator()
                 .hasNext();
+    }
+
+    /** For longer than before. Returns until when. */
+    static String putBack(SystemTransaction transaction, Fence fence, TenantId tenant) {
+        return SetAsideWork.until(transaction.run(
+                "update tenant set set_aside_times = set_aside_times + 1, set_aside_until = "
+                        + SetAsideWork.UNTIL.replace("$TIME", "$2::timestamptz")
+                        + " where id = $1 and set_aside_at is not null returning set_aside_until",
+                tenant.value(),
+                fence.stamp()));
     }
 }

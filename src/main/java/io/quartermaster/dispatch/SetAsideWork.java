@@ -152,30 +152,38 @@ record SetAsideWork(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, M
     }
 
     /**
-     * All are looked at anew: another version of the service may know what to do with them. Their tenants' live views are told that they are
-     * as they were before; why they wait the next plan says.
+     * Plans are made with these again. Their tenants' live views are told that they are as they were before; why they wait the next plan says.
+     * Returns whether any of them was set aside.
      */
-    static void takeBack(SystemTransaction transaction, Fence fence, String cell) {
-        takeBack(transaction, fence, cell, "set_aside_at is not null and $1::timestamptz is not null");
-    }
-
-    /** Those whose time is over. Returns whether there are any. */
-    static boolean takeBackDue(SystemTransaction transaction, Fence fence, String cell) {
-        return takeBack(transaction, fence, cell, "set_aside_at is not null and set_aside_until <= $1");
-    }
-
-    private static boolean takeBack(SystemTransaction transaction, Fence fence, String cell, String which) {
+    static boolean takeBack(SystemTransaction transaction, Fence fence, String cell, UUID[] workloads) {
         boolean any = false;
         for (Row row : transaction.run(
                 "update workload set set_aside_at = null, set_aside_why = null, set_aside_until = null,"
-                        + " reason_at = null, reason_code = null, reason = null where " + which
-                        + " returning tenant_id, id, state",
-                fence.stamp())) {
+                        + " reason_at = null, reason_code = null, reason = null"
+                        + " where id = any($1) and set_aside_at is not null returning tenant_id, id, state",
+                (Object) workloads)) {
             tell(transaction, fence, row, new JsonObject());
             any = true;
         }
         fence.keep(transaction, cell);
         return any;
+    }
+
+    /** For longer than before. Returns until when. */
+    static String putBack(SystemTransaction transaction, Fence fence, UUID workload) {
+        return until(transaction.run(
+                "update workload set set_aside_times = set_aside_times + 1, set_aside_until = "
+                        + UNTIL.replace("$TIME", "$2::timestamptz")
+                        + " where id = $1 and set_aside_at is not null returning set_aside_until",
+                workload,
+                fence.stamp()));
+    }
+
+    static String until(Iterable<Row> putBack) {
+        for (Row row : putBack) {
+            return row.getOffsetDateTime("set_aside_until").toString();
+        }
+        return "nobody asks for it any more";
     }
 
     private static void tell(SystemTransaction transaction, Fence fence, Row workload, JsonObject more) {

@@ -44,6 +44,8 @@ final class Suspicion {
     private OptionalLong suspect = OptionalLong.empty();
     private int failuresOfSuspect;
     private int failuresOfLeftovers;
+    /** Whether the limit is low because turns took too long. */
+    private boolean slow;
 
     // Of the cycle that is under way.
     private Optional<List<Long>> taken = Optional.empty();
@@ -69,7 +71,7 @@ final class Suspicion {
     Take take() {
         taken = Optional.empty();
         return switch (stage) {
-            case SEARCHING -> new Take.Oldest(limit, limit == batch && failuresOfLeftovers < TRIES);
+            case SEARCHING -> new Take.Oldest(limit, (slow || limit == batch) && failuresOfLeftovers < TRIES);
             case PROBING -> new Take.Nothing();
             case CONFIRMING -> new Take.Only(suspect.orElseThrow());
         };
@@ -95,6 +97,7 @@ final class Suspicion {
             case SEARCHING, CONFIRMING -> {
                 acquit();
                 limit = Math.clamp(limit * 2L, 1, batch);
+                slow &= limit < batch;
             }
             case PROBING -> stage = Stage.CONFIRMING;
         }
@@ -128,6 +131,15 @@ final class Suspicion {
     /** The cycle failed because of something that passes by itself: that proves nothing. */
     void interrupted() {
         stage = stage == Stage.CONFIRMING ? Stage.PROBING : stage;
+    }
+
+    /** The cycle failed because of something that passes by itself; perhaps it took too long, so the next one takes half of it. */
+    void timedOut() {
+        if (stage == Stage.SEARCHING && taken.isPresent()) {
+            limit = Math.max(1, limit / 2);
+            slow = limit < batch;
+        }
+        interrupted();
     }
 
     /** The row was set aside. */

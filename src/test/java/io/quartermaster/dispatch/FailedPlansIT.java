@@ -20,6 +20,7 @@ import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -206,6 +207,44 @@ class FailedPlansIT extends LedByHand {
         settle(later);
         assertThat(rows.state(running)).isEqualTo("running");
         assertThat(rows.state(lockedToo)).isEqualTo("starting");
+    }
+
+    @Test
+    void anInboxRowThatCannotBeReadIsSetAsideAndTheOthersAreNot() {
+        CellRows rows = new CellRows(database, "fail-inbox");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        LeaderTurns turns = turns(Engine::plan);
+        settle(turns);
+        rows.run("insert into inbox (tenant_id, kind, ref) values (null, 'policy', 'of-no-tenant')");
+        UUID next = group.submit();
+
+        settle(turns);
+
+        assertThat(rows.state(next)).isEqualTo("starting");
+        assertThat(rows.run("select ref from inbox where set_aside_at is not null"))
+                .extracting(row -> row.getString("ref"))
+                .containsExactly("of-no-tenant");
+        rows.run("delete from inbox where ref = 'of-no-tenant'");
+    }
+
+    @Test
+    void whatIsReportedOfWorkThatIsSetAsideIsAppliedInPartsSoThatPlansComeBetween() {
+        CellRows rows = new CellRows(database, "fail-many");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        for (int i = 0; i < 60; i++) {
+            group.submit();
+        }
+        cell.settle();
+        rows.run(
+                "update workload set set_aside_at = clock_timestamp(), set_aside_until = 'infinity', wish = 'cancel' where tenant_id = $1 and state = 'waiting'",
+                rows.tenant);
+        LifecycleTurn lifecycle = new LifecycleTurn(database, HandLedCell.leaderSettings(Settings.DEFAULT));
+
+        assertThat(lifecycle.ofSetAside(cell.epoch(), Set.of()).orElseThrow().steps())
+                .isEqualTo(50);
+        assertThat(lifecycle.ofSetAside(cell.epoch(), Set.of()).orElseThrow().steps())
+                .isEqualTo(9);
+        assertThat(setAside(rows)).isEmpty();
     }
 
     /** As after a moment in which the database's clock was ahead. */

@@ -283,6 +283,45 @@ class LossesIT extends LedByHand {
         assertThat(rows.state(job)).isEqualTo("succeeded");
     }
 
+    /** As after an outage of the service, when the lease of every node has run out. */
+    @Test
+    void soManyLostNodesAreGivenUpInSeveralTurns() {
+        cell.settle();
+        CellRows rows = new CellRows(database, "losses-many");
+        UUID pool = rows.pool("losses-many");
+        UUID node = rows.node(pool, "losses-many-0", 1, OVER);
+        rows.run(
+                "insert into node (id, name, cluster_id, pool_id) select gen_random_uuid(), 'losses-many-' || i, cluster_id, pool_id"
+                        + " from node, generate_series(1, $2) as i where id = $1",
+                node,
+                NodeLosses.MOST);
+        rows.run(
+                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
+                        + " select n.id, c.agent_version, c.boot_id, c.instance_id, c.isolation, c.last_heard, c.lease_until"
+                        + " from node_contact c, node n where c.node_id = $1 and n.pool_id = $2 and n.id <> $1",
+                node,
+                pool);
+        try {
+            assertThat(cell.cycle().more()).isTrue();
+            assertThat(lost(rows, pool)).isEqualTo(NodeLosses.MOST);
+            cell.cycle();
+            assertThat(lost(rows, pool)).isEqualTo(NodeLosses.MOST + 1);
+        } finally {
+            rows.run("delete from node_contact where node_id in (select id from node where pool_id = $1)", pool);
+            rows.run("delete from gpu where node_id in (select id from node where pool_id = $1)", pool);
+            rows.run("delete from node where pool_id = $1", pool);
+            rows.run("delete from inbox");
+        }
+    }
+
+    private static long lost(CellRows rows, UUID pool) {
+        return rows.run(
+                        "select count(*) as lost from node_contact c join node n on n.id = c.node_id where n.pool_id = $1 and c.lost_at is not null",
+                        pool)
+                .getFirst()
+                .getLong("lost");
+    }
+
     @Test
     void whatASilentNodeDidSinceItsLastWordIsNotCountedAsRunning() {
         CellRows rows = new CellRows(database, "races-silent");

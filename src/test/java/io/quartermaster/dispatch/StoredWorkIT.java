@@ -280,14 +280,13 @@ class StoredWorkIT extends LedByHand {
         return new Examination(database, LeaderSettings.of(config));
     }
 
+    /** As another leader does. */
     private void takeBack() {
-        database.run(CellRows.TIMEOUT, tx -> {
-            Fence fence =
-                    Fence.take(tx, config.cell(), cell.epoch(), config.lease()).orElseThrow();
-            SetAsideTenants.takeBack(tx);
-            SetAsideWork.takeBack(tx, fence, config.cell());
-            return true;
-        });
+        LeaderTurns turns = new LeaderTurns(database, LeaderSettings.of(config));
+        turns.begin(cell.epoch());
+        turns.turn();
+        turns.turn();
+        cell.rebuild();
     }
 
     /** What live views were told of a workload, as state and reason. */

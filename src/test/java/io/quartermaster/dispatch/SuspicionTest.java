@@ -55,6 +55,20 @@ class SuspicionTest {
     }
 
     @Test
+    void aTurnThatTakesTooLongIsFollowedByOneWithHalfOfItAndBlamesNobody() {
+        for (int limit : List.of(8, 4, 2, 1, 1)) {
+            assertThat(suspicion.take()).isEqualTo(new Take.Oldest(limit, true));
+            suspicion.took(LongStream.range(0, limit).boxed().toList(), true);
+            suspicion.timedOut();
+        }
+        for (int limit : List.of(1, 2, 4, 8, 8)) {
+            assertThat(suspicion.take()).isEqualTo(new Take.Oldest(limit, true));
+            suspicion.took(LongStream.range(0, limit).boxed().toList(), true);
+            suspicion.succeeded();
+        }
+    }
+
+    @Test
     void anOutageThatEndsInTheCycleWithoutRowsBlamesNobody() {
         suspect();
         assertThat(suspicion.take()).isEqualTo(new Take.Nothing());
