@@ -10,9 +10,11 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 
 /**
  * What is kept of one attempt, in a folder of its own: the only thing that its supervisor and the agent share.
@@ -35,6 +37,9 @@ import java.util.UUID;
  * looked for both while holding it. A lock of the operating system ends with the process, however that ends.
  */
 record AttemptFolder(Path path) {
+    private static final Duration CLAIM_LIMIT = Duration.ofSeconds(1);
+    private static final long CLAIM_RETRY_MILLIS = 20;
+
     Path record() {
         return path.resolve("record");
     }
@@ -337,11 +342,28 @@ record AttemptFolder(Path path) {
         }
     }
 
-    /** Waits until nobody else holds the claim. */
+    /** Waits while another process holds the claim, but not for long: the loop that waits also renews the node's lease. */
     Claim claim() throws IOException {
-        FileChannel channel = open();
-        channel.lock();
-        return new Claim(channel);
+        return claim(CLAIM_LIMIT);
+    }
+
+    /** Throws an IOException when another process still holds the claim at the end of the limit. */
+    Claim claim(Duration limit) throws IOException {
+        long begunNanos = System.nanoTime();
+        Optional<Claim> claim = tryClaim();
+        while (claim.isEmpty()) {
+            if (System.nanoTime() - begunNanos >= limit.toNanos()) {
+                throw new IOException("another process has held %s for %s".formatted(path.resolve("lock"), limit));
+            }
+            try {
+                TimeUnit.MILLISECONDS.sleep(CLAIM_RETRY_MILLIS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IOException("interrupted", e);
+            }
+            claim = tryClaim();
+        }
+        return claim.get();
     }
 
     /** Empty while somebody else, as a rule the living supervisor, holds the claim. */

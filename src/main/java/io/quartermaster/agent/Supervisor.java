@@ -9,6 +9,7 @@ import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,6 +41,9 @@ public final class Supervisor {
     /** Between TERM and KILL where an abort callback comes first; less where the grace is short. */
     private static final long MAX_TERM_MILLIS = 5_000;
 
+    /** An agent that decides what becomes of an attempt holds its claim for a moment only. */
+    private static final Duration CLAIM_LIMIT = Duration.ofSeconds(30);
+
     private static final long KILL_LIMIT_MILLIS = 30_000;
     private static final int WRITE_ATTEMPTS = 60;
     private static final int KILLED = 128 + 9;
@@ -62,7 +66,7 @@ public final class Supervisor {
         AttemptFolder folder = new AttemptFolder(Path.of(arguments[0]));
         WorkRecord work = WorkRecord.read(folder.record())
                 .orElseThrow(() -> new IOException("no attempt is recorded in " + folder.path()));
-        try (Claim claim = folder.claim()) {
+        try (Claim claim = folder.claim(CLAIM_LIMIT)) {
             new Supervisor(folder, work, BootClock.system()).supervise();
         }
     }

@@ -59,6 +59,8 @@ class AgentStore {
                               from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id) n on true
              where a.state <> 'ended'
                and a.id in (select attempt_id from allocation_device where node_id = $1 and freed_at is null)
+               -- What has ended here, or was given up with the node, may not begin here again before the leader has taken that in.
+               and not exists (select 1 from report r where r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = $1 and r.state = 'ended')
             """);
 
     /**
@@ -196,10 +198,11 @@ class AgentStore {
 
     /**
      * Whether the lease of contact c holds and is not that of the agent with this state folder in this boot. Agents that do not tell their
-     * folder are told apart by the boot alone.
+     * folder are told apart by the boot alone. A node that was lost is no exception: the first agent that is heard again has its lease,
+     * even before the leader has taken the node back.
      */
-    private static final String ANOTHERS = "(c.lost_at is null and c.lease_until > clock_timestamp()"
-            + " and (c.boot_id <> %2$s or coalesce(c.state_id <> %1$s, false)))";
+    private static final String ANOTHERS =
+            "(c.lease_until > clock_timestamp()" + " and (c.boot_id <> %2$s or coalesce(c.state_id <> %1$s, false)))";
 
     /**
      * @param news the leader must hear that the node is there (again), or that the machine is another

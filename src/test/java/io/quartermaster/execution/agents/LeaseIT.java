@@ -17,17 +17,23 @@ import io.quartermaster.agent.protocol.Protocol;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.DatabaseFailures;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.testing.WithoutLeader;
+import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -257,8 +263,117 @@ class LeaseIT {
         assertThat(after.getString("instance_id")).isEqualTo(new UUID(1, 1).toString());
         assertThat(after.getOffsetDateTime("other_agent_seen_at")).isNotNull();
 
-        run("update node_contact set lost_at = clock_timestamp() where node_id = $1", bound.node());
+        lose(bound);
         assertThat(sync(bound).leaseMillis()).isPositive();
+    }
+
+    /** The leader takes a node back some time after it was heard again. */
+    @Test
+    void theLeaseOfALostNodeGoesToOneAgentAlone() {
+        Bound bound = bind("lease-lost");
+        sync(bound);
+        lose(bound);
+
+        assertThat(sync(bound).leaseMillis()).isPositive();
+        state = new UUID(2, 2);
+        instance = new UUID(1, 2);
+        assertRefused(bound, "another-agent");
+        assertThat(run("select other_agent_seen_at from node_contact where node_id = $1", bound.node()))
+                .singleElement()
+                .satisfies(row ->
+                        assertThat(row.getOffsetDateTime("other_agent_seen_at")).isNotNull());
+
+        state = new UUID(2, 1);
+        instance = new UUID(1, 1);
+        assertThat(sync(bound).leaseMillis()).isPositive();
+    }
+
+    @Test
+    void ofTwoAgentsThatAskForALostNodeAtOnceOneIsRefused() {
+        Bound bound = bind("lease-race");
+        sync(bound);
+        for (int round = 1; round <= 10; round++) {
+            lose(bound);
+            List<CompletableFuture<SyncReply>> calls = new ArrayList<>();
+            for (int agent = 1; agent <= 2; agent++) {
+                state = new UUID(2, agent);
+                instance = new UUID(round, agent);
+                calls.add(call(bound).subscribeAsCompletionStage());
+            }
+            List<Throwable> refusals = new ArrayList<>();
+            calls.forEach(call -> call.handle((reply, failure) -> failure == null || refusals.add(failure))
+                    .orTimeout(TIMEOUT.toSeconds(), TimeUnit.SECONDS)
+                    .join());
+            assertThat(refusals).singleElement().isInstanceOfSatisfying(ProblemException.class, e -> assertThat(
+                            e.problem().code())
+                    .isEqualTo("another-agent"));
+        }
+    }
+
+    /** Its attempt ends with a later step of the leader: as when another transaction has locked the workload, or another node of it is to stop. */
+    @Test
+    void whatWasGivenUpOnALostNodeIsNotOrderedThereAgain() {
+        Bound bound = bind("lease-given-up");
+        assertThat(sync(bound).attempts()).hasSize(1);
+        lose(bound);
+        run("""
+                insert into report (tenant_id, attempt_id, node_id, state, outcome, reported_at, silent_since)
+                values ($1, $2, $3, 'ended', 'lost', clock_timestamp(), clock_timestamp())
+                """, bound.tenant(), bound.attempt(), bound.node());
+
+        state = new UUID(2, 2);
+        instance = new UUID(1, 2);
+        assertThat(sync(bound).attempts()).isEmpty();
+    }
+
+    @Test
+    void aNodeWhoseRowIsLockedHoldsUpNoOtherNodeAndNotForLong() {
+        Bound locked = bind("lease-locked");
+        Bound other = bind("lease-free");
+        sync(locked);
+        database.run(TIMEOUT, tx -> {
+            tx.run("select 1 from node_contact where node_id = $1 for update", locked.node());
+            List<CompletableFuture<SyncReply>> waiting = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                waiting.add(call(locked).subscribeAsCompletionStage());
+            }
+            assertThat(sync(other).leaseMillis()).isPositive();
+            assertThat(waiting).allSatisfy(call -> assertThat(
+                            call.handle((reply, failure) -> failure != null && DatabaseFailures.isLockTimeout(failure))
+                                    .orTimeout(TIMEOUT.toSeconds(), TimeUnit.SECONDS)
+                                    .join())
+                    .isTrue());
+            return true;
+        });
+        assertThat(sync(locked).leaseMillis()).isPositive();
+    }
+
+    /** As of a replica that stops between two statements of an operator's request. */
+    @Test
+    void aTransactionThatStandsStillGivesItsLocksBackBeforeALeaderLosesItsLease() {
+        Bound bound = bind("lease-still");
+        CompletableFuture<Object> still = database.in(connection -> connection
+                        .preparedQuery("select 1 from node where id = $1 for update")
+                        .execute(Tuple.of(bound.node()))
+                        .chain(() -> Uni.createFrom().nothing()))
+                .subscribeAsCompletionStage();
+        try {
+            Awaitility.await().atMost(Duration.ofSeconds(9)).until(() -> run(
+                            "select 1 from node where id = $1 for update skip locked", bound.node())
+                    .isEmpty());
+            Awaitility.await().atMost(Duration.ofSeconds(9)).until(() -> !run(
+                            "select 1 from node where id = $1 for update skip locked", bound.node())
+                    .isEmpty());
+        } finally {
+            still.cancel(true);
+        }
+    }
+
+    /** As the leader does with a node whose lease has run out. */
+    private void lose(Bound bound) {
+        run(
+                "update node_contact set lost_at = clock_timestamp(), lease_until = clock_timestamp() - interval '1 second' where node_id = $1",
+                bound.node());
     }
 
     @Test
@@ -465,6 +580,10 @@ class LeaseIT {
     }
 
     private SyncReply sync(Bound bound, AttemptReport... attempts) {
+        return call(bound, attempts).await().atMost(TIMEOUT);
+    }
+
+    private Uni<SyncReply> call(Bound bound, AttemptReport... attempts) {
         Inventory inventory = new Inventory(
                 List.of(new Inventory.Device(0, bound.nodeName() + "-gpu", "H100", 81920, true, false)),
                 processors * 1_000,
@@ -475,7 +594,7 @@ class LeaseIT {
                 null);
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION, "1", boot, instance, state, ++sequence, 0, 0, inventory, List.of(attempts));
-        return service.sync(bound.nodeName(), request).await().atMost(TIMEOUT);
+        return service.sync(bound.nodeName(), request);
     }
 
     private Row contact(Bound bound) {
