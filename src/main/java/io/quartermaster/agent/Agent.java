@@ -255,6 +255,7 @@ public final class Agent implements AutoCloseable {
                 return "the answer came after the lease it grants";
             }
             reports.answered(answered.request().attempts());
+            reports.retainOnly(states);
             toldStates = answered.states();
             toldInventory = answered.request().inventory();
             leaseMillis = reply.leaseMillis();

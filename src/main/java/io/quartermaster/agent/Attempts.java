@@ -78,6 +78,10 @@ final class Attempts implements AutoCloseable {
     private final Map<UUID, Ended> ends = new HashMap<>();
     private final Map<UUID, Optional<BootClock.Reading>> endedAt = new HashMap<>();
     private final SortedMap<UUID, Instant> forgotten = new TreeMap<>();
+    /** What was complained of last. */
+    private final Map<UUID, String> troubles = new HashMap<>();
+
+    private SortedMap<UUID, AttemptState> observed = new TreeMap<>();
     private final ExecutorService deletions = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("deletions").factory());
 
@@ -157,13 +161,32 @@ final class Attempts implements AutoCloseable {
         attempts.put(id, new Attempt(id, folder, work));
     }
 
-    /** All attempts by id, as they are now. Decides those whose supervisor is gone. */
-    SortedMap<UUID, AttemptState> observe() throws IOException {
+    /**
+     * All attempts by id, as they are now. Decides those whose supervisor is gone. One that cannot be looked at is as it was before: the others
+     * must not go unattended for it.
+     */
+    SortedMap<UUID, AttemptState> observe() {
         SortedMap<UUID, AttemptState> states = new TreeMap<>();
         for (var entry : attempts.entrySet()) {
-            states.put(entry.getKey(), observe(entry.getKey(), entry.getValue()));
+            UUID id = entry.getKey();
+            AttemptState state;
+            try {
+                state = observe(id, entry.getValue());
+            } catch (IOException e) {
+                complain(id, e);
+                state = observed.getOrDefault(id, new AttemptState.Starting());
+            }
+            states.put(id, state);
         }
+        observed = states;
         return states;
+    }
+
+    /** The same trouble is said once, not at every look. */
+    private void complain(UUID id, IOException trouble) {
+        if (!trouble.toString().equals(troubles.put(id, trouble.toString()))) {
+            log.accept("trouble with attempt %s; the others go on: %s".formatted(id, trouble));
+        }
     }
 
     private AttemptState observe(UUID id, Attempt attempt) throws IOException {
@@ -211,7 +234,8 @@ final class Attempts implements AutoCloseable {
             return end.get();
         }
         Optional<Long> startedAt = attempt.startedAt();
-        Optional<Long> group = folder.readLeader().filter(Leader::isAlive).map(Leader::pid);
+        Optional<Long> group =
+                readable(folder::readLeader).filter(Leader::isAlive).map(Leader::pid);
         try {
             if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
                 // Not over while something runs; tried again at the next look.
@@ -236,9 +260,22 @@ final class Attempts implements AutoCloseable {
         return lost;
     }
 
+    private interface Reading<T> {
+        Optional<T> read() throws IOException;
+    }
+
+    /** Of what is written for one boot only: after a crash of the machine the file may be there without its content. */
+    private static <T> Optional<T> readable(Reading<T> reading) {
+        try {
+            return reading.read();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
     /** What ran in an earlier boot died with it at the latest; anything else has been killed just now. */
     private BootClock.Reading deathOfAll(AttemptFolder folder) throws IOException {
-        return folder.readLease()
+        return readable(folder::readLease)
                 .filter(lease -> !lease.bootId().equals(clock.bootId()))
                 .map(lease -> new BootClock.Reading(lease.bootId(), 0))
                 .orElseGet(clock::read);
@@ -273,15 +310,20 @@ final class Attempts implements AutoCloseable {
         SortedMap<UUID, Local> locals = new TreeMap<>();
         dropOldMarks();
         forgotten.keySet().forEach(id -> locals.put(id, new Local.Forgotten()));
-        for (var entry : attempts.entrySet()) {
-            Attempt attempt = entry.getValue();
-            locals.put(
-                    entry.getKey(),
-                    attempt.folder.hasEnded()
-                            ? new Local.Over()
-                            : new Local.Live(attempt.folder.readStop(), attempt.work.graceMillis(), standing(attempt)));
-        }
+        attempts.forEach((id, attempt) -> locals.put(id, local(attempt)));
         return locals;
+    }
+
+    private Local local(Attempt attempt) {
+        long grace = attempt.work.graceMillis();
+        try {
+            return attempt.folder.hasEnded()
+                    ? new Local.Over()
+                    : new Local.Live(attempt.folder.readStop(), grace, standing(attempt));
+        } catch (IOException e) {
+            complain(attempt.id, e);
+            return new Local.Live(Optional.empty(), grace, Standing.CANNOT_PAUSE);
+        }
     }
 
     private static Standing standing(Attempt attempt) throws IOException {
@@ -308,11 +350,15 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** Extends the lease of everything that has not ended. */
-    void renew(Lease lease) throws IOException {
+    /** Extends the lease of everything that has not ended. What cannot be extended, its supervisor ends in time. */
+    void renew(Lease lease) {
         for (Attempt attempt : attempts.values()) {
-            if (!attempt.folder.hasEnded()) {
-                attempt.folder.renew(lease);
+            try {
+                if (!attempt.folder.hasEnded()) {
+                    attempt.folder.renew(lease);
+                }
+            } catch (IOException e) {
+                complain(attempt.id, e);
             }
         }
     }
@@ -455,6 +501,7 @@ final class Attempts implements AutoCloseable {
             markUsed(attempt.work.checkpointFolder());
             discard(attempt.folder.path(), id.toString());
             attempts.remove(id);
+            troubles.remove(id);
             ends.remove(id);
             endedAt.remove(id);
         }

@@ -6,6 +6,7 @@ import io.quartermaster.agent.protocol.AttemptReport.LogTail;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Protocol;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -31,7 +32,7 @@ final class Reports {
 
     private final Map<UUID, Long> told = new HashMap<>();
 
-    List<AttemptReport> of(SortedMap<UUID, AttemptState> states, Attempts attempts) throws IOException {
+    List<AttemptReport> of(SortedMap<UUID, AttemptState> states, Attempts attempts) {
         List<AttemptReport> reports = new ArrayList<>();
         for (var entry : states.entrySet()) {
             if (reports.size() == Protocol.MAX_ATTEMPTS) {
@@ -39,15 +40,31 @@ final class Reports {
             }
             UUID id = entry.getKey();
             Attempts.Places places = attempts.places(id);
-            OptionalLong endedAgo = attempts.endedAgoMillis(id, entry.getValue());
             reports.add(new AttemptReport(
                     id,
                     entry.getValue(),
-                    newest(places.checkpoints()).orElse(null),
-                    tail(id, places.output()),
-                    endedAgo.isPresent() ? endedAgo.getAsLong() : null));
+                    orNothing(() -> newest(places.checkpoints()).orElse(null)),
+                    orNothing(() -> tail(id, places.output())),
+                    orNothing(() -> {
+                        OptionalLong endedAgo = attempts.endedAgoMillis(id, entry.getValue());
+                        return endedAgo.isPresent() ? endedAgo.getAsLong() : null;
+                    })));
         }
         return reports;
+    }
+
+    private interface Look<T> {
+        @Nullable
+        T take() throws IOException;
+    }
+
+    /** What cannot be looked at is left out of the report: work may close its own folders, and the node must be heard all the same. */
+    private static <T> @Nullable T orNothing(Look<T> look) {
+        try {
+            return look.take();
+        } catch (IOException | UncheckedIOException e) {
+            return null;
+        }
     }
 
     private @Nullable LogTail tail(UUID id, Path output) throws IOException {
@@ -69,9 +86,10 @@ final class Reports {
     }
 
     /** Whether some output has grown since it was last told. */
-    boolean outputHasGrown(Iterable<UUID> ids, Attempts attempts) throws IOException {
+    boolean outputHasGrown(Iterable<UUID> ids, Attempts attempts) {
         for (UUID id : ids) {
-            if (Output.totalBytes(attempts.places(id).output()) != told.getOrDefault(id, 0L)) {
+            Long total = orNothing(() -> Output.totalBytes(attempts.places(id).output()));
+            if (total != null && !total.equals(told.getOrDefault(id, 0L))) {
                 return true;
             }
         }
