@@ -2,12 +2,14 @@ package io.quartermaster.governance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Slice;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.JsonSettings;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import java.util.ArrayList;
@@ -118,6 +120,25 @@ class ProfileReaderTest {
         assertThat(refused(null, null, "1g.10gb", 2)).containsExactly("gpuDevices");
         assertThat(refused("0.5", null, null, 257)).containsExactly("gpuDevices");
         assertThat(refused("1.5", null, null, null)).containsExactly("gpus");
+    }
+
+    @Test
+    void aProfileWithoutAPoolIsToldWhichPoolsThereAre() throws Exception {
+        assertThat(withoutPools(new TreeMap<>())).isEqualTo("none: no pool is allotted yet");
+        TreeMap<String, ProfileReader.Granted> granted = new TreeMap<>();
+        granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
+        granted.put("cloud", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
+        assertThat(withoutPools(granted)).isEqualTo("cloud, h100");
+    }
+
+    private static @Nullable String withoutPools(TreeMap<String, ProfileReader.Granted> granted) throws Exception {
+        ProfileApi.Request request = JsonSettings.newMapper().readValue("{\"gpus\": \"1\"}", ProfileApi.Request.class);
+        ProfileReader reader = new ProfileReader(new ProblemException.Invalid(), "");
+        ProblemException refused = catchThrowableOfType(
+                ProblemException.class, () -> reader.read(request, Ids.next(), "without", 0, granted));
+        Problem.Field error = refused.problem().errors().getFirst();
+        assertThat(error.field()).isEqualTo("pools");
+        return error.accepted();
     }
 
     @Test
