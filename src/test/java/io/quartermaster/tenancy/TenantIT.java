@@ -17,6 +17,7 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.testing.Identity;
+import io.quartermaster.testing.KeycloakConsole;
 import io.restassured.http.ContentType;
 import java.util.List;
 import java.util.Map;
@@ -94,9 +95,27 @@ class TenantIT {
                 .body("status", equalTo(201))
                 .body("resource.path", equalTo("/never"));
         request(viewerToken(A))
-                .get("/v1/tenants/" + A + "/groups/")
+                .get("/v1/tenants/" + A + "/groups")
                 .then()
                 .body(org.hamcrest.Matchers.not(containsString("/never")));
+    }
+
+    @Test
+    void aRealmThatIsNotThereIsNoFailureOfTheService() {
+        TestTenants.provision("tenancy-lost");
+        KeycloakConsole.admin().delete("/admin/realms/tenancy-lost").then().statusCode(204);
+
+        request(operatorToken())
+                .get("/v1/tenants/tenancy-lost/groups")
+                .then()
+                .statusCode(404)
+                .body("code", equalTo("realm-not-found"));
+        request(operatorToken())
+                .body(Map.of("path", "/rnd/lost"))
+                .post("/v1/tenants/tenancy-lost/groups")
+                .then()
+                .statusCode(404)
+                .body("code", equalTo("realm-not-found"));
     }
 
     @Test

@@ -20,10 +20,18 @@ public final class KeycloakFailureMapper {
     @ServerExceptionMapper
     public Response failed(KeycloakFailure e) {
         LOG.warnf("a request failed on Keycloak: %s", e.getMessage());
-        return problems.problem(
-                e.isAway()
-                        ? ProblemException.of(
-                                503, "identity-unavailable", "Keycloak does not answer just now; try again")
-                        : ProblemException.of(502, "identity-refused", "Keycloak refused what this needs"));
+        return problems.problem(problem(e));
+    }
+
+    private static ProblemException problem(KeycloakFailure e) {
+        if (e.isAway()) {
+            return ProblemException.of(503, "identity-unavailable", "Keycloak does not answer just now; try again");
+        }
+        return e.isNotFound()
+                ? ProblemException.of(
+                        404,
+                        "realm-not-found",
+                        "The tenant's realm is not in Keycloak: it is not made yet, or it was deleted. Read the state of the tenant, and try again when it is active.")
+                : ProblemException.of(502, "identity-refused", "Keycloak refused what this needs");
     }
 }
