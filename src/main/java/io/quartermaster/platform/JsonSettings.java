@@ -27,7 +27,6 @@ import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.function.Function;
 
@@ -70,8 +69,7 @@ public class JsonSettings implements ObjectMapperCustomizer {
         refuseOtherTypes(mapper);
         mapper.registerModule(new SimpleModule("times as text")
                 .addDeserializer(Duration.class, new TextOnly<>(Duration.class, Duration::parse))
-                .addDeserializer(Instant.class, new TextOnly<>(Instant.class, text -> OffsetDateTime.parse(text)
-                        .toInstant())));
+                .addDeserializer(Instant.class, new TextOnly<>(Instant.class, InstantParser::parse)));
         mapper.disable(
                 SerializationFeature.WRITE_DATES_AS_TIMESTAMPS, SerializationFeature.WRITE_DURATIONS_AS_TIMESTAMPS);
         mapper.setDefaultPropertyInclusion(JsonInclude.Include.NON_NULL);

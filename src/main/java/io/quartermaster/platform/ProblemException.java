@@ -3,7 +3,6 @@ package io.quartermaster.platform;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -115,7 +114,7 @@ public final class ProblemException extends RuntimeException {
                 return Optional.empty();
             }
             try {
-                Instant instant = OffsetDateTime.parse(text).toInstant();
+                Instant instant = InstantParser.parse(text);
                 if (instant.toEpochMilli() >= 0 && instant.isBefore(LATEST)) {
                     return Optional.of(instant);
                 }
