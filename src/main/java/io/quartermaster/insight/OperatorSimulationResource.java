@@ -37,7 +37,6 @@ public class OperatorSimulationResource {
                     "Says what would become of everybody's work if allotments, nodes, policies or work were otherwise",
             description = SimulationResource.ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
-    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<SimulationApi.View> simulate(SimulationApi.@Nullable CellRequest body) {
         return simulations.ofCell(callers.current(), body);
     }

@@ -44,7 +44,6 @@ public class SimulationResource {
                     "Says what would become of work that might be submitted, and of all work if policies were otherwise",
             description = ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
-    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<SimulationApi.View> simulate(@PathParam("tenant") String tenant, SimulationApi.@Nullable Request body) {
         return simulations.ofTenant(new TenantId(tenant), callers.current(), body);
     }

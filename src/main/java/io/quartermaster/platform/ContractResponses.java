@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The answers of an operation in the contract, as far as its shape decides them: problems, headers, descriptions.
  *
- * <p>A method adds what only it knows, by reference: {@code @APIResponse(responseCode = "429", ref = "TooManyRequests")}.
+ * <p>A method adds what only it knows, by reference: {@code @APIResponse(responseCode = "502", ref = "IdentityRefused")}.
  * A method whose answer the generator derives from its return type names it in the extension {@code x-problem}, because with any
  * {@code @APIResponse} the generator would leave that answer out. {@code PUT} and {@code PATCH} need {@code If-Match}. Where a method references 412 itself, {@code If-Match} is optional; without
  * either, the operation does not have it.
@@ -140,6 +140,7 @@ final class ContractResponses {
                 Shared.UNAUTHENTICATED,
                 Shared.FORBIDDEN,
                 Shared.NOT_FOUND,
+                Shared.TOO_MANY_REQUESTS,
                 Shared.UNAVAILABLE);
         if (!READS.contains(method)) {
             add(responses, Shared.CONFLICT);

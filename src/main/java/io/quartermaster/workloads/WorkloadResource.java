@@ -59,7 +59,6 @@ public class WorkloadResource {
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = WorkloadApi.Submitted.class)))
-    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<Response> submit(
             @PathParam("tenant") String tenant, @Nullable Submission body, @BeanParam WriteParams params, UriInfo uri) {
         return submissions.one(new TenantId(tenant), callers.current(), body, params, uri);
@@ -72,7 +71,6 @@ public class WorkloadResource {
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = WorkloadApi.SubmittedBatch.class)))
-    @APIResponse(responseCode = "429", ref = "TooManyRequests")
     public Uni<Response> submitBatch(
             @PathParam("tenant") String tenant,
             WorkloadApi.@Nullable Batch body,

@@ -16,6 +16,7 @@ import static org.hamcrest.Matchers.not;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.contract.AnswerValidator;
 import io.quartermaster.testing.Identity;
 import io.restassured.RestAssured;
 import io.restassured.response.Response;
@@ -447,7 +448,12 @@ class WorkloadsIT extends TwoTenantsWork {
                     if (line.startsWith("id:")) {
                         id = line.substring(3).strip();
                     } else if (line.startsWith("data:")) {
-                        found.add(id + " " + line.substring(5).strip());
+                        String data = line.substring(5).strip();
+                        assertThat(AnswerValidator.committed()
+                                        .eventFindings("/v1/tenants/{tenant}/workloads/watch", data))
+                                .as(data)
+                                .isEmpty();
+                        found.add(id + " " + data);
                     }
                     line = found.size() < events ? lines.readLine() : null;
                 }
