@@ -26,6 +26,7 @@ import io.quartermaster.platform.ExecutorDatabase;
 import io.quartermaster.platform.LeaderDatabase;
 import io.quartermaster.platform.OpenTransactions;
 import io.quartermaster.platform.SystemDatabase;
+import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.redis.client.RedisAPI;
 import jakarta.inject.Inject;
 import jakarta.persistence.Entity;
@@ -188,6 +189,12 @@ class ArchitectureTest {
                     .isTrue();
         }
     }
+
+    @ArchTest
+    static final ArchRule noClassMemoizes = noClasses()
+            .should()
+            .callMethod(Uni.class, "memoize")
+            .because("a memoized Uni may pass its item on before the subscription; SharedCall says what follows");
 
     @ArchTest
     static final ArchRule onlyPlatformOpensConnectionsOrSessions = noClasses()

@@ -1,6 +1,7 @@
 package io.quartermaster.access;
 
 import io.quarkus.scheduler.Scheduled;
+import io.quartermaster.platform.SharedCall;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
@@ -52,7 +53,7 @@ public class Issuers {
     private final SystemDatabase database;
     private final IdentityConfig config;
     private final AtomicReference<@Nullable Directory> directory = new AtomicReference<>();
-    private final AtomicReference<@Nullable Uni<Directory>> reading = new AtomicReference<>();
+    private final AtomicReference<@Nullable SharedCall<Directory>> reading = new AtomicReference<>();
 
     Issuers(SystemDatabase database, IdentityConfig config) {
         this.database = database;
@@ -85,25 +86,23 @@ public class Issuers {
 
     /** Calls at one time share one query. */
     private Uni<Directory> refresh() {
-        Uni<Directory> mine = database.on(connection ->
+        SharedCall<Directory> mine = new SharedCall<>(database.on(connection ->
                         connection.query("select id, issuer, state from tenant").execute())
                 .map(this::read)
                 .invoke(directory::set)
                 .onTermination()
-                .invoke(() -> reading.set(null))
-                .memoize()
-                .indefinitely();
-        Uni<Directory> shared = reading.compareAndExchange(null, mine);
-        return shared == null ? mine : shared;
+                .invoke(() -> reading.set(null)));
+        SharedCall<Directory> shared = reading.compareAndExchange(null, mine);
+        return (shared == null ? mine : shared).answer();
     }
 
     /** Reads the table again; to be called after a change of a tenant's state has been committed. */
     public Uni<Void> reload() {
         // A reading that began before the change may have missed it: wait for it, then read once more.
-        Uni<Directory> running = reading.get();
+        SharedCall<Directory> running = reading.get();
         Uni<Directory> fresh = running == null
                 ? refresh()
-                : running.onFailure().recoverWithNull().chain(this::refresh);
+                : running.answer().onFailure().recoverWithNull().chain(this::refresh);
         return CallerContext.resume(fresh.replaceWithVoid());
     }
 

@@ -2,13 +2,18 @@ package io.quartermaster.metering;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.runtime.Startup;
 import io.quartermaster.platform.SystemDatabase;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jboss.logging.Logger;
 
-/** How far the books are behind, as gauges. Measured by the closing loop after each of its turns, so scrapes cost nothing. */
+/**
+ * How far the books are behind, as gauges. The closing loop measures them after each of its turns, so scrapes cost nothing. They are
+ * there from the start of the service: an alert rule never meets a metric that is missing.
+ */
+@Startup
 @ApplicationScoped
 class LedgerLag {
 

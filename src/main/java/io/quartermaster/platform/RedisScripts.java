@@ -113,19 +113,19 @@ public class RedisScripts {
         if (until != 0 && (now - until < 0 || !restUntil.compareAndSet(until, later(now)))) {
             return Uni.createFrom().failure(new RedisAway("Redis is left alone for a moment"));
         }
-        // Waited for more than once, sent once.
-        return await(call.memoize().indefinitely(), MOST_WAITS)
+        // Sent once, waited for more than once.
+        return await(new SharedCall<>(call), MOST_WAITS)
                 .invoke(this::well)
                 .onFailure()
                 .transform(this::away);
     }
 
-    private Uni<Response> await(Uni<Response> answer, int waits) {
+    private Uni<Response> await(SharedCall<Response> call, int waits) {
         long begun = System.nanoTime();
-        return answer.ifNoItem().after(PATIENCE).recoverWithUni(() -> isServiceLate(begun)
+        return call.answer().ifNoItem().after(PATIENCE).recoverWithUni(() -> isServiceLate(begun)
                 .chain(late -> late && waits > 1
-                        ? await(answer, waits - 1)
-                        : answer.ifNoItem().after(Duration.ofMillis(1)).failWith(new TimeoutException())));
+                        ? await(call, waits - 1)
+                        : call.answer().ifNoItem().after(Duration.ofMillis(1)).failWith(new TimeoutException())));
     }
 
     /** Whether the time-out itself came late, or an event loop takes up work late. */

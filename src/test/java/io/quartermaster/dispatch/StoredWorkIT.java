@@ -104,7 +104,7 @@ class StoredWorkIT extends LedByHand {
         cell.rebuild();
         assertThatThrownBy(() -> cell.cycle()).hasMessageContaining("of-tomorrow");
         assertThat(examination().run(cell.epoch())).isEqualTo(1);
-        assertThat(rows.run("select id from workload where set_aside_at is not null"))
+        assertThat(rows.run("select id from workload where set_aside_at is not null and tenant_id = $1", rows.tenant))
                 .extracting(row -> row.getUUID("id"))
                 .containsExactly(odd);
 
@@ -200,7 +200,10 @@ class StoredWorkIT extends LedByHand {
         assertThat(odd.run("select id from tenant where set_aside_at is not null"))
                 .extracting(row -> row.getString("id"))
                 .containsExactly(odd.tenant);
-        assertThat(odd.run("select id from workload where set_aside_at is not null"))
+        assertThat(odd.run(
+                        "select id from workload where set_aside_at is not null and tenant_id in ($1, $2)",
+                        odd.tenant,
+                        other.tenant))
                 .isEmpty();
 
         // The others go on, beside what it holds; what it submits waits, and can be cancelled.

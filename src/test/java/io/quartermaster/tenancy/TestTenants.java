@@ -8,7 +8,9 @@ import io.restassured.http.ContentType;
 import io.restassured.specification.RequestSpecification;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.awaitility.Awaitility;
 import org.eclipse.microprofile.config.ConfigProvider;
 
@@ -16,13 +18,21 @@ import org.eclipse.microprofile.config.ConfigProvider;
 public final class TestTenants {
 
     private static final String CLI_SECRET = "cli-secret-of-the-tests";
+    private static final String ADMIN_PASSWORD = "demo-admin-password";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** Well within a token's life. */
     private static final Duration TOKEN_USE = Duration.ofMinutes(3);
 
+    /** How long Keycloak may go on refusing a login because the one before of the same user is not quite over. */
+    private static final Duration LOGIN_PATIENCE = Duration.ofSeconds(10);
+
+    private static final Map<List<String>, Token> TOKENS = new ConcurrentHashMap<>();
+
     private static String operatorToken = "";
     private static long operatorTokenUntil = Long.MIN_VALUE;
+
+    private record Token(String value, long until) {}
 
     private TestTenants() {}
 
@@ -63,19 +73,37 @@ public final class TestTenants {
                         .equals(state));
     }
 
+    /** A token of the tenant's admin, perhaps one that was made up to {@link #TOKEN_USE} ago. */
     public static String adminToken(String tenant) {
-        return userToken(tenant, "admin", "demo-admin-password");
+        return keptToken(tenant, "admin", ADMIN_PASSWORD);
     }
 
-    /** A token of {@code rnd-member} or {@code devops-member}. */
+    /** A token of the tenant's admin that is made now. */
+    public static String newAdminToken(String tenant) {
+        return userToken(tenant, "admin", ADMIN_PASSWORD);
+    }
+
+    /** A token of {@code rnd-member} or {@code devops-member}, perhaps one that was made up to {@link #TOKEN_USE} ago. */
     public static String memberToken(String tenant, String username) {
-        return userToken(tenant, username, "demo-member-password");
+        return keptToken(tenant, username, "demo-member-password");
     }
 
+    /** A token of the tenant's viewer, perhaps one that was made up to {@link #TOKEN_USE} ago. */
     public static String viewerToken(String tenant) {
-        return userToken(tenant, "viewer", "demo-viewer-password");
+        return keptToken(tenant, "viewer", "demo-viewer-password");
     }
 
+    private static String keptToken(String realm, String username, String password) {
+        return TOKENS.compute(
+                        List.of(Identity.url(), realm, username),
+                        (key, token) -> token != null && System.nanoTime() < token.until
+                                ? token
+                                : new Token(
+                                        userToken(realm, username, password), System.nanoTime() + TOKEN_USE.toNanos()))
+                .value;
+    }
+
+    /** A token that is made now. */
     public static String userToken(String realm, String username, String password) {
         return token(
                 realm,
@@ -86,14 +114,18 @@ public final class TestTenants {
         return token(realm, Map.of("grant_type", "client_credentials", "client_id", client, "client_secret", secret));
     }
 
+    /** Keycloak takes one login of a user at a time: another that comes while the first is still being recorded gets a 400. */
     private static String token(String realm, Map<String, String> form) {
-        return given().baseUri(Identity.url())
-                .port(-1)
-                .formParams(form)
-                .post("/realms/" + realm + "/protocol/openid-connect/token")
-                .then()
-                .statusCode(200)
-                .extract()
+        return Awaitility.await("login at " + realm)
+                .atMost(LOGIN_PATIENCE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(100))
+                .until(
+                        () -> given().baseUri(Identity.url())
+                                .port(-1)
+                                .formParams(form)
+                                .post("/realms/" + realm + "/protocol/openid-connect/token"),
+                        answer -> answer.statusCode() == 200)
                 .path("access_token");
     }
 

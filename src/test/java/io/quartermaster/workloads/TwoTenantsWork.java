@@ -4,6 +4,7 @@ import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.provision;
 import static io.quartermaster.tenancy.TestTenants.request;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.dispatch.Dispatcher;
 import io.quartermaster.platform.SystemDatabase;
@@ -90,7 +91,12 @@ abstract class TwoTenantsWork {
     }
 
     static void eventually(String id, String state) {
-        Awaitility.await().atMost(PATIENCE).until(() -> state(id).equals(state));
+        Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(state(id))
+                .as(() -> get(id).asString()
+                        + request(member())
+                                .get(WORKLOADS + "/" + id + "/explain")
+                                .asString())
+                .isEqualTo(state));
     }
 
     /** Ends everything that a test left, so that the next finds free GPUs. */

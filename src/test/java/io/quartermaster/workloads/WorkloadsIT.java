@@ -2,6 +2,7 @@ package io.quartermaster.workloads;
 
 import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.memberToken;
+import static io.quartermaster.tenancy.TestTenants.newAdminToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static io.quartermaster.tenancy.TestTenants.viewerToken;
@@ -384,7 +385,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(204);
         String token;
         try {
-            token = adminToken(B);
+            token = newAdminToken(B);
         } finally {
             Identity.admin().body(Map.of("accessTokenLifespan", 300)).put(realm);
         }

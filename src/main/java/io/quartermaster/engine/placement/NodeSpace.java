@@ -311,20 +311,30 @@ final class NodeSpace {
         return some ? Optional.of(new Allocation.Place.OnNode(place.node(), shares)) : Optional.empty();
     }
 
-    void add(Allocation.Place.OnNode place, Tenure tenure, When when) {
+    /** @return what of it lies on GPUs that the node does not offer any more, in thousandths of a GPU */
+    long add(Allocation.Place.OnNode place, Tenure tenure, When when) {
         beside(when).add(tenure.shape(), 1);
+        long missingGpuMilli = 0;
         for (Allocation.Share share : place.shares()) {
-            device(share.device()).ifPresent(device -> device.add(share, tenure.tenant(), when));
+            Optional<DeviceSpace> device = device(share.device());
+            device.ifPresent(there -> there.add(share, tenure.tenant(), when));
+            missingGpuMilli += device.isPresent() ? 0 : share.gpuMilli();
         }
         summedUp = false;
+        return missingGpuMilli;
     }
 
-    void remove(Allocation.Place.OnNode place, Tenure tenure, When when) {
+    /** @return as of {@link #add} */
+    long remove(Allocation.Place.OnNode place, Tenure tenure, When when) {
         beside(when).add(tenure.shape(), -1);
+        long missingGpuMilli = 0;
         for (Allocation.Share share : place.shares()) {
-            device(share.device()).ifPresent(device -> device.remove(share, when));
+            Optional<DeviceSpace> device = device(share.device());
+            device.ifPresent(there -> there.remove(share, when));
+            missingGpuMilli += device.isPresent() ? 0 : share.gpuMilli();
         }
         summedUp = false;
+        return missingGpuMilli;
     }
 
     private Beside beside(When when) {

@@ -543,7 +543,8 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                node.add((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when);
+                changeElsewhere(
+                        node.add((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when), when);
                 choice.changed(node, when);
             } else {
                 changeElsewhere(worker.place().gpuMilli(), when);
@@ -570,7 +571,8 @@ public final class NodesSpace implements Space {
         for (Allocation.Worker worker : tenure.allocation().workers()) {
             NodeSpace node = onNode(worker);
             if (node != null) {
-                node.remove((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when);
+                changeElsewhere(
+                        -node.remove((Allocation.Place.OnNode) worker.place(), tenure.ofWorker(worker), when), when);
                 choice.changed(node, when);
             } else {
                 changeElsewhere(-worker.place().gpuMilli(), when);

@@ -19,8 +19,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     long capacityGpuMilli();
 
     /**
-     * What is held and is no part of the capacity: on nodes that are lost or not known any more, and beyond the pool's cap or count. It counts
-     * nowhere but in the books of those who hold it; it takes nothing from other pools.
+     * What is held and is no part of the capacity: on nodes that are lost or not known any more, on GPUs that
+     * their node does not offer any more, and beyond the pool's cap or count. It counts nowhere but in the books
+     * of those who hold it; it takes nothing from others.
      */
     long heldBeyondCapacityGpuMilli();
 
