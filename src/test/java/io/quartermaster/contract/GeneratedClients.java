@@ -75,11 +75,22 @@ final class GeneratedClients {
 
     /** Runs a program to its end and returns what it printed; fails with that if it failed. */
     static String run(List<String> command) throws IOException {
+        Ended ended = end(command, Map.of());
+        assertThat(ended.exitCode()).as(ended.output()).isZero();
+        return ended.output();
+    }
+
+    /** How a program ended, and what it printed. */
+    record Ended(int exitCode, String output) {}
+
+    /** Runs a program to its end, in an environment with these variables added. */
+    static Ended end(List<String> command, Map<String, String> environment) throws IOException {
+        Files.createDirectories(FOLDER);
         Path log = Files.createTempFile(FOLDER, "run", ".log");
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         try {
             assertThat(process.waitFor(MAX_MINUTES, TimeUnit.MINUTES))
                     .as("%s ends in time", command.getFirst())
@@ -90,12 +101,10 @@ final class GeneratedClients {
         } finally {
             process.destroyForcibly();
         }
-        String output = Files.readString(log);
-        assertThat(process.exitValue()).as(output).isZero();
-        return output;
+        return new Ended(process.exitValue(), Files.readString(log));
     }
 
-    private static String java() {
+    static String java() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 }

@@ -1,0 +1,240 @@
+package io.quartermaster.contract;
+
+import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.memberToken;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
+import static io.quartermaster.tenancy.TestTenants.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.agent.AgentCommand;
+import io.quartermaster.tenancy.TestTenants;
+import io.restassured.path.json.JsonPath;
+import io.restassured.response.Response;
+import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.eclipse.microprofile.config.ConfigProvider;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Generated clients play one whole story each, as members of two tenants, against the service and a node with a real agent: submit, watch, explain,
+ * cancel, usage. Where Python or Node is missing, a story is skipped and says so.
+ */
+@QuarkusTest
+class ClientStoriesIT {
+
+    private static final Path PROGRAMS = Path.of("src", "test", "clients");
+    private static final Path PYTHON_LIBRARIES = Path.of("target", "client-venv");
+    private static final Path TYPESCRIPT_COMPILER = Path.of("target", "typescript", "lib", "tsc.js");
+    private static final Path AGENT =
+            Path.of("target", "it-stories-" + ProcessHandle.current().pid());
+    private static final String FLEET = "stories";
+    private static final String QUEUE = "story-one";
+    private static final String PYTHON = "story-python";
+    private static final String TYPESCRIPT = "story-typescript";
+    private static final int FIRST_NODE_WITH_FETCH = 18;
+    private static final List<String> STEPS = List.of(
+            "submitted once", "watched it start", "explained: ", "cancelled", "used ", "refused as documented");
+
+    private static @Nullable Process agent;
+
+    @BeforeAll
+    static void twoTenantsAndANode() throws IOException {
+        made(request(operatorToken())
+                .body(Map.of("name", FLEET, "kind", "agent", "region", "north"))
+                .post("/v1/operator/clusters"));
+        made(request(operatorToken())
+                .body(Map.of("name", FLEET, "tenantsTrustEachOther", true))
+                .post("/v1/operator/pools"));
+        made(request(operatorToken())
+                .body(Map.of("name", FLEET, "cluster", FLEET, "pool", FLEET))
+                .post("/v1/operator/nodes"));
+        agent = agent(made(request(operatorToken()).post("/v1/operator/nodes/" + FLEET + "/credential")));
+        for (String tenant : List.of(PYTHON, TYPESCRIPT)) {
+            TestTenants.provision(tenant);
+            made(request(operatorToken())
+                    .body(Map.of("reserved", "1", "limit", "1"))
+                    .put("/v1/operator/tenants/" + tenant + "/allotments/" + FLEET));
+            String own = "/v1/tenants/" + tenant;
+            made(request(adminToken(tenant))
+                    .body(Map.of("name", "one", "gpus", "1", "pools", List.of(FLEET)))
+                    .post(own + "/profiles"));
+            made(request(adminToken(tenant))
+                    .body(Map.of(
+                            "name",
+                            "story",
+                            "group",
+                            "/rnd",
+                            "quotas",
+                            List.of(Map.of("pool", FLEET, "reserved", "1", "limit", "1")),
+                            "profiles",
+                            List.of("one")))
+                    .post(own + "/policies"));
+        }
+    }
+
+    @AfterAll
+    static void endAgent() throws InterruptedException {
+        if (agent != null) {
+            agent.destroy();
+            assertThat(agent.waitFor(1, TimeUnit.MINUTES)).isTrue();
+        }
+    }
+
+    @Test
+    void generatedPythonClientPlaysAStory() throws IOException {
+        Path python = pythonWithLibraries();
+        GeneratedClients.generate();
+
+        GeneratedClients.Ended story = GeneratedClients.end(
+                List.of(python.toString(), PROGRAMS.resolve("story.py").toString()),
+                environment(PYTHON, TYPESCRIPT, GeneratedClients.FOLDER.resolve("python")));
+
+        requireStory(PYTHON, story);
+    }
+
+    @Test
+    void generatedTypescriptClientPlaysAStory() throws IOException {
+        String node = node();
+        GeneratedClients.generate();
+        Path folder = Files.createDirectories(GeneratedClients.FOLDER.resolve("typescript-story"));
+        for (String file : List.of("story.ts", "tsconfig.json")) {
+            Files.copy(PROGRAMS.resolve(file), folder.resolve(file), StandardCopyOption.REPLACE_EXISTING);
+        }
+        Files.writeString(GeneratedClients.FOLDER.resolve("package.json"), "{\"type\": \"module\"}\n");
+        GeneratedClients.run(List.of(node, TYPESCRIPT_COMPILER.toString(), "--project", folder.toString()));
+
+        GeneratedClients.Ended story = GeneratedClients.end(
+                List.of(
+                        node,
+                        GeneratedClients.FOLDER
+                                .resolve("typescript-built/typescript-story/story.js")
+                                .toString()),
+                environment(TYPESCRIPT, PYTHON, GeneratedClients.FOLDER));
+
+        requireStory(TYPESCRIPT, story);
+    }
+
+    /** What the story says of itself, and what the service says of it. */
+    private static void requireStory(String tenant, GeneratedClients.Ended story) {
+        assertThat(story.exitCode()).as(story.output()).isZero();
+        assertThat(story.output()).contains(STEPS);
+        String own = "/v1/tenants/" + tenant;
+        assertThat(request(adminToken(tenant))
+                        .get(own + "/workloads")
+                        .jsonPath()
+                        .<String>getList("items.state"))
+                .containsExactly("cancelled", "cancelled");
+        String held = request(adminToken(tenant)).get(own + "/usage").path("totals.held.gpuMilliMillis");
+        assertThat(new BigInteger(held)).isPositive();
+    }
+
+    private static Map<String, String> environment(String tenant, String stranger, Path library) {
+        return Map.of(
+                "STORY_URL",
+                ConfigProvider.getConfig().getValue("test.url", String.class),
+                "STORY_TENANT",
+                tenant,
+                "STORY_STRANGER",
+                stranger,
+                "STORY_QUEUE",
+                QUEUE,
+                "STORY_TOKEN",
+                memberToken(tenant, "rnd-member"),
+                "PYTHONPATH",
+                library.toString(),
+                "PYTHONUNBUFFERED",
+                "1");
+    }
+
+    private static Path pythonWithLibraries() throws IOException {
+        String python = onPath("python3").orElseThrow(() -> skipped("Python", "there is no python3"));
+        Path wanted = PROGRAMS.resolve("requirements.txt");
+        Path present = PYTHON_LIBRARIES.resolve("requirements.txt");
+        Path program = PYTHON_LIBRARIES.resolve("bin/python");
+        if (!Files.exists(present) || !Files.readString(present).equals(Files.readString(wanted))) {
+            for (List<String> command : List.of(
+                    List.of(python, "-m", "venv", "--clear", PYTHON_LIBRARIES.toString()),
+                    List.of(
+                            program.toString(),
+                            "-m",
+                            "pip",
+                            "install",
+                            "--quiet",
+                            "--disable-pip-version-check",
+                            "--retries=1",
+                            "-r",
+                            wanted.toString()))) {
+                GeneratedClients.Ended ended = GeneratedClients.end(command, Map.of());
+                if (ended.exitCode() != 0) {
+                    throw skipped("Python", "its libraries cannot be installed: " + ended.output());
+                }
+            }
+            Files.copy(wanted, present, StandardCopyOption.REPLACE_EXISTING);
+        }
+        return program;
+    }
+
+    private static String node() throws IOException {
+        String node = onPath("node").orElseThrow(() -> skipped("TypeScript", "there is no node"));
+        String version = GeneratedClients.run(List.of(node, "--version")).strip();
+        if (Integer.parseInt(version.replaceFirst("^v?([0-9]+).*$", "$1")) < FIRST_NODE_WITH_FETCH) {
+            throw skipped("TypeScript", "node is of version " + version + " and has no fetch");
+        }
+        return node;
+    }
+
+    private static Optional<String> onPath(String program) {
+        return Stream.of(System.getenv().getOrDefault("PATH", "").split(":"))
+                .map(folder -> Path.of(folder, program))
+                .filter(Files::isExecutable)
+                .map(Path::toString)
+                .findFirst();
+    }
+
+    private static RuntimeException skipped(String language, String reason) {
+        String text = "SKIPPED: the story of the generated " + language + " client: " + reason;
+        System.out.println(text);
+        return Assumptions.abort(text);
+    }
+
+    /** In a process of its own, as on a node. */
+    private static Process agent(JsonPath credential) throws IOException {
+        Files.createDirectories(AGENT);
+        ProcessBuilder builder = new ProcessBuilder(
+                        GeneratedClients.java(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        AgentCommand.class.getName(),
+                        "--server=" + ConfigProvider.getConfig().getValue("test.url", String.class),
+                        "--node=" + FLEET,
+                        "--token-url=" + credential.getString("tokenUrl"),
+                        "--client-id=" + credential.getString("clientId"),
+                        "--state-dir=" + AGENT.resolve("state").toAbsolutePath(),
+                        "--isolation=none",
+                        "--trust-tenants",
+                        "--stop-work-on-exit",
+                        "--simulated-gpus=2")
+                .redirectErrorStream(true)
+                .redirectOutput(AGENT.resolve("agent.log").toFile());
+        builder.environment().put("QM_AGENT_SECRET", credential.getString("clientSecret"));
+        return builder.start();
+    }
+
+    private static JsonPath made(Response response) {
+        assertThat(response.statusCode()).as(response.asString()).isIn(200, 201);
+        return response.jsonPath();
+    }
+}
