@@ -226,7 +226,7 @@ class WaitsIT extends LedByHand {
         assertThat(rows.run("select reason->0 as reason from workload where id = $1", third))
                 .singleElement()
                 .satisfies(row -> assertThat(row.getJsonObject("reason").encode())
-                        .contains("LIMIT", "2 workloads of " + rows.tenant + "/all run, of at most 2 at once."));
+                        .contains("LIMIT", "2 workloads of group /all run, and at most 2 may run at once."));
 
         rows.report(first, "ended", "succeeded");
         cell.settle();
