@@ -45,8 +45,8 @@ class ClientStoriesIT {
     private static final String PYTHON = "story-python";
     private static final String TYPESCRIPT = "story-typescript";
     private static final int FIRST_NODE_WITH_FETCH = 18;
-    private static final List<String> STEPS = List.of(
-            "submitted once", "watched it start", "explained: ", "cancelled", "used ", "refused as documented");
+    private static final List<String> STEPS =
+            List.of("submitted once", "watched it start", "explained: ", "cancelled", "used ", "refused as documented");
 
     private static @Nullable Process agent;
 
