@@ -3,12 +3,14 @@ package io.quartermaster.embedded;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
 /**
- * Keeps one program running: starts it, and starts it again when it ends by itself, at once the first time and then after growing pauses.
+ * Keeps one program running: starts it, and starts it again when it ends by itself, at once the first time and then after growing pauses. A
+ * program that ends while it is started again counts as ended once more.
  * Of a program that the service cannot do without it gives up when that happens too often; any other is tried again for ever.
  *
  * <p>One thread does all of this in turn; {@link #close} interrupts it, also in the middle of a start, and returns when the program is
@@ -32,6 +34,9 @@ final class Keeper implements AutoCloseable {
     private final boolean needed;
     private final Deque<Long> lossNanos = new ArrayDeque<>();
     private final Thread thread;
+    /** Of the last start that failed; empty if none did. */
+    private String lastFailure = "";
+
     private volatile boolean closing;
 
     /**
@@ -85,11 +90,7 @@ final class Keeper implements AutoCloseable {
     private void keep() {
         try {
             do {
-                Progress.Step step = progress.begin(title);
-                EmbeddedProgram program = start.get();
-                step.done(where);
-                ready.complete(null);
-                awaitEnd(program);
+                startOnce().ifPresent(this::awaitEnd);
             } while (mayStartAgain());
         } catch (RuntimeException | Error e) {
             if (ready.completeExceptionally(e) || closing) {
@@ -101,6 +102,24 @@ final class Keeper implements AutoCloseable {
             } else {
                 progress.warn(failure.toString());
             }
+        }
+    }
+
+    /** The started program; empty when it could not be started again, which counts as one more loss. The first start must succeed. */
+    private Optional<EmbeddedProgram> startOnce() {
+        Progress.Step step = progress.begin(title);
+        try {
+            EmbeddedProgram program = start.get();
+            step.done(where);
+            ready.complete(null);
+            return Optional.of(program);
+        } catch (StartFailure e) {
+            if (!ready.isDone() || closing) {
+                throw e;
+            }
+            lastFailure = String.valueOf(e.getMessage());
+            progress.warn(title + " could not be started again: " + lastFailure);
+            return Optional.empty();
         }
     }
 
@@ -127,8 +146,9 @@ final class Keeper implements AutoCloseable {
             lossNanos.removeFirst();
         }
         if (needed && lossNanos.size() > MOST_LOSSES) {
-            throw new StartFailure("it ended " + lossNanos.size() + " times within " + LOSS_WINDOW.toMinutes()
-                    + " minutes; see its log");
+            throw new StartFailure("it ended, or failed to start, " + lossNanos.size() + " times within "
+                    + LOSS_WINDOW.toMinutes() + " minutes"
+                    + (lastFailure.isEmpty() ? "; see its log" : ". The last failure: " + lastFailure));
         }
         return pause(lossNanos.size());
     }

@@ -115,7 +115,8 @@ final class Planner {
         memory.demand().count();
         for (QuotaTree tree : books.cluster().trees()) {
             long up = 0;
-            long heldBeyond = 0;
+            long heldBeyond =
+                    tree.scope().equals(Scope.ALL_POOLS) ? books.cluster().heldInUnknownPoolsGpuMilli() : 0;
             for (Space space : books.cluster().spaces()) {
                 if (tree.counts(space.pool().id())) {
                     up += space.capacityGpuMilli();

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Work on GPUs that its node does not offer any more. */
+/** Work on GPUs that its node does not offer any more, and in pools that are gone. */
 class BrokenGpusTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final PoolId OTHER = new PoolId("other");
@@ -62,12 +62,26 @@ class BrokenGpusTest {
         engine.apply(List.of(
                 new Change.PoolSet(Pool.ofNodes(POOL)),
                 new Change.PoolSet(Pool.ofCount(OTHER, 1_000)),
-                new Change.QuotaSet(Quota.reserving(ACME, new Scope.AllPools(), 1_000)),
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.ALL_POOLS, 1_000)),
                 node("n", 0)));
         submit("a", POOL);
         assertThat(decided()).containsExactly("Start a");
 
         engine.apply(List.of(node("n")));
+        submit("b", OTHER);
+        assertThat(decided()).containsExactly("Start b");
+    }
+
+    @Test
+    void workInAPoolThatIsNotKnownAnyMoreTakesNothingFromOthers() {
+        engine.apply(List.of(
+                new Change.PoolSet(Pool.ofCount(POOL, 1_000)),
+                new Change.PoolSet(Pool.ofCount(OTHER, 1_000)),
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.ALL_POOLS, 1_000))));
+        submit("a", POOL);
+        assertThat(decided()).containsExactly("Start a");
+
+        engine.apply(List.of(new Change.PoolRemoved(POOL)));
         submit("b", OTHER);
         assertThat(decided()).containsExactly("Start b");
     }

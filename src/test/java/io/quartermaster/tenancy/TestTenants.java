@@ -5,6 +5,7 @@ import static io.restassured.RestAssured.given;
 import io.quartermaster.testing.Identity;
 import io.quartermaster.testing.Management;
 import io.restassured.http.ContentType;
+import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;
 import java.net.URI;
 import java.time.Duration;
@@ -103,30 +104,31 @@ public final class TestTenants {
                 .value;
     }
 
-    /** A token that is made now. */
+    /** A token that is made now. Keycloak takes one login of a user at a time: another that comes while one is still being recorded gets a 400. */
     public static String userToken(String realm, String username, String password) {
-        return token(
-                realm,
-                Map.of("grant_type", "password", "client_id", "portal", "username", username, "password", password));
-    }
-
-    public static String clientToken(String realm, String client, String secret) {
-        return token(realm, Map.of("grant_type", "client_credentials", "client_id", client, "client_secret", secret));
-    }
-
-    /** Keycloak takes one login of a user at a time: another that comes while the first is still being recorded gets a 400. */
-    private static String token(String realm, Map<String, String> form) {
+        Map<String, String> form =
+                Map.of("grant_type", "password", "client_id", "portal", "username", username, "password", password);
         return Awaitility.await("login at " + realm)
                 .atMost(LOGIN_PATIENCE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(100))
-                .until(
-                        () -> given().baseUri(Identity.url())
-                                .port(-1)
-                                .formParams(form)
-                                .post("/realms/" + realm + "/protocol/openid-connect/token"),
-                        answer -> answer.statusCode() == 200)
+                .until(() -> token(realm, form), answer -> answer.statusCode() == 200)
                 .path("access_token");
+    }
+
+    public static String clientToken(String realm, String client, String secret) {
+        return token(realm, Map.of("grant_type", "client_credentials", "client_id", client, "client_secret", secret))
+                .then()
+                .statusCode(200)
+                .extract()
+                .path("access_token");
+    }
+
+    private static Response token(String realm, Map<String, String> form) {
+        return given().baseUri(Identity.url())
+                .port(-1)
+                .formParams(form)
+                .post("/realms/" + realm + "/protocol/openid-connect/token");
     }
 
     /** A request with this token, and a JSON body if any. */

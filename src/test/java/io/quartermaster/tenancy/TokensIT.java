@@ -1,6 +1,6 @@
 package io.quartermaster.tenancy;
 
-import static io.quartermaster.tenancy.TestTenants.adminToken;
+import static io.quartermaster.tenancy.TestTenants.newAdminToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static io.restassured.RestAssured.given;
@@ -94,7 +94,7 @@ class TokensIT {
 
     @Test
     void forgedTokensAreRefused() throws Exception {
-        String good = adminToken(A);
+        String good = newAdminToken(A);
         request(good).get("/v1/tenants/" + A).then().statusCode(200);
         String[] parts = good.split("\\.");
         Map<String, Object> claims = new TreeMap<>(claimsOf(good));
@@ -105,8 +105,8 @@ class TokensIT {
         refused(encoded(Map.of("alg", "none", "typ", "JWT")) + "." + encoded(claims) + ".");
         refused(signed(claims));
         refused(symmetric(claims));
-        refused(adminToken(B).split("\\.")[0] + "." + parts[1] + "."
-                + adminToken(B).split("\\.")[2]);
+        refused(newAdminToken(B).split("\\.")[0] + "." + parts[1] + "."
+                + newAdminToken(B).split("\\.")[2]);
         refused("not-a-token");
         refused("a.b.c");
         refused("x".repeat(20_000));
@@ -114,14 +114,14 @@ class TokensIT {
 
     @Test
     void rotatedKeyCountsWithinSecondsWhateverOtherTokensName() throws Exception {
-        String old = adminToken(B);
+        String old = newAdminToken(B);
         request(old).get("/v1/tenants/" + B).then().statusCode(200);
         String oldKey = keyOf(old);
         refused(signed(claims(Identity.url() + "/realms/" + B)));
 
         rotateKey(B);
-        Awaitility.await().until(() -> !keyOf(adminToken(B)).equals(oldKey));
-        String renewed = adminToken(B);
+        Awaitility.await().until(() -> !keyOf(newAdminToken(B)).equals(oldKey));
+        String renewed = newAdminToken(B);
 
         Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> {
             refused(signed(claims(Identity.url() + "/realms/" + B)));
@@ -254,21 +254,21 @@ class TokensIT {
 
     @Test
     void anotherTenantLooksLikeNoTenant() {
-        String unknown = request(adminToken(A))
+        String unknown = request(newAdminToken(A))
                 .get("/v1/tenants/no-such-tenant")
                 .then()
                 .statusCode(404)
                 .extract()
                 .asString();
 
-        assertThat(request(adminToken(A))
+        assertThat(request(newAdminToken(A))
                         .get("/v1/tenants/" + B)
                         .then()
                         .statusCode(404)
                         .extract()
                         .asString())
                 .isEqualTo(unknown);
-        assertThat(request(adminToken(A))
+        assertThat(request(newAdminToken(A))
                         .get("/v1/operator/tenants")
                         .then()
                         .statusCode(404)
@@ -286,8 +286,8 @@ class TokensIT {
 
     @Test
     void requestsSideBySideKeepTheirCallers() throws Exception {
-        String a = adminToken(A);
-        String b = adminToken(B);
+        String a = newAdminToken(A);
+        String b = newAdminToken(B);
         String operator = operatorToken();
         List<Future<Boolean>> answers = new ArrayList<>();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {

@@ -47,6 +47,9 @@ public final class Cluster {
 
     private List<Meter> meters = List.of();
 
+    private long inUnknownPoolsNowGpuMilli;
+    private long inUnknownPoolsNextGpuMilli;
+
     private Cluster(Ceilings ceilings) {
         this.ceilings = ceilings;
     }
@@ -181,6 +184,8 @@ public final class Cluster {
         Space space = spaces.get(tenure.allocation().pool());
         if (space != null) {
             space.add(tenure, when);
+        } else {
+            changeInUnknownPools(tenure.gpuMilli(), when);
         }
         addToTrees(tenure, when);
     }
@@ -190,8 +195,22 @@ public final class Cluster {
         Space space = spaces.get(tenure.allocation().pool());
         if (space != null) {
             space.remove(tenure, when);
+        } else {
+            changeInUnknownPools(-tenure.gpuMilli(), when);
         }
         removeFromTrees(tenure, when);
+    }
+
+    private void changeInUnknownPools(long gpuMilli, When when) {
+        switch (when) {
+            case NOW -> inUnknownPoolsNowGpuMilli += gpuMilli;
+            case NEXT -> inUnknownPoolsNextGpuMilli += gpuMilli;
+        }
+    }
+
+    /** What is held in pools that are not known any more: the tree over all pools counts it, and no capacity has it. */
+    public long heldInUnknownPoolsGpuMilli() {
+        return Math.max(inUnknownPoolsNowGpuMilli, inUnknownPoolsNextGpuMilli);
     }
 
     /** Counts something in its trees only, to see what quotas would say of it. */
