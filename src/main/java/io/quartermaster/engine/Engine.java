@@ -14,6 +14,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -393,6 +394,15 @@ public final class Engine {
 
     /** Who is in the way of a waiting workload, what would be enough, and when it may start; empty as for a wait. */
     public Optional<Outlook> outlook(WorkloadId id, long nowMillis) {
+        return outlook(id, nowMillis, () -> false);
+    }
+
+    /**
+     * The same while there is time. What would be enough is found by trying it, in at most {@value Remedies#MOST_TRIES} forks of this engine.
+     *
+     * @param enough asked before each try; once it is true nothing more is tried, and nothing is said of what would be enough
+     */
+    public Optional<Outlook> outlook(WorkloadId id, long nowMillis, BooleanSupplier enough) {
         Optional<Wait> wait = explain(id);
         if (wait.isEmpty()) {
             return Optional.empty();
@@ -400,8 +410,18 @@ public final class Engine {
         Workload workload = facts.workload(id);
         Books open = books();
         RoomMaker roomMaker = new RoomMaker(settings, open.cluster(), stops, nowMillis);
-        return open.line(workload).map(line -> new Foresight(facts, open, roomMaker, nowMillis)
+        Remedies remedies = new Remedies(this, workload, nowMillis, enough);
+        return open.line(workload).map(line -> new Foresight(facts, open, roomMaker, remedies, nowMillis)
                 .of(workload, line, wait.get().perPool()));
+    }
+
+    Facts facts() {
+        return facts;
+    }
+
+    /** The books as of the last plan. */
+    Books openBooks() {
+        return books();
     }
 
     /** Every wait as of the last plan, in order of the workloads' ids. */

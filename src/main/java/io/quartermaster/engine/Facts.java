@@ -47,6 +47,22 @@ final class Facts {
         return nodes;
     }
 
+    /** The quota as it was stated, whatever the calendar makes of it. */
+    Optional<Quota> quota(QuotaPath path, Scope scope) {
+        return Optional.ofNullable(quotas.getOrDefault(scope, new TreeMap<>()).get(path));
+    }
+
+    /** By how much the places right below a place have more reserved than the place has; 0 where that fits, or no quota of the place is stated. */
+    long reservedBeyond(QuotaPath path, Scope scope) {
+        Optional<Quota> above = quota(path, scope);
+        long below = 0;
+        for (Quota each : quotas.getOrDefault(scope, new TreeMap<>()).values()) {
+            boolean child = each.path().segments().size() == path.segments().size() + 1 && path.covers(each.path());
+            below += child ? each.reservedGpuMilli() : 0;
+        }
+        return above.isEmpty() ? 0 : Math.max(0, below - above.get().reservedGpuMilli());
+    }
+
     /** What the quotas are at a moment, by what was stated and by the calendar. */
     SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotasAt(long millis) {
         return calendar.quotasAt(millis, quotas);

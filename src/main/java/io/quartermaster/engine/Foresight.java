@@ -21,9 +21,11 @@ final class Foresight {
     private final Books books;
     private final Wishes wishes;
     private final RoomMaker roomMaker;
+    private final Remedies remedies;
     private final long nowMillis;
 
-    Foresight(Facts facts, Books books, RoomMaker roomMaker, long nowMillis) {
+    Foresight(Facts facts, Books books, RoomMaker roomMaker, Remedies remedies, long nowMillis) {
+        this.remedies = remedies;
         this.roomMaker = roomMaker;
         this.facts = facts;
         this.books = books;
@@ -65,8 +67,8 @@ final class Foresight {
                 reason.pool(),
                 reason.code(),
                 cap.map(hit -> holders(workload, hit)).orElseGet(() -> holders(workload, reason)),
-                heldByOthers(workload, reason.pool()),
-                cap.map(hit -> Optional.of(relief(reason, hit))).orElseGet(() -> relief(line, reason, space)),
+                couldLeavingHelp(reason) ? heldByOthers(workload, reason.pool()) : 0,
+                remedies.in(reason.pool()),
                 room && space.isPresent() ? startsWhenOpen(line, space.get()) : OptionalLong.empty(),
                 space.isPresent() ? preemptsFrom(workload, reason, space.get().pool()) : OptionalLong.empty(),
                 itsTurn && isCurable(reason) ? fence(workload, line, reason) : Optional.empty());
@@ -105,8 +107,16 @@ final class Foresight {
                 || reason.code() == Reason.Code.NODES_CLOSED;
     }
 
-    /** Of its tenant: those under the path whose bound is in the way, or all in the pool. */
+    /** Whether it would be nearer to its start if others left. */
+    private static boolean couldLeavingHelp(Reason reason) {
+        return reason.code() != Reason.Code.NO_SUCH_NODE && reason.code() != Reason.Code.NO_EXECUTOR;
+    }
+
+    /** Of its tenant: those under the path whose bound is in the way, or all in the pool; none where it would not help if they left. */
     private List<WorkloadId> holders(Workload workload, Reason reason) {
+        if (!couldLeavingHelp(reason)) {
+            return List.of();
+        }
         QuotaPath within = reason.path().orElse(QuotaPath.of(workload.path().tenant()));
         List<Workload> holders = new ArrayList<>();
         for (Workload other : facts.workloads()) {
@@ -147,20 +157,6 @@ final class Foresight {
         return largest(holders, Foresight::held);
     }
 
-    private static Outlook.Relief relief(Reason reason, Admission.Hit hit) {
-        Ceiling cap = hit.ceiling().orElseThrow();
-        return cap.user().isPresent()
-                ? new Outlook.Relief(
-                        Outlook.Relief.Kind.RAISE_USER_LIMIT,
-                        Optional.of(cap.path()),
-                        hit.usedGpuMilli() + reason.numbers().requestedGpuMilli() - cap.most())
-                : new Outlook.Relief(
-                        Outlook.Relief.Kind.RAISE_MAX_RUNNING,
-                        Optional.of(cap.path()),
-                        0,
-                        hit.usedGpuMilli() + 1 - cap.most());
-    }
-
     private long heldByOthers(Workload workload, PoolId pool) {
         long held = 0;
         for (Workload other : facts.workloads()) {
@@ -180,42 +176,6 @@ final class Foresight {
         return workload.state() instanceof WorkloadState.Holding holding
                 ? holding.allocation().gpuMilli()
                 : 0;
-    }
-
-    private Optional<Outlook.Relief> relief(Line line, Reason reason, Optional<Space> space) {
-        Reason.Numbers numbers = reason.numbers();
-        long over = numbers.usedGpuMilli()
-                + numbers.requestedGpuMilli()
-                - numbers.boundGpuMilli().orElse(0);
-        return switch (reason.code()) {
-            case LIMIT ->
-                numbers.boundGpuMilli().isPresent()
-                        ? Optional.of(new Outlook.Relief(Outlook.Relief.Kind.RAISE_LIMIT, reason.path(), over))
-                        : Optional.empty();
-            case OVER_QUOTA_OFF, NOT_PREEMPTIBLE ->
-                Optional.of(new Outlook.Relief(Outlook.Relief.Kind.RESERVE_MORE, reason.path(), over));
-            case NO_CAPACITY ->
-                Optional.of(new Outlook.Relief(
-                        line.key().only().isPresent()
-                                ? Outlook.Relief.Kind.FREE_ON_ONE_NODE
-                                : Outlook.Relief.Kind.FREE_IN_POOL,
-                        Optional.empty(),
-                        numbers.requestedGpuMilli() - numbers.freeGpuMilli()));
-            case FRAGMENTED ->
-                space.map(known -> known.missingOnOneNode(wishes.request(line), Horizon.AT_ONCE))
-                        .filter(missing -> missing > 0)
-                        .map(missing ->
-                                new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), missing));
-            case SUSPENDED,
-                    NO_EXECUTOR,
-                    CLOSED,
-                    BUDGET,
-                    NOMINATED,
-                    NO_SUCH_NODE,
-                    NODES_CLOSED,
-                    HELD_FOR_OTHERS,
-                    BEHIND -> Optional.empty();
-        };
     }
 
     /** When it fits and the pool is open to it; never where no opening is long enough. */

@@ -1,5 +1,6 @@
 package io.quartermaster.engine;
 
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -88,6 +89,16 @@ public record Node(
     /** The same node, neither cordoned nor for one tenant only. */
     public Node open() {
         return with(up, true, Optional.empty());
+    }
+
+    /** The same node with so many more GPUs, like the last that it has. */
+    Node withMoreDevices(int count) {
+        List<Device> more = new ArrayList<>(devices);
+        for (int i = 0; i < count; i++) {
+            Device last = more.isEmpty() ? new Device(0, "", 0, false) : more.getLast();
+            more.add(more.isEmpty() ? last : new Device(last.index() + 1, last.model(), last.memoryMiB(), last.mig()));
+        }
+        return new Node(id, pool, up, schedulable, more, cpuMilli, memoryMiB, labels, topology, onlyTenant);
     }
 
     private Node with(boolean nowUp, boolean nowSchedulable, Optional<String> tenant) {

@@ -24,7 +24,8 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
      * @param holders work of its own tenant that holds what is missing, the largest first; at most {@link #MOST_HOLDERS}. Where a
      *     cap is in the way, what counts against it in any pool; for a cap per user only that user's
      * @param heldByOthersGpuMilli what other tenants hold in the pool; they are not named
-     * @param relief the smallest change that would admit it, if one of these kinds would
+     * @param relief what would have to change for it to start there or to have a place set aside: all of it together. It was tried; empty where
+     *     nothing of these kinds was found to be enough
      * @param startsAtMillis the latest moment at which it fits, if those who run end when they say; absent where too few
      *     say it, or where something else than room is in the way
      * @param preemptsFromMillis when running work may be stopped for it at the earliest, where it has not waited as long yet as the
@@ -36,12 +37,13 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
             Reason.Code code,
             List<WorkloadId> holders,
             long heldByOthersGpuMilli,
-            Optional<Relief> relief,
+            List<Relief> relief,
             OptionalLong startsAtMillis,
             OptionalLong preemptsFromMillis,
             Optional<QuotaPath> fence) {
         public InPool {
             holders = List.copyOf(holders);
+            relief = List.copyOf(relief);
         }
     }
 
@@ -51,14 +53,16 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
     /**
      * A change of one number.
      *
-     * @param path whose quota it is; absent where it is the pool's room
+     * @param path whose quota or cap it is; absent where it is the pool's room
+     * @param scope the pool, or all pools, in which it counts; absent for caps
      * @param gpuMilli by how much; 0 where workloads are counted
      * @param workloads how many more may run; 0 where GPUs are counted
      */
-    public record Relief(Kind kind, Optional<QuotaPath> path, long gpuMilli, long workloads) {
+    public record Relief(Kind kind, Optional<QuotaPath> path, Optional<Scope> scope, long gpuMilli, long workloads) {
 
-        public Relief(Kind kind, Optional<QuotaPath> path, long gpuMilli) {
-            this(kind, path, gpuMilli, 0);
+        /** The same with other amounts. */
+        Relief with(long otherGpuMilli, long otherWorkloads) {
+            return new Relief(kind, path, scope, otherGpuMilli, otherWorkloads);
         }
 
         public enum Kind {
@@ -68,9 +72,9 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
             /** How many workloads may run. */
             RAISE_MAX_RUNNING,
             RESERVE_MORE,
-            /** Anywhere in the pool. */
+            /** So many more in a pool that is a plain count. */
             FREE_IN_POOL,
-            /** Together on one node. */
+            /** So many more, together on one node. */
             FREE_ON_ONE_NODE
         }
     }

@@ -102,6 +102,27 @@ public record Pool(
                 nowHasExecutor);
     }
 
+    /** The same pool; where it is a plain count, of so many more. */
+    Pool withHigherCount(long gpuMilli) {
+        Capacity raised =
+                switch (capacity) {
+                    case Capacity.Count count -> new Capacity.Count(count.gpuMilli() + gpuMilli);
+                    case Capacity.Nodes ofNodes -> ofNodes;
+                };
+        return new Pool(
+                id,
+                raised,
+                placement,
+                sharing,
+                profileOrder,
+                topologyLevels,
+                open,
+                mix,
+                hours,
+                waitBeforePreemptingMillis,
+                hasExecutor);
+    }
+
     /** The same pool, meant for this work. */
     public Pool withMix(Mix work) {
         return with(open, Optional.of(work), hours, waitBeforePreemptingMillis, hasExecutor);

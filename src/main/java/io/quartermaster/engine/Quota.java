@@ -131,6 +131,36 @@ public record Quota(
         return with(reservedGpuMilli, OptionalLong.of(gpuMilli), lendableGpuMilli, drainByMillis, turns);
     }
 
+    /** The same with a higher limit, now and at every turn; without a limit there is nothing to raise. */
+    Quota withHigherLimit(long gpuMilli) {
+        return with(
+                reservedGpuMilli,
+                sum(limitGpuMilli, gpuMilli),
+                lendableGpuMilli,
+                drainByMillis,
+                turns.stream()
+                        .map(turn ->
+                                new Turn(turn.atMillis(), turn.reservedGpuMilli(), sum(turn.limitGpuMilli(), gpuMilli)))
+                        .toList());
+    }
+
+    /** The same with more reserved, now and at every turn. */
+    Quota withMoreReserved(long gpuMilli) {
+        return with(
+                reservedGpuMilli + gpuMilli,
+                limitGpuMilli,
+                lendableGpuMilli,
+                drainByMillis,
+                turns.stream()
+                        .map(turn ->
+                                new Turn(turn.atMillis(), turn.reservedGpuMilli() + gpuMilli, turn.limitGpuMilli()))
+                        .toList());
+    }
+
+    private static OptionalLong sum(OptionalLong amount, long more) {
+        return amount.isPresent() ? OptionalLong.of(amount.getAsLong() + more) : amount;
+    }
+
     /** The same with more reserved, of which a part is lent; the limit rises with it. */
     Quota raisedBy(long gpuMilli, long lendable) {
         return with(

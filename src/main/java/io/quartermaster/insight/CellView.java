@@ -3,10 +3,15 @@ package io.quartermaster.insight;
 import io.quartermaster.dispatch.CellSnapshot;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.Outlook;
+import io.quartermaster.engine.Wait;
 import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.WorkloadState;
 import io.quartermaster.engine.simulation.Foretold;
 import io.quartermaster.engine.simulation.Playout;
+import io.quartermaster.workloads.Outlooks;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -15,11 +20,14 @@ final class CellView {
 
     /** The leader's decisions of one moment come to an end; this is far more than that takes. */
     private static final int MOST_PLANS = 50;
+    /** One explanation must not keep the others waiting. */
+    private static final Duration REMEDY_TIME = Duration.ofMillis(500);
 
     private final CellSnapshot snapshot;
     private final InsightConfig config;
     private @Nullable Engine planned;
     private @Nullable Foretold forecast;
+    private final Map<WorkloadId, Optional<Outlook>> outlooks = new HashMap<>();
     private long costNanos;
 
     /** @param costNanos what reading the snapshot took */
@@ -38,9 +46,30 @@ final class CellView {
         return snapshot;
     }
 
-    /** Empty for what does not wait, or waits only for its place to be left. */
+    /** Why it waits after the plans of the moment; empty for what does not. */
+    Optional<Wait> wait(WorkloadId workload) {
+        return planned().explain(workload);
+    }
+
+    /** Where something stands that has no reason to wait. */
+    Outlooks.Standing standing(WorkloadId workload) {
+        return snapshot.workloads().stream()
+                .filter(known -> known.id().equals(workload) && known.state() instanceof WorkloadState.Waiting)
+                .findFirst()
+                .map(known -> known.held() ? Outlooks.Standing.KEPT_BACK : Outlooks.Standing.STARTS)
+                .orElse(Outlooks.Standing.UNKNOWN);
+    }
+
+    /**
+     * Empty for what does not wait, or waits only for its place to be left. What would be enough is searched for at most {@link #REMEDY_TIME}; it is worked out once
+     * for each.
+     */
     Optional<Outlook> outlook(WorkloadId workload) {
-        return planned().outlook(workload, snapshot.asOfMillis());
+        return outlooks.computeIfAbsent(workload, id -> {
+            Engine engine = planned();
+            long until = System.nanoTime() + REMEDY_TIME.toNanos();
+            return engine.outlook(id, snapshot.asOfMillis(), () -> System.nanoTime() - until > 0);
+        });
     }
 
     private Engine planned() {

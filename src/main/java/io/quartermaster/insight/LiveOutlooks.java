@@ -1,11 +1,13 @@
 package io.quartermaster.insight;
 
+import io.quartermaster.engine.Wait;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.simulation.Foretold;
 import io.quartermaster.workloads.Outlooks;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -28,8 +30,11 @@ class LiveOutlooks implements Outlooks {
     private static Prospect prospect(CellView view, WorkloadId id) {
         Optional<Foretold.Start> start =
                 Optional.ofNullable(view.forecast().fates().get(id)).flatMap(Foretold.Fate::start);
+        Optional<Wait> wait = view.wait(id);
         return new Prospect(
                 Instant.ofEpochMilli(view.snapshot().asOfMillis()),
+                wait.isPresent() ? Standing.WAITS : view.standing(id),
+                wait.map(Wait::perPool).orElse(List.of()),
                 view.outlook(id),
                 start.map(known -> Instant.ofEpochMilli(known.atMillis())));
     }

@@ -4,6 +4,7 @@ import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.Moments;
 import io.quartermaster.engine.Outlook;
 import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi.Details;
 import io.quartermaster.workloads.WorkloadApi.Explanation;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -20,30 +22,76 @@ final class Explanations {
 
     private Explanations() {}
 
-    /** @param position what is before it in its queue and group */
-    static Explanation waiting(Details details, WorkloadApi.@Nullable Position position) {
-        String name = details.workload().name();
-        String sentence;
-        if (details.workload().wish() == Wish.CANCEL) {
-            sentence = name + " is being cancelled.";
-        } else if (details.reasons().isEmpty()) {
-            sentence = preempted(details) + name + " waits; no plan has looked at it yet.";
-        } else {
-            WorkloadApi.Reason first = details.reasons().getFirst();
-            sentence = preempted(details) + name + " waits. " + first.sentence() + " " + first.remedy();
-        }
-        return explanation(details, sentence, details.reasons(), position, null);
+    /** Whether the cell was looked at while it waited for what a plan decides. */
+    static boolean isOfItsWait(Outlooks.Prospect prospect) {
+        return prospect.standing() == Outlooks.Standing.WAITS || prospect.standing() == Outlooks.Standing.STARTS;
     }
 
-    static Explanation paused(Details details, WorkloadApi.@Nullable Position position) {
+    /** With what the leader stored: of another moment than now, so nothing of now stands beside it. */
+    static Explanation stored(Details details, WorkloadApi.@Nullable Position position) {
+        return explanation(
+                details,
+                sentence(details, details.reasons(), "no plan has looked at it yet"),
+                details.reasons(),
+                details.reasonsAt(),
+                position,
+                null,
+                null);
+    }
+
+    /** With reasons and an outlook of one moment. */
+    static Explanation waiting(
+            Details details,
+            WorkloadApi.@Nullable Position position,
+            Outlooks.Prospect prospect,
+            WorkloadApi.Outlook outlook) {
+        List<WorkloadApi.Reason> reasons =
+                prospect.reasons().stream().map(WorkloadApi.Reason::of).toList();
+        String sentence = sentence(details, reasons, "the next plan starts it")
+                + (details.workload().wish() == Wish.CANCEL ? "" : more(details, outlook));
+        return explanation(
+                details, sentence, reasons, reasons.isEmpty() ? null : prospect.asOf(), position, null, outlook);
+    }
+
+    /** @param without what is so where there is no reason */
+    private static String sentence(Details details, List<WorkloadApi.Reason> reasons, String without) {
         String name = details.workload().name();
-        String sentence = preempted(details) + name
-                + " is paused: its processes stand still and hold no GPU, and it waits for its own node to go on there.";
-        if (!details.reasons().isEmpty()) {
-            WorkloadApi.Reason first = details.reasons().getFirst();
-            sentence += " " + first.sentence() + " " + first.remedy();
+        if (details.workload().wish() == Wish.CANCEL) {
+            return name + " is being cancelled.";
         }
-        return explanation(details, sentence, details.reasons(), position, null);
+        boolean paused = "paused".equals(details.workload().state());
+        String waits = paused
+                ? name + " is paused: its processes stand still and hold no GPU, and it waits for its own node to go on"
+                        + " there."
+                : name + " waits" + (reasons.isEmpty() ? "; " + without + "." : ".");
+        String why = reasons.isEmpty()
+                ? ""
+                : " " + reasons.getFirst().sentence() + " " + reasons.getFirst().remedy();
+        return preempted(details) + waits + why;
+    }
+
+    /** What the outlook adds: what comes first, what would be enough, and when it starts. */
+    private static String more(Details details, WorkloadApi.Outlook outlook) {
+        StringBuilder more = new StringBuilder();
+        if (outlook.behind() != null) {
+            more.append(" ").append(outlook.behind().name()).append(" comes first in the queue.");
+        }
+        if (!outlook.pools().isEmpty()) {
+            WorkloadApi.PoolOutlook first = outlook.pools().getFirst();
+            more.append(first.whyNothingIsStopped());
+            if (!first.relief().isEmpty()) {
+                more.append(" To let ").append(details.workload().name()).append(" start now: ");
+                more.append(
+                        first.relief().stream().map(WorkloadApi.Relief::inWords).collect(Collectors.joining(", and ")));
+                more.append(".");
+            }
+        }
+        if (outlook.startsAt() != null) {
+            more.append(" Forecast: it starts at ")
+                    .append(Moments.utc(outlook.startsAt()))
+                    .append(" if running work uses all of its maximum run time and no new work comes first.");
+        }
+        return more.toString();
     }
 
     /** @param rule by which right the newest attempt was bound */
@@ -62,7 +110,7 @@ final class Explanations {
                                 + right(details, hasGpus ? rule : null);
                     case WorkloadState.Stopping stopping -> stopping(details);
                 };
-        return explanation(details, sentence, List.of(), null, hasGpus ? rule : null);
+        return explanation(details, sentence, List.of(), null, null, hasGpus ? rule : null, null);
     }
 
     private static String gpus(WorkloadApi.Attempt attempt) {
@@ -82,7 +130,7 @@ final class Explanations {
                     case WorkloadState.Failed failed -> name + " has failed" + because;
                     case WorkloadState.Cancelled cancelled -> name + " was cancelled" + because;
                 };
-        return explanation(details, sentence, List.of(), null, null);
+        return explanation(details, sentence, List.of(), null, null, null, null);
     }
 
     /** Of work that was stopped for others and is queued again: when, by which rule, and what happens next. */
@@ -172,7 +220,8 @@ final class Explanations {
     static List<String> groups(Outlooks.Prospect prospect) {
         return prospect.outlook().stream()
                 .flatMap(outlook -> outlook.perPool().stream())
-                .flatMap(pool -> pool.relief().flatMap(Outlook.Relief::path).stream())
+                .flatMap(pool -> pool.relief().stream())
+                .flatMap(relief -> relief.path().stream())
                 .map(QuotaPath::group)
                 .distinct()
                 .toList();
@@ -206,7 +255,7 @@ final class Explanations {
                         .filter(Objects::nonNull)
                         .toList(),
                 pool.heldByOthersGpuMilli() > 0,
-                pool.relief().map(relief -> relief(relief, policies)).orElse(null),
+                pool.relief().stream().map(relief -> relief(relief, policies)).toList(),
                 pool.startsAtMillis().isPresent()
                         ? Instant.ofEpochMilli(pool.startsAtMillis().getAsLong())
                         : null,
@@ -228,6 +277,12 @@ final class Explanations {
                 };
         return new WorkloadApi.Relief(
                 change,
+                relief.scope()
+                        .map(scope -> switch (scope) {
+                            case Scope.OnePool one -> one.pool().value();
+                            case Scope.AllPools all -> "*";
+                        })
+                        .orElse(null),
                 relief.path().map(QuotaPath::group).orElse(null),
                 relief.path().map(QuotaPath::group).map(policies::get).orElse(null),
                 relief.workloads() > 0 ? null : new GpuAmount(relief.gpuMilli()),
@@ -253,18 +308,20 @@ final class Explanations {
             Details details,
             String sentence,
             List<WorkloadApi.Reason> reasons,
+            @Nullable Instant reasonsAt,
             WorkloadApi.@Nullable Position position,
-            @Nullable String rule) {
+            @Nullable String rule,
+            WorkloadApi.@Nullable Outlook outlook) {
         return new Explanation(
                 details.workload().id(),
                 details.workload().state(),
                 sentence,
                 reasons,
-                reasons.isEmpty() ? null : details.reasonsAt(),
+                reasons.isEmpty() ? null : reasonsAt,
                 position,
                 details.nomination(),
                 lastPreemption(details),
                 rule,
-                null);
+                outlook);
     }
 }

@@ -1,7 +1,9 @@
 package io.quartermaster.workloads;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.Moments;
+import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import java.time.Duration;
@@ -241,6 +243,22 @@ public final class WorkloadApi {
             String sentence,
             String remedy) {
 
+        /** As the tenant of the workload may see it: where no bound of its own is named, what is used is others', too. */
+        static Reason of(io.quartermaster.engine.Reason reason) {
+            io.quartermaster.engine.Reason.Numbers numbers = reason.numbers();
+            boolean bounded = numbers.boundGpuMilli().isPresent();
+            return new Reason(
+                    reason.pool().value(),
+                    reason.code().name(),
+                    reason.path().map(QuotaPath::group).orElse(null),
+                    Amounts.decimal(numbers.requestedGpuMilli()),
+                    bounded ? Amounts.decimal(numbers.usedGpuMilli()) : null,
+                    bounded ? Amounts.decimal(numbers.boundGpuMilli().getAsLong()) : null,
+                    Amounts.decimal(numbers.freeGpuMilli()),
+                    reason.sentence(),
+                    reason.remedy());
+        }
+
         Reason seenBy(TenantId tenant) {
             return path == null
                     ? this
@@ -351,7 +369,9 @@ public final class WorkloadApi {
             String sentence,
             List<Reason> reasons,
 
-            @Schema(description = REASONS_AT) @Nullable Instant reasonsAt,
+            @Schema(description = "the moment of which the reasons are true; with an outlook, the outlook's own")
+            @Nullable
+            Instant reasonsAt,
 
             @Nullable Position position,
             @Nullable Nomination nomination,
@@ -359,22 +379,18 @@ public final class WorkloadApi {
             @Schema(description = "how the newest attempt was made to give way, where it was") @Nullable
             Preemption preemption,
 
-            @Schema(ref = "StartRule", description = "absent for work that uses no GPU") @Nullable
+            @Schema(
+                    ref = "StartRule",
+                    description =
+                            "the right by which its attempt holds its devices; absent while it holds none, and for work that uses no GPU")
+            @Nullable
             String rule,
 
-            @Schema(description = "while it waits; absent when it could not be worked out soon") @Nullable
-            Outlook outlook) {
-
-        Explanation with(Outlook known) {
-            String whole = known.behind() == null
-                    ? sentence
-                    : sentence + " " + known.behind().name() + " comes first in the queue.";
-            String first =
-                    known.pools().isEmpty() ? "" : known.pools().getFirst().whyNothingIsStopped();
-            return new Explanation(
-                    id, state, whole + first, reasons, reasonsAt, position, nomination, preemption, rule, known);
-        }
-    }
+            @Schema(
+                    description =
+                            "while it waits, of the moment of the reasons; absent when it could not be worked out soon")
+            @Nullable
+            Outlook outlook) {}
 
     /**
      * What is foretold of a workload that waits.
@@ -419,8 +435,10 @@ public final class WorkloadApi {
             @Schema(description = "whether work of others holds some of the pool; it is not named")
             boolean heldByOthers,
 
-            @Schema(description = "the smallest change that would admit it, where one number is enough") @Nullable
-            Relief relief,
+            @Schema(
+                    description =
+                            "what would have to change for it to start at once, or to have a place set aside: all of these changes together, and none of them can be left out. They were tried on the state of the explanation, with GPUs that come free together on one of the pool's nodes: on another node, other changes may be enough. Empty where no changes of these kinds were found to be enough")
+            List<Relief> relief,
 
             @Schema(
                     description =
@@ -457,14 +475,21 @@ public final class WorkloadApi {
     public record Holder(UUID id, String name, String queue, String submittedBy) {}
 
     /**
-     * A change of one number that would be enough.
+     * A change of one number, one of those that would be enough together.
      *
+     * @param pool where it counts; {@code *} for all pools together; absent for caps
      * @param path the group whose limit or reservation; absent where it is the pool's room
      * @param policy of that group
      */
     @Schema(name = "Relief")
     public record Relief(
             Change change,
+
+            @Schema(
+                    description =
+                            "name of the pool in which it counts, or * for all pools together; absent for caps on users and on running work")
+            @Nullable
+            String pool,
 
             @Schema(
                     description =
@@ -483,6 +508,24 @@ public final class WorkloadApi {
             @Schema(description = "how many more would have to be allowed at once; absent where GPUs are counted")
             @Nullable
             Long workloads) {
+
+        /** As a clause that begins with a verb. */
+        String inWords() {
+            String whose = path == null ? "" : path.equals("/") ? "the tenant" : "group " + path;
+            String where = pool == null ? "" : pool.equals("*") ? " in all pools together" : " in " + pool;
+            long milli = gpus == null ? 0 : gpus.milli();
+            String more = Amounts.decimal(milli) + " more " + (milli == 1000 ? "GPU" : "GPUs");
+            return switch (change) {
+                case RAISE_LIMIT -> "raise the limit of " + whose + where + " by " + Amounts.gpus(milli);
+                case RAISE_USER_LIMIT -> "raise the limit per user of " + whose + " by " + Amounts.gpus(milli);
+                case RAISE_MAX_RUNNING ->
+                    "let " + workloads + " more " + (Long.valueOf(1).equals(workloads) ? "workload" : "workloads")
+                            + " of " + whose + " run at once";
+                case RESERVE_MORE -> "reserve " + more + " for " + whose + where;
+                case FREE_IN_POOL -> "free " + more + where;
+                case FREE_ON_ONE_NODE -> "free " + more + " together on one node" + where;
+            };
+        }
 
         /** What would have to change. */
         @Schema(name = "ReliefChange")

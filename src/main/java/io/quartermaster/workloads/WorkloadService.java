@@ -13,6 +13,7 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
 import io.quartermaster.platform.WriteParams;
 import io.quartermaster.platform.Writes;
+import io.quartermaster.workloads.WorkloadApi.Details;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -68,47 +69,53 @@ class WorkloadService {
         };
     }
 
+    /**
+     * While it waits, reasons, their numbers and the outlook are those of one state of the cell, which is looked at outside of any transaction. Where it cannot be looked at soon,
+     * the reasons are those that the leader stored, without an outlook.
+     */
     Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
-        return stored(tenant, id)
-                .chain(explanation -> waits(WorkloadState.of(explanation.state()))
-                        ? withOutlook(tenant, explanation)
-                        : Uni.createFrom().item(explanation));
+        return transactions
+                .in(tenant, session -> required(store.view(session, tenant, id)))
+                .chain(view -> waits(WorkloadState.of(view.state()))
+                        ? outlooks.of(id)
+                        : Uni.createFrom().item(Optional.<Outlooks.Prospect>empty()))
+                .chain(prospect -> transactions.in(tenant, session -> details(session, tenant, id)
+                        .chain(details -> explain(session, tenant, details, prospect))));
     }
 
     private static boolean waits(WorkloadState state) {
         return state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Paused;
     }
 
-    /** Outside of any transaction while it is worked out. Names of what is in the way are the tenant's own to read. */
-    private Uni<WorkloadApi.Explanation> withOutlook(TenantId tenant, WorkloadApi.Explanation explanation) {
-        return outlooks.of(explanation.id())
-                .chain(prospect -> prospect.isEmpty()
-                        ? Uni.createFrom().item(explanation)
-                        : transactions
-                                .in(tenant, session -> outlook(session, tenant, prospect.get()))
-                                .map(explanation::with));
+    private Uni<WorkloadApi.Explanation> explain(
+            Mutiny.Session session, TenantId tenant, Details details, Optional<Outlooks.Prospect> prospect) {
+        UUID id = details.workload().id();
+        WorkloadState state = WorkloadState.of(details.workload().state());
+        return switch (state) {
+            case WorkloadState.Waiting waiting -> whileWaiting(session, tenant, details, prospect);
+            case WorkloadState.Paused paused -> whileWaiting(session, tenant, details, prospect);
+            case WorkloadState.WithAttempt with ->
+                store.rule(session, tenant, id).map(rule -> Explanations.withAttempt(details, with, rule));
+            case WorkloadState.Held held -> Uni.createFrom().item(Explanations.idle(details, held));
+            case WorkloadState.Over over -> Uni.createFrom().item(Explanations.idle(details, over));
+        };
     }
 
+    private Uni<WorkloadApi.Explanation> whileWaiting(
+            Mutiny.Session session, TenantId tenant, Details details, Optional<Outlooks.Prospect> prospect) {
+        Optional<Outlooks.Prospect> known = prospect.filter(Explanations::isOfItsWait);
+        return store.position(session, tenant, details.workload().id())
+                .chain(position -> known.isEmpty()
+                        ? Uni.createFrom().item(Explanations.stored(details, position))
+                        : outlook(session, tenant, known.get())
+                                .map(outlook -> Explanations.waiting(details, position, known.get(), outlook)));
+    }
+
+    /** Names of what is in the way are the tenant's own to read. */
     private Uni<WorkloadApi.Outlook> outlook(Mutiny.Session session, TenantId tenant, Outlooks.Prospect prospect) {
         return store.holders(session, tenant, Explanations.holders(prospect))
                 .chain(holders -> store.policies(session, tenant, Explanations.groups(prospect))
                         .map(policies -> Explanations.outlook(prospect, holders, policies)));
-    }
-
-    private Uni<WorkloadApi.Explanation> stored(TenantId tenant, UUID id) {
-        return transactions.in(tenant, session -> details(session, tenant, id).chain(details -> {
-            WorkloadState state = WorkloadState.of(details.workload().state());
-            return switch (state) {
-                case WorkloadState.Waiting waiting ->
-                    store.position(session, tenant, id).map(position -> Explanations.waiting(details, position));
-                case WorkloadState.WithAttempt with ->
-                    store.rule(session, tenant, id).map(rule -> Explanations.withAttempt(details, with, rule));
-                case WorkloadState.Held held -> Uni.createFrom().item(Explanations.idle(details, held));
-                case WorkloadState.Paused paused ->
-                    store.position(session, tenant, id).map(position -> Explanations.paused(details, position));
-                case WorkloadState.Over over -> Uni.createFrom().item(Explanations.idle(details, over));
-            };
-        }));
     }
 
     /** The end of what an attempt wrote; of several nodes one after the other, each under a line that says so. */

@@ -122,12 +122,17 @@ class CapsTest {
         assertThat(decided()).containsExactly("Preempt a", "Nominate c");
     }
 
+    private static Outlook.Relief raiseUserLimit(long gpuMilli) {
+        return new Outlook.Relief(
+                Outlook.Relief.Kind.RAISE_USER_LIMIT, Optional.of(RND), Optional.empty(), gpuMilli, 0);
+    }
+
     private Outlook.InPool outlook(WorkloadId id) {
         return engine.outlook(id, 0).orElseThrow().perPool().getFirst();
     }
 
     @Test
-    void theCapPerUserIsWhatWouldHaveToBeRaisedAndNotTheLimit() {
+    void theCapPerUserIsWhatWouldHaveToBeRaisedBesideTheLimit() {
         given(
                 new Change.QuotaSet(Quota.reserving(RND, Scope.of(POOL), 8_000).withLimit(8_000)),
                 atMostPerUser(RND, 4_000));
@@ -136,12 +141,18 @@ class CapsTest {
         WorkloadId waits = submit("c", RND, "ann", 3, 50);
         decided();
         assertThat(outlook(waits).code()).isEqualTo(Reason.Code.LIMIT);
-        // Within the group's limit there is less room still, and that is said first.
-        assertThat(outlook(waits).relief().orElseThrow().kind()).isEqualTo(Outlook.Relief.Kind.RAISE_LIMIT);
+        assertThat(outlook(waits).relief())
+                .containsExactlyInAnyOrder(
+                        new Outlook.Relief(
+                                Outlook.Relief.Kind.RAISE_LIMIT,
+                                Optional.of(RND),
+                                Optional.of(Scope.of(POOL)),
+                                2_000,
+                                0),
+                        raiseUserLimit(2_000));
         engine.apply(List.of(new Change.WorkloadRemoved(new WorkloadId("b"))));
         engine.plan(0);
-        assertThat(outlook(waits).relief())
-                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_USER_LIMIT, Optional.of(RND), 2_000));
+        assertThat(outlook(waits).relief()).containsExactly(raiseUserLimit(2_000));
         assertThat(outlook(waits).holders()).containsExactly(own);
     }
 
@@ -153,8 +164,7 @@ class CapsTest {
         WorkloadId waits = submit("c", RND, "ann", 2, 50);
         decided();
         assertThat(outlook(waits).holders()).containsExactly(own);
-        assertThat(outlook(waits).relief())
-                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_USER_LIMIT, Optional.of(RND), 1_000));
+        assertThat(outlook(waits).relief()).containsExactly(raiseUserLimit(1_000));
     }
 
     @Test
@@ -166,7 +176,8 @@ class CapsTest {
         decided();
         assertThat(outlook(waits).holders()).containsExactly(large, small);
         assertThat(outlook(waits).relief())
-                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_MAX_RUNNING, Optional.of(RND), 0, 1));
+                .containsExactly(new Outlook.Relief(
+                        Outlook.Relief.Kind.RAISE_MAX_RUNNING, Optional.of(RND), Optional.empty(), 0, 1));
     }
 
     @Test

@@ -8,7 +8,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
+import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.Test;
 
 /** What is said about a wait beyond its reason. */
@@ -68,6 +70,111 @@ class OutlookTest {
         return engine.outlook(id, nowMillis).orElseThrow().perPool().getFirst();
     }
 
+    private static Outlook.Relief freeOnOneNode(long gpuMilli) {
+        return new Outlook.Relief(
+                Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), Optional.of(Scope.of(POOL)), gpuMilli, 0);
+    }
+
+    private static Outlook.Relief raiseLimit(QuotaPath path, Scope scope, long gpuMilli) {
+        return new Outlook.Relief(Outlook.Relief.Kind.RAISE_LIMIT, Optional.of(path), Optional.of(scope), gpuMilli, 0);
+    }
+
+    @Test
+    void everyLimitInTheWayIsNamedAndNotTheFirstAlone() {
+        QuotaPath rnd = QuotaPath.of("acme", "rnd");
+        QuotaPath nlp = QuotaPath.of("acme", "rnd", "nlp");
+        givenNodes(1, 8);
+        engine.apply(List.of(
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 8_000)),
+                new Change.QuotaSet(Quota.reserving(rnd, Scope.of(POOL), 8_000).withLimit(3_000)),
+                new Change.QuotaSet(Quota.reserving(nlp, Scope.of(POOL), 4_000).withLimit(2_000)),
+                new Change.CapsSet(new Caps(rnd, OptionalLong.empty(), OptionalInt.of(1)))));
+        submit("a", rnd, 1, OptionalLong.empty());
+        WorkloadId waiting = submit("w", nlp, 4, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).relief())
+                .containsExactlyInAnyOrder(
+                        raiseLimit(nlp, Scope.of(POOL), 2_000),
+                        raiseLimit(rnd, Scope.of(POOL), 2_000),
+                        new Outlook.Relief(
+                                Outlook.Relief.Kind.RAISE_MAX_RUNNING, Optional.of(rnd), Optional.empty(), 0, 1));
+    }
+
+    @Test
+    void workThatComesFirstIsCountedIn() {
+        givenNodes(1, 8);
+        engine.apply(List.of(
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 8_000).withLimit(3_000))));
+        submit("a", ACME, 3, OptionalLong.empty());
+        submit("b", ACME, 1, OptionalLong.empty());
+        WorkloadId last = submit("c", ACME, 1, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(last, 0).relief()).containsExactly(raiseLimit(ACME, Scope.of(POOL), 2_000));
+    }
+
+    @Test
+    void whatCannotHelpIsNotNamed() {
+        givenNodes(1, 4);
+        submit("a", UMBRA, 4, OptionalLong.empty());
+        WorkloadId tooLarge = submit("w", ACME, 5, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(tooLarge, 0).code()).isEqualTo(Reason.Code.NO_SUCH_NODE);
+        assertThat(outlook(tooLarge, 0).relief()).isEmpty();
+        assertThat(outlook(tooLarge, 0).heldByOthersGpuMilli()).isZero();
+    }
+
+    @Test
+    void whatIsReservedForAGroupFitsIntoWhatIsReservedAbove() {
+        QuotaPath rnd = QuotaPath.of("acme", "rnd");
+        givenNodes(1, 8);
+        engine.apply(List.of(
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 2_000)),
+                new Change.QuotaSet(Quota.reserving(rnd, Scope.of(POOL), 2_000))));
+        WorkloadId waiting = new WorkloadId("w");
+        Workload plain = Workload.waiting(waiting, rnd, Shape.ofWholeGpus(3), List.of(POOL), sequence, sequence++);
+        engine.apply(List.of(new Change.WorkloadSet(new Workload(
+                waiting,
+                rnd,
+                Optional.empty(),
+                plain.profile(),
+                plain.queue(),
+                plain.shape(),
+                plain.pools(),
+                plain.priority(),
+                true,
+                true,
+                false,
+                plain.submittedMillis(),
+                plain.sequence(),
+                OptionalLong.empty(),
+                false,
+                plain.state(),
+                plain.nomination()))));
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).code()).isEqualTo(Reason.Code.OVER_QUOTA_OFF);
+        assertThat(outlook(waiting, 0).relief())
+                .extracting(Outlook.Relief::kind, Outlook.Relief::path, Outlook.Relief::gpuMilli)
+                .containsExactlyInAnyOrder(
+                        Tuple.tuple(Outlook.Relief.Kind.RESERVE_MORE, Optional.of(rnd), 1_000L),
+                        Tuple.tuple(Outlook.Relief.Kind.RESERVE_MORE, Optional.of(ACME), 1_000L));
+    }
+
+    @Test
+    void aSearchThatMayNotGoOnNamesNothing() {
+        givenNodes(1, 8);
+        engine.apply(List.of(
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 8_000).withLimit(4_000))));
+        submit("a", ACME, 3, OptionalLong.empty());
+        WorkloadId waiting = submit("w", ACME, 3, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(engine.outlook(waiting, 0, () -> true)
+                        .orElseThrow()
+                        .perPool()
+                        .getFirst()
+                        .relief())
+                .isEmpty();
+    }
+
     @Test
     void itStartsWhenThoseWhoSayHowLongTheyRunHaveEnded() {
         givenNodes(2, 4);
@@ -118,8 +225,7 @@ class OutlookTest {
         Outlook.InPool outlook = outlook(waiting, 0);
         assertThat(outlook.holders()).containsExactly(new WorkloadId("own-large"), new WorkloadId("own-small"));
         assertThat(outlook.heldByOthersGpuMilli()).isEqualTo(5_000);
-        assertThat(outlook.relief())
-                .contains(new Outlook.Relief(Outlook.Relief.Kind.FREE_IN_POOL, Optional.empty(), 2_000));
+        assertThat(outlook.relief()).containsExactly(freeOnOneNode(2_000));
     }
 
     @Test
@@ -131,8 +237,7 @@ class OutlookTest {
         WorkloadId waiting = submit("w", ACME, 4, OptionalLong.empty());
         engine.plan(0);
         assertThat(outlook(waiting, 0).code()).isEqualTo(Reason.Code.FRAGMENTED);
-        assertThat(outlook(waiting, 0).relief())
-                .contains(new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), 2_000));
+        assertThat(outlook(waiting, 0).relief()).containsExactly(freeOnOneNode(2_000));
     }
 
     @Test
@@ -143,8 +248,7 @@ class OutlookTest {
         submit("a", ACME, 3, OptionalLong.empty());
         WorkloadId waiting = submit("w", ACME, 3, OptionalLong.empty());
         engine.plan(0);
-        assertThat(outlook(waiting, 0).relief())
-                .contains(new Outlook.Relief(Outlook.Relief.Kind.RAISE_LIMIT, Optional.of(ACME), 2_000));
+        assertThat(outlook(waiting, 0).relief()).containsExactly(raiseLimit(ACME, Scope.of(POOL), 2_000));
     }
 
     @Test

@@ -113,7 +113,8 @@ class PausedWorkTest {
                 .isEqualTo(
                         "This workload needs 2 GPUs on the node in pool that this workload is paused on; 1 is free.");
         assertThat(engine.outlook(paused, 0).orElseThrow().perPool().getFirst().relief())
-                .contains(new Outlook.Relief(Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), 1_000));
+                .containsExactly(new Outlook.Relief(
+                        Outlook.Relief.Kind.FREE_ON_ONE_NODE, Optional.empty(), Optional.of(Scope.of(POOL)), 1_000, 0));
     }
 
     @Test

@@ -2,11 +2,20 @@ package io.quartermaster.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.engine.Outlook;
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Reason;
+import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi.Details;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -92,13 +101,77 @@ class ExplanationsTest {
     @Test
     void whoWasPreemptedIsToldSoFirstWithTheRuleAndWhatHappensNext() {
         Details waiting = details("waiting", Wish.RUN, 1000, true, List.of(preemption("reclaim", "reserved")));
-        WorkloadApi.Explanation explanation = Explanations.waiting(waiting, null);
+        WorkloadApi.Explanation explanation = Explanations.stored(waiting, null);
         assertThat(explanation.sentence())
                 .isEqualTo("train was stopped at 2026-12-01 02:02:11 UTC during attempt 1: another group took back GPUs"
                         + " that are reserved for it. It is at the head of its queue again and starts anew when there"
                         + " is room. train waits. This workload needs 1 whole GPU in demo; none is free. Wait until 1"
                         + " more GPU comes free in demo.");
         assertThat(explanation.preemption()).isEqualTo(waiting.preemptions().getFirst());
+    }
+
+    @Test
+    void reasonsAndOutlookAreOfOneMomentAndNotWhatWasStoredBefore() {
+        Details waiting = details("waiting", Wish.RUN, 1000, true, List.of());
+        Instant now = AT.plusSeconds(80);
+        Reason fresh = new Reason(
+                Reason.Code.LIMIT,
+                new PoolId("demo"),
+                Optional.of(QuotaPath.of("acme", "rnd")),
+                new Reason.Numbers(1000, 3000, OptionalLong.of(3000), 5000),
+                "This workload needs 1 GPU, and group /rnd holds 3 of at most 3 GPUs in demo.",
+                "Wait until group /rnd holds 1 fewer GPU.");
+        Outlook outlook = new Outlook(
+                new WorkloadId(ID.toString()),
+                0,
+                Optional.empty(),
+                List.of(new Outlook.InPool(
+                        new PoolId("demo"),
+                        Reason.Code.LIMIT,
+                        List.of(),
+                        0,
+                        List.of(
+                                new Outlook.Relief(
+                                        Outlook.Relief.Kind.RAISE_LIMIT,
+                                        Optional.of(QuotaPath.of("acme", "rnd")),
+                                        Optional.of(Scope.of(new PoolId("demo"))),
+                                        1000,
+                                        0),
+                                new Outlook.Relief(
+                                        Outlook.Relief.Kind.RAISE_MAX_RUNNING,
+                                        Optional.of(QuotaPath.of("acme")),
+                                        Optional.empty(),
+                                        0,
+                                        2)),
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        Optional.empty())));
+        Outlooks.Prospect prospect = new Outlooks.Prospect(
+                now, Outlooks.Standing.WAITS, List.of(fresh), Optional.of(outlook), Optional.of(now.plusSeconds(60)));
+
+        WorkloadApi.Explanation explanation = Explanations.waiting(
+                waiting, null, prospect, Explanations.outlook(prospect, Map.of(), Map.of("/rnd", "rnd")));
+
+        assertThat(explanation.reasonsAt()).isEqualTo(now);
+        assertThat(Objects.requireNonNull(explanation.outlook()).asOf()).isEqualTo(now);
+        assertThat(explanation.reasons()).extracting(WorkloadApi.Reason::code).containsExactly("LIMIT");
+        assertThat(explanation.sentence())
+                .isEqualTo("train waits. This workload needs 1 GPU, and group /rnd holds 3 of at most 3 GPUs in demo."
+                        + " Wait until group /rnd holds 1 fewer GPU. To let train start now: raise the limit of group"
+                        + " /rnd in demo by 1 GPU, and let 2 more workloads of the tenant run at once. Forecast: it"
+                        + " starts at 2026-12-01 02:04:31 UTC if running work uses all of its maximum run time and no"
+                        + " new work comes first.");
+    }
+
+    @Test
+    void whatTheNextPlanStartsIsToldSo() {
+        Details waiting = details("waiting", Wish.RUN, 1000, true, List.of());
+        Outlooks.Prospect prospect =
+                new Outlooks.Prospect(AT, Outlooks.Standing.STARTS, List.of(), Optional.empty(), Optional.empty());
+        WorkloadApi.Explanation explanation =
+                Explanations.waiting(waiting, null, prospect, Explanations.outlook(prospect, Map.of(), Map.of()));
+        assertThat(explanation.sentence()).isEqualTo("train waits; the next plan starts it.");
+        assertThat(explanation.reasons()).isEmpty();
     }
 
     @Test

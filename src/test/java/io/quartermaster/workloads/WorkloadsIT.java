@@ -8,6 +8,7 @@ import static io.quartermaster.tenancy.TestTenants.request;
 import static io.quartermaster.tenancy.TestTenants.viewerToken;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
+import static org.hamcrest.Matchers.containsInAnyOrder;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.everyItem;
@@ -216,11 +217,19 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("outlook.pools[0].holders.name", contains("wait-0", "wait-1", "wait-2"))
                 .body("outlook.pools[0].holders.queue", everyItem(equalTo(rnd)))
                 .body("outlook.pools[0].heldByOthers", equalTo(false))
-                .body("outlook.pools[0].relief.change", equalTo("raise-limit"))
                 .body("reasons[0].path", equalTo("/rnd"))
-                .body("outlook.pools[0].relief.path", equalTo("/rnd"))
-                .body("outlook.pools[0].relief.policy", equalTo("rnd"))
-                .body("outlook.pools[0].relief.gpus", equalTo("1"));
+                // The workload before it needs one, too. Both together exceed the group's 3 by 2, and by 1 the 4 that
+                // the tenant may hold and the 4 that there are.
+                .body(
+                        "outlook.pools[0].relief.change",
+                        containsInAnyOrder("raise-limit", "raise-limit", "free-on-one-node"))
+                .body("outlook.pools[0].relief.pool", everyItem(equalTo("workloads")))
+                .body("outlook.pools[0].relief.find { it.path == '/rnd' }.policy", equalTo("rnd"))
+                .body("outlook.pools[0].relief.find { it.path == '/rnd' }.gpus", equalTo("2"))
+                .body("outlook.pools[0].relief.find { it.path == '/' }.gpus", equalTo("1"))
+                .body("outlook.pools[0].relief.find { it.change == 'free-on-one-node' }.gpus", equalTo("1"))
+                .body("sentence", containsString("wait-4 waits. This workload needs 1 GPU, and group /rnd holds"))
+                .body("sentence", containsString("To let wait-4 start now: raise the limit of group /rnd"));
         String next = request(viewerToken(A))
                 .get("/v1/tenants/" + A + "/queues/" + rnd + "/waiting?pageSize=1")
                 .then()

@@ -119,8 +119,8 @@ public final class CountedSpace implements Space {
     }
 
     @Override
-    public long missingOnOneNode(Request request, Horizon horizon) {
-        return 0;
+    public Optional<Lack> lackingLeast(Request request, Horizon horizon) {
+        return Optional.empty();
     }
 
     @Override

@@ -411,18 +411,33 @@ public final class NodesSpace implements Space {
     }
 
     @Override
-    public long missingOnOneNode(Request request, Horizon horizon) {
-        if (!(request.gpus() instanceof GpuRequest.Whole whole)
-                || !request.shape().isPlain()) {
-            return 0;
+    public Optional<Lack> lackingLeast(Request request, Horizon horizon) {
+        if (!request.shape().isPlain() || request.workers() != 1) {
+            return Optional.empty();
         }
-        int least = 0;
+        Optional<Lack> least = Optional.empty();
         for (NodeSpace node : byPosition) {
-            boolean possible = NodeChoice.suits(node, request) && node.devices().size() >= whole.count();
-            int missing = Math.max(0, whole.count() - node.untouched(horizon));
-            least = possible && (least == 0 || missing < least) ? missing : least;
+            if (node.takesWork() && NodeChoice.suits(node, request)) {
+                int needed = devices(request.gpus());
+                int missing = request.gpus() instanceof GpuRequest.Whole
+                        ? Math.max(0, needed - node.untouched(horizon))
+                        : needed;
+                boolean possible = node.devices().size() >= needed;
+                if (possible && (least.isEmpty() || missing < least.get().gpus())) {
+                    least = Optional.of(new Lack(node.node().id(), missing));
+                }
+            }
         }
-        return least * 1000L;
+        return least;
+    }
+
+    private static int devices(GpuRequest gpus) {
+        return switch (gpus) {
+            case GpuRequest.Whole whole -> whole.count();
+            case GpuRequest.Fraction fraction -> fraction.devices();
+            case GpuRequest.Memory memory -> memory.devices();
+            case GpuRequest.Mig mig -> 1;
+        };
     }
 
     @Override

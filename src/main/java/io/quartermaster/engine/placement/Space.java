@@ -55,8 +55,15 @@ public sealed interface Space permits CountedSpace, NodesSpace {
      */
     List<SortedSet<NodeId>> areas(Request request);
 
-    /** The least that would have to come free on some node for one worker of the request; 0 where that is not known. */
-    long missingOnOneNode(Request request, Horizon horizon);
+    /**
+     * A node on which something is missing.
+     *
+     * @param gpus how many more of its GPUs would have to be untouched
+     */
+    record Lack(NodeId node, int gpus) {}
+
+    /** The node on which the fewest GPUs are missing for a request of one worker; empty for others, and where nodes do not matter. */
+    Optional<Lack> lackingLeast(Request request, Horizon horizon);
 
     /** What is free at once that a mix of work could not use, on average over its kinds; 0 where nodes do not matter. */
     long unusableGpuMilli(Mix mix);

@@ -1,0 +1,441 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.placement.CountedSpace;
+import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.quota.Ceiling;
+import io.quartermaster.engine.quota.QuotaNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Finds what would have to change for one waiting workload to start, and tries it before naming it. A try makes the changes in a fork of the engine and plans there: it
+ * succeeds when the workload is started, or has a place set aside for it, in the pool that was asked about. Each obstacle that a failed try meets adds a change, with the
+ * amount that is missing; in the end every change that the others do without is dropped, and every amount lowered as far as it can be. A list that is named is sufficient, and
+ * nothing in it can be left out. Where GPUs are to come free together, this is so on the node that was tried: on another, other changes may be enough. Where no such list is
+ * found within the bounds, nothing is named.
+ *
+ * <p>Bounds: {@link #MOST_TRIES} tries for all pools of a workload together, each of at most {@link #MOST_PLANS} plans, and none once the caller says that it is enough. A try
+ * costs a fork and its plans, which is about what an engine needs that is built anew.
+ */
+final class Remedies {
+    /** Tries for one workload, over all its pools. */
+    static final int MOST_TRIES = 40;
+
+    private static final int MOST_PLANS = 4;
+    private static final long GPU = 1000;
+
+    private final Engine engine;
+    private final Workload workload;
+    private final long nowMillis;
+    private final BooleanSupplier enough;
+    private int tries;
+
+    /** @param enough asked before each try; true ends the search */
+    Remedies(Engine engine, Workload workload, long nowMillis, BooleanSupplier enough) {
+        this.engine = engine;
+        this.workload = workload;
+        this.nowMillis = nowMillis;
+        this.enough = enough;
+    }
+
+    /**
+     * A change with what only the engine may know of it.
+     *
+     * @param node where GPUs come free together, where it matters
+     */
+    private record Step(Outlook.Relief relief, Optional<NodeId> node) {
+
+        boolean isLike(Step other) {
+            return relief.kind() == other.relief.kind()
+                    && relief.path().equals(other.relief.path())
+                    && relief.scope().equals(other.relief.scope())
+                    && node.equals(other.node);
+        }
+
+        Step plus(Step other) {
+            return new Step(
+                    relief.with(
+                            relief.gpuMilli() + other.relief.gpuMilli(), relief.workloads() + other.relief.workloads()),
+                    node);
+        }
+
+        Step withGpuMilli(long gpuMilli) {
+            return new Step(relief.with(gpuMilli, relief.workloads()), node);
+        }
+    }
+
+    /** How a try ended; where it failed, with the engine in which it did. */
+    private record Tried(boolean admits, Engine after) {}
+
+    /** All changes that have to be made together; empty where none were found, or none would help. */
+    List<Outlook.Relief> in(PoolId pool) {
+        List<Step> steps = List.of();
+        Engine after = engine;
+        while (mayTry()) {
+            Optional<Step> missing = missing(after, pool, steps);
+            if (missing.isEmpty()) {
+                return List.of();
+            }
+            steps = plus(steps, missing.get());
+            if (steps.stream().anyMatch(this::isMoreThanThereIs)) {
+                return List.of();
+            }
+            Tried tried = tried(steps, pool);
+            if (tried.admits()) {
+                return minimal(steps, pool);
+            }
+            after = tried.after();
+        }
+        return List.of();
+    }
+
+    /** Whether more GPUs are to come free on a node than it has. */
+    private boolean isMoreThanThereIs(Step step) {
+        return step.node()
+                .map(engine.facts().nodes()::get)
+                .filter(node -> step.relief().gpuMilli() > node.devices().size() * GPU)
+                .isPresent();
+    }
+
+    private boolean mayTry() {
+        return tries < MOST_TRIES && !enough.getAsBoolean();
+    }
+
+    private static List<Step> plus(List<Step> steps, Step more) {
+        List<Step> sum = new ArrayList<>();
+        boolean merged = false;
+        for (Step step : steps) {
+            sum.add(step.isLike(more) ? step.plus(more) : step);
+            merged |= step.isLike(more);
+        }
+        if (!merged) {
+            sum.add(more);
+        }
+        return sum;
+    }
+
+    /** Drops what the others do without and lowers what is left, until nothing more can be; empty when the tries do not suffice. */
+    private List<Outlook.Relief> minimal(List<Step> found, PoolId pool) {
+        List<Step> steps = found;
+        boolean smaller = true;
+        while (smaller) {
+            smaller = false;
+            for (int i = 0; i < steps.size(); i++) {
+                List<Step> without = new ArrayList<>(steps);
+                without.remove(i);
+                Optional<Step> lower = lower(steps.get(i));
+                if (!without.isEmpty()) {
+                    if (!mayTry()) {
+                        return List.of();
+                    }
+                    if (tried(without, pool).admits()) {
+                        steps = without;
+                        smaller = true;
+                        break;
+                    }
+                }
+                if (lower.isPresent()) {
+                    if (!mayTry()) {
+                        return List.of();
+                    }
+                    List<Step> less = new ArrayList<>(steps);
+                    less.set(i, lower.get());
+                    if (tried(less, pool).admits()) {
+                        steps = less;
+                        smaller = true;
+                        break;
+                    }
+                }
+            }
+        }
+        return withRoomAbove(steps, pool);
+    }
+
+    /** One GPU, or one workload, less. */
+    private static Optional<Step> lower(Step step) {
+        if (step.relief().workloads() > 1) {
+            return Optional.of(new Step(step.relief().with(0, step.relief().workloads() - 1), step.node()));
+        }
+        return step.relief().gpuMilli() > GPU
+                ? Optional.of(step.withGpuMilli(step.relief().gpuMilli() - GPU))
+                : Optional.empty();
+    }
+
+    /** What is reserved must fit into what is reserved above: where it would not any more, more is to be reserved there, too. */
+    private List<Outlook.Relief> withRoomAbove(List<Step> found, PoolId pool) {
+        List<Step> steps = found;
+        for (Step step : found) {
+            if (step.relief().kind() == Outlook.Relief.Kind.RESERVE_MORE) {
+                List<QuotaPath> above =
+                        step.relief().path().orElseThrow().fromTenant().reversed();
+                for (QuotaPath path : above.subList(1, above.size())) {
+                    Engine changed = engine.fork();
+                    apply(steps, changed);
+                    long lacks = changed.facts()
+                            .reservedBeyond(path, step.relief().scope().orElseThrow());
+                    steps = lacks > 0
+                            ? plus(steps, reserveMore(path, step.relief().scope(), lacks))
+                            : steps;
+                }
+            }
+        }
+        if (!steps.equals(found) && !isEnoughAndNoMore(steps, pool)) {
+            return List.of();
+        }
+        return steps.stream().map(Step::relief).toList();
+    }
+
+    /** Whether these changes are enough and none can be left out or lowered, but for what is reserved above another reservation. */
+    private boolean isEnoughAndNoMore(List<Step> steps, PoolId pool) {
+        if (!mayTry() || !tried(steps, pool).admits()) {
+            return false;
+        }
+        for (int i = 0; i < steps.size(); i++) {
+            List<Step> others = new ArrayList<>(steps);
+            Step step = others.remove(i);
+            if (others.stream().noneMatch(other -> isAbove(step, other))) {
+                if (!mayTry() || tried(others, pool).admits()) {
+                    return false;
+                }
+                Optional<Step> lower = lower(step);
+                if (lower.isPresent()) {
+                    others.add(i, lower.get());
+                    if (!mayTry() || tried(others, pool).admits()) {
+                        return false;
+                    }
+                }
+            }
+        }
+        return true;
+    }
+
+    private static boolean isAbove(Step step, Step other) {
+        return step.relief().kind() == Outlook.Relief.Kind.RESERVE_MORE
+                && other.relief().kind() == Outlook.Relief.Kind.RESERVE_MORE
+                && step.relief().scope().equals(other.relief().scope())
+                && step.relief()
+                        .path()
+                        .orElseThrow()
+                        .covers(other.relief().path().orElseThrow());
+    }
+
+    private Tried tried(List<Step> steps, PoolId pool) {
+        tries++;
+        Engine fork = engine.fork();
+        if (!apply(steps, fork)) {
+            return new Tried(false, fork);
+        }
+        for (int plans = 0; plans < MOST_PLANS; plans++) {
+            List<Decision> decisions = fork.plan(nowMillis).decisions();
+            if (decisions.stream().anyMatch(decision -> admits(decision, pool))) {
+                return new Tried(true, fork);
+            }
+            if (decisions.isEmpty()) {
+                break;
+            }
+        }
+        return new Tried(false, fork);
+    }
+
+    private boolean admits(Decision decision, PoolId pool) {
+        return switch (decision) {
+            case Decision.Start start ->
+                start.workload().equals(workload.id())
+                        && start.allocation().pool().equals(pool);
+            case Decision.Nominate nominate ->
+                nominate.workload().equals(workload.id())
+                        && nominate.place().pool().equals(pool);
+            case Decision.Preempt preempt -> false;
+            case Decision.Grow grow -> false;
+            case Decision.Shrink shrink -> false;
+            case Decision.Denominate denominate -> false;
+        };
+    }
+
+    /** False where what is to be changed is not there. */
+    private static boolean apply(List<Step> steps, Engine fork) {
+        for (Step step : steps) {
+            Optional<Change> change = change(step, fork);
+            if (change.isEmpty()) {
+                return false;
+            }
+            fork.apply(List.of(change.get()));
+        }
+        return true;
+    }
+
+    private static Optional<Change> change(Step step, Engine fork) {
+        Outlook.Relief relief = step.relief();
+        return switch (relief.kind()) {
+            case RAISE_LIMIT ->
+                fork.facts()
+                        .quota(relief.path().orElseThrow(), relief.scope().orElseThrow())
+                        .map(quota -> new Change.QuotaSet(quota.withHigherLimit(relief.gpuMilli())));
+            case RESERVE_MORE ->
+                fork.facts()
+                        .quota(relief.path().orElseThrow(), relief.scope().orElseThrow())
+                        .map(quota -> new Change.QuotaSet(quota.withMoreReserved(relief.gpuMilli())));
+            case RAISE_USER_LIMIT ->
+                Optional.ofNullable(fork.facts().caps().get(relief.path().orElseThrow()))
+                        .map(caps -> new Change.CapsSet(new Caps(
+                                caps.path(),
+                                OptionalLong.of(caps.perUserGpuMilli().orElse(0) + relief.gpuMilli()),
+                                caps.running())));
+            case RAISE_MAX_RUNNING ->
+                Optional.ofNullable(fork.facts().caps().get(relief.path().orElseThrow()))
+                        .map(caps -> new Change.CapsSet(new Caps(
+                                caps.path(),
+                                caps.perUserGpuMilli(),
+                                OptionalInt.of(Math.toIntExact(caps.running().orElse(0) + relief.workloads())))));
+            case FREE_ON_ONE_NODE ->
+                step.node()
+                        .map(fork.facts().nodes()::get)
+                        .map(node ->
+                                new Change.NodeSet(node.withMoreDevices(Math.toIntExact(relief.gpuMilli() / GPU))));
+            case FREE_IN_POOL ->
+                relief.scope().orElseThrow() instanceof Scope.OnePool(PoolId pool)
+                        ? Optional.ofNullable(fork.facts().pools().get(pool))
+                                .map(known -> new Change.PoolSet(known.withHigherCount(relief.gpuMilli())))
+                        : Optional.empty();
+        };
+    }
+
+    /** The change by which the first obstacle that it meets now would be out of its way. */
+    private Optional<Step> missing(Engine state, PoolId pool, List<Step> steps) {
+        Optional<Reason> reason = state.explain(workload.id()).stream()
+                .flatMap(wait -> wait.perPool().stream())
+                .filter(each -> each.pool().equals(pool))
+                .findFirst();
+        if (reason.isEmpty() || !isCurable(reason.get().code())) {
+            return Optional.empty();
+        }
+        return asked(state, pool).flatMap(asked -> {
+            Optional<Admission.Hit> hit = Admission.firstAtOnce(asked.wish().ask());
+            return hit.isPresent()
+                    ? ofBound(hit.get(), beside(steps, asked), pool)
+                    : ofRoom(beside(steps, asked), pool);
+        });
+    }
+
+    /** What it asks of the pool at the least. */
+    private Optional<Asked> asked(Engine state, PoolId pool) {
+        Books open = state.openBooks();
+        Wishes wishes = new Wishes(state.facts(), open);
+        return open.line(state.facts().workload(workload.id()))
+                .filter(line -> line.queue().isEmpty() || isFirst(line))
+                .flatMap(line -> wishes.of(line).stream()
+                        .filter(wish -> wish.pool().equals(pool))
+                        .findFirst()
+                        .map(wish -> new Asked(wishes.least(line, wish), least(wishes, line))));
+    }
+
+    private boolean isFirst(Line line) {
+        Workload first = line.firstInQueue();
+        return first != null && first.id().equals(workload.id());
+    }
+
+    private static Request least(Wishes wishes, Line line) {
+        return line.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
+                ? wishes.fewer(line, whole.fewest())
+                : wishes.request(line);
+    }
+
+    private static boolean isCurable(Reason.Code code) {
+        return switch (code) {
+            case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS, NO_CAPACITY, FRAGMENTED, BEHIND -> true;
+            case SUSPENDED, NO_EXECUTOR, CLOSED, BUDGET, NOMINATED, NO_SUCH_NODE, NODES_CLOSED -> false;
+        };
+    }
+
+    /** What a workload asks of a pool. */
+    private record Asked(Wish wish, Request request) {}
+
+    /** GPUs that are to come free together come free on the node on which others are to already. */
+    private static Asked beside(List<Step> steps, Asked asked) {
+        return steps.stream()
+                .flatMap(step -> step.node().stream())
+                .findFirst()
+                .map(one -> new Asked(
+                        asked.wish(), asked.request().within(node -> node.id().equals(one))))
+                .orElse(asked);
+    }
+
+    private static Optional<Step> ofBound(Admission.Hit hit, Asked asked, PoolId pool) {
+        long gpuMilli = asked.wish().ask().gpuMilli();
+        QuotaNode node = hit.node();
+        Optional<Scope> scope = Optional.of(node.tree().scope());
+        long over = hit.usedGpuMilli() + gpuMilli - hit.boundGpuMilli();
+        return switch (hit.bound()) {
+            case UNNAMED -> Optional.empty();
+            case LIMIT -> Optional.of(step(Outlook.Relief.Kind.RAISE_LIMIT, node.path(), scope, over));
+            case USER_CAP ->
+                Optional.of(step(
+                        Outlook.Relief.Kind.RAISE_USER_LIMIT,
+                        hit.ceiling().map(Ceiling::path).orElseThrow(),
+                        Optional.empty(),
+                        over));
+            case WORKLOAD_CAP ->
+                Optional.of(new Step(
+                        new Outlook.Relief(
+                                Outlook.Relief.Kind.RAISE_MAX_RUNNING,
+                                hit.ceiling().map(Ceiling::path),
+                                Optional.empty(),
+                                0,
+                                hit.usedGpuMilli() + 1 - hit.boundGpuMilli()),
+                        Optional.empty()));
+            case OVER_QUOTA_OFF, NOT_PREEMPTIBLE -> Optional.of(reserveMore(node.path(), scope, over));
+            case HELD_FOR_OTHERS, CAPACITY ->
+                node.isRoot()
+                        ? room(asked, pool, over)
+                        : Optional.of(step(Outlook.Relief.Kind.RAISE_LIMIT, node.path(), scope, over));
+        };
+    }
+
+    private static Step reserveMore(QuotaPath path, Optional<Scope> scope, long gpuMilli) {
+        return step(Outlook.Relief.Kind.RESERVE_MORE, path, scope, gpuMilli);
+    }
+
+    private static Step step(Outlook.Relief.Kind kind, QuotaPath path, Optional<Scope> scope, long gpuMilli) {
+        return new Step(new Outlook.Relief(kind, Optional.of(path), scope, gpuMilli, 0), Optional.empty());
+    }
+
+    private static Optional<Step> ofRoom(Asked asked, PoolId pool) {
+        Space space = asked.wish().space();
+        long missing = asked.wish().ask().gpuMilli() - space.freeGpuMilli(Horizon.AT_ONCE);
+        return room(asked, pool, missing);
+    }
+
+    /** GPUs that come free: together on the node that lacks least of one worker, or in a pool that is a count. */
+    private static Optional<Step> room(Asked asked, PoolId pool, long missingGpuMilli) {
+        Space space = asked.wish().space();
+        if (space instanceof CountedSpace) {
+            return missingGpuMilli <= 0
+                    ? Optional.empty()
+                    : Optional.of(new Step(
+                            new Outlook.Relief(
+                                    Outlook.Relief.Kind.FREE_IN_POOL,
+                                    Optional.empty(),
+                                    Optional.of(Scope.of(pool)),
+                                    missingGpuMilli,
+                                    0),
+                            Optional.empty()));
+        }
+        return space.lackingLeast(asked.request(), Horizon.AT_ONCE)
+                .filter(lack -> lack.gpus() > 0)
+                .map(lack -> new Step(
+                        new Outlook.Relief(
+                                Outlook.Relief.Kind.FREE_ON_ONE_NODE,
+                                Optional.empty(),
+                                Optional.of(Scope.of(pool)),
+                                lack.gpus() * GPU,
+                                0),
+                        Optional.of(lack.node())));
+    }
+}
