@@ -78,7 +78,7 @@ final class Attempts implements AutoCloseable {
     private final Map<UUID, Ended> ends = new HashMap<>();
     private final Map<UUID, Optional<BootClock.Reading>> endedAt = new HashMap<>();
     private final SortedMap<UUID, Instant> forgotten = new TreeMap<>();
-    /** What was complained of last. */
+    /** The last warning logged for each attempt; the same warning is not logged twice in a row. */
     private final Map<UUID, String> troubles = new HashMap<>();
 
     private SortedMap<UUID, AttemptState> observed = new TreeMap<>();

@@ -58,7 +58,7 @@ final class Reports {
         T take() throws IOException;
     }
 
-    /** What cannot be looked at is left out of the report: work may close its own folders, and the node must be heard all the same. */
+    /** Leaves a part of the report out where it cannot be read: work may close its own folders, and its node must still be heard. */
     private static <T> @Nullable T orNothing(Look<T> look) {
         try {
             return look.take();

@@ -194,7 +194,7 @@ final class LeaderTurns {
         return leader.cycle(tx, fence, InboxBatch.of(rows), take);
     }
 
-    /** What became of a try with entries of the quarantine. */
+    /** The outcome of a try to take entries of the quarantine back. */
     private sealed interface Readmitted {
 
         /** This turn is over. */
@@ -207,7 +207,7 @@ final class LeaderTurns {
         record Passed() implements Readmitted {}
     }
 
-    /** A whole turn without inbox rows, by an engine that also knows entries of the quarantine. Where it fails, the present leader goes on. */
+    /** Tries due quarantine entries in their own turn, with a second engine. If it fails, the present leader goes on. */
     private Readmitted readmit() {
         long begunNanos = System.nanoTime();
         Try attempted = new Try();
