@@ -10,8 +10,13 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jboss.logging.Logger;
 
 /**
  * The door to PostgreSQL as the system role, which sees every tenant: for the closing of hours, issuer look-up and operators' lists; the
@@ -19,6 +24,8 @@ import java.util.function.Function;
  */
 @ApplicationScoped
 public class SystemDatabase {
+
+    private static final Logger LOG = Logger.getLogger(SystemDatabase.class);
 
     private final Pool pool;
 
@@ -71,7 +78,7 @@ public class SystemDatabase {
 
     private <T> T run(
             Duration timeout, String settings, Deadline deadline, Duration idle, Function<SystemTransaction, T> work) {
-        SqlConnection connection = pool.getConnection().await().atMost(deadline.within(timeout));
+        SqlConnection connection = connection(deadline.within(timeout));
         try {
             Transaction transaction = connection.begin().await().atMost(deadline.within(timeout));
             T result;
@@ -93,15 +100,35 @@ public class SystemDatabase {
         }
     }
 
-    /** On a connection that is dead nothing ever answers; the thread of a loop must not wait for it. */
+    /** A connection of the pool. One that comes when nobody waits for it any more goes back, or the pool would run dry. */
+    private SqlConnection connection(Duration timeout) {
+        CompletableFuture<SqlConnection> coming = pool.getConnection().subscribeAsCompletionStage();
+        boolean taken = false;
+        try {
+            SqlConnection connection =
+                    Uni.createFrom().completionStage(coming.copy()).await().atMost(timeout);
+            taken = true;
+            return connection;
+        } finally {
+            if (!taken) {
+                coming.thenAccept(SqlConnection::closeAndForget);
+            }
+        }
+    }
+
+    /**
+     * On a connection that is dead nothing ever answers; the thread of a loop must not wait for it. An interrupted thread does not wait at
+     * all, and stays interrupted.
+     */
     private static void giveUpAfter(Duration timeout, Uni<Void> last) {
-        last.ifNoItem()
-                .after(timeout)
-                .fail()
-                .onFailure()
-                .recoverWithNull()
-                .await()
-                .indefinitely();
+        CompletableFuture<Void> done = last.subscribeAsCompletionStage();
+        try {
+            done.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            LOG.debugf(e, "a connection was given back without an answer");
+        }
     }
 
     /**

@@ -52,13 +52,15 @@ class AuditIT {
 
     private BookRows closedBooks(String tenant) {
         BookRows rows = new BookRows(database, tenant);
-        rows.reserved(start, 4);
-        rows.policyReserved(start, 2);
-        UUID first = rows.allocated(start + 10 * MINUTE, 3);
-        rows.phase(start + 11 * MINUTE, first, "running", start + 11 * MINUTE);
-        rows.allocated(start + 20 * MINUTE, 3);
-        rows.unmet(start + 30 * MINUTE, 1);
-        rows.freed(start + 70 * MINUTE, first);
+        rows.together(() -> {
+            rows.reserved(start, 4);
+            rows.policyReserved(start, 2);
+            UUID first = rows.allocated(start + 10 * MINUTE, 3);
+            rows.phase(start + 11 * MINUTE, first, "running", start + 11 * MINUTE);
+            rows.allocated(start + 20 * MINUTE, 3);
+            rows.unmet(start + 30 * MINUTE, 1);
+            rows.freed(start + 70 * MINUTE, first);
+        });
         Awaitility.await().atMost(Duration.ofSeconds(15)).until(() -> {
             closing.closeDue();
             return rows.number("select count(*) from closed_hour where tenant_id = $1", tenant) >= 3;

@@ -3,12 +3,14 @@ package io.quartermaster.metering;
 import io.quartermaster.ledger.BookState;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.SystemTransaction;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Writes what the leader would write about a tenant with one pool and one policy, at any instant: for tests of the books alone. */
 final class BookRows {
@@ -19,6 +21,7 @@ final class BookRows {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final SystemDatabase database;
+    private @Nullable SystemTransaction open;
     final String tenant;
     final UUID pool = Ids.next();
     final UUID policy = Ids.next();
@@ -60,10 +63,28 @@ final class BookRows {
     }
 
     List<Row> run(String sql, Object... parameters) {
-        return database.run(TIMEOUT, tx -> {
-            List<Row> rows = new ArrayList<>();
-            tx.run(sql, parameters).forEach(rows::add);
-            return rows;
+        SystemTransaction inIt = open;
+        return inIt != null
+                ? run(inIt, sql, parameters)
+                : database.run(TIMEOUT, transaction -> run(transaction, sql, parameters));
+    }
+
+    private static List<Row> run(SystemTransaction transaction, String sql, Object... parameters) {
+        List<Row> rows = new ArrayList<>();
+        transaction.run(sql, parameters).forEach(rows::add);
+        return rows;
+    }
+
+    /** Writes all of it in one transaction, so that no hour is closed with only a part of what is written of it. */
+    void together(Runnable writes) {
+        database.run(TIMEOUT, transaction -> {
+            open = transaction;
+            try {
+                writes.run();
+            } finally {
+                open = null;
+            }
+            return true;
         });
     }
 

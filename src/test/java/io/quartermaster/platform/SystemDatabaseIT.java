@@ -6,8 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.testing.WithoutLeader;
+import io.smallrye.mutiny.Uni;
 import jakarta.inject.Inject;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.eclipse.microprofile.config.ConfigProvider;
 import org.junit.jupiter.api.Test;
 
 @QuarkusTest
@@ -52,5 +58,29 @@ class SystemDatabaseIT {
                             assertThat(DatabaseFailures.isLockTimeout(failure)).isTrue());
             return true;
         });
+    }
+
+    @Test
+    void connectionsThatComeTooLateGoBackToThePool() throws Exception {
+        int more = ConfigProvider.getConfig().getValue("quarkus.datasource.system.reactive.max-size", Integer.class) + 2;
+        List<Uni<Void>> holders = IntStream.range(0, more)
+                .mapToObj(i -> database.on(connection ->
+                        connection.query("select pg_sleep(1)").execute().replaceWithVoid()))
+                .toList();
+        CompletableFuture<Void> held =
+                Uni.join().all(holders).andCollectFailures().replaceWithVoid().subscribeAsCompletionStage();
+        for (int i = 0; i < more; i++) {
+            assertThatThrownBy(() -> database.run(Duration.ofMillis(10), tx -> true))
+                    .satisfies(failure -> assertThat(DatabaseFailures.isTransient(failure))
+                            .as("%s", failure)
+                            .isTrue());
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(() -> database.run(LONG, tx -> true)).isNotNull();
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        held.get(LONG.toSeconds(), TimeUnit.SECONDS);
+
+        boolean served = database.run(LONG, tx -> true);
+        assertThat(served).isTrue();
     }
 }

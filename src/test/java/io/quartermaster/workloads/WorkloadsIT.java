@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -127,8 +128,13 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(201)
                 .extract()
                 .path("id");
-        String victim = ids.get(3);
-        eventually(victim, "stopping");
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(ids)
+                        .as(() -> whatIsSaid(ids, claimant))
+                        .anySatisfy(id -> assertThat(state(id)).isEqualTo("stopping")));
+        String victim =
+                ids.stream().filter(id -> state(id).equals("stopping")).findFirst().orElseThrow();
 
         assertCut(victim);
         // As an older version stored it.
@@ -145,6 +151,14 @@ class WorkloadsIT extends TwoTenantsWork {
                 .then()
                 .statusCode(200);
         endAll();
+    }
+
+    private static String whatIsSaid(List<String> ofA, String ofB) {
+        return ofA.stream().map(id -> get(id).asString()).collect(Collectors.joining("\n"))
+                + "\n"
+                + request(memberToken(B, "rnd-member"))
+                        .get("/v1/tenants/" + B + "/workloads/" + ofB + "/explain")
+                        .asString();
     }
 
     private static void assertCut(String victim) {
