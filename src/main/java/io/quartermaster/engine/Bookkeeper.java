@@ -136,7 +136,7 @@ final class Bookkeeper implements Recorder {
         List<Receipt.Share> before = new ArrayList<>();
         List<Receipt.Share> after = new ArrayList<>();
         QuotaPath path = facts().workload(decision.workload()).path();
-        for (QuotaNode leaf : books().cluster().leaves(pool, path)) {
+        for (QuotaNode leaf : books().cluster().bindingLeaves(pool, path)) {
             for (QuotaNode node : leaf.belowRoot()) {
                 Receipt.Share now = Receipt.Share.of(node);
                 before.add(shares.getOrDefault(node, now));

@@ -243,7 +243,7 @@ final class Claims {
         List<QuotaNode> mine = offer.ask().leaves();
         List<QuotaNode> claimants = claim.offer.ask().leaves();
         boolean fenced = false;
-        for (int i = 0; i < mine.size() && claim.offer.space() == offer.space(); i++) {
+        for (int i = 0; i < Math.min(mine.size(), claimants.size()) && claim.offer.space() == offer.space(); i++) {
             fenced |= mine.get(i).fenceAgainst(claimants.get(i)).isPresent();
         }
         return fenced;

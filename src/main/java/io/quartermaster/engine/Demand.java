@@ -176,7 +176,8 @@ final class Demand {
         List<QuotaTree> countedIn = new ArrayList<>(2);
         for (Wish wish : asked) {
             long gpuMilli = line.gpuMilliOf(wish.space(), more);
-            List<QuotaNode> leaves = wish.ask().leaves();
+            List<QuotaNode> leaves =
+                    books.cluster().leaves(wish.space().pool().id(), line.key().path());
             for (QuotaNode leaf : leaves.getFirst().named() ? leaves : List.<QuotaNode>of()) {
                 if (!countedIn.contains(leaf.tree())) {
                     countedIn.add(leaf.tree());

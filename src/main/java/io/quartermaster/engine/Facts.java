@@ -2,6 +2,7 @@ package io.quartermaster.engine;
 
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -9,6 +10,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** What the engine was told, each thing as it was stated last, with the engine's own decisions taken as done. */
 final class Facts {
@@ -52,15 +54,26 @@ final class Facts {
         return Optional.ofNullable(quotas.getOrDefault(scope, new TreeMap<>()).get(path));
     }
 
-    /** By how much the places right below a place have more reserved than the place has; 0 where that fits, or no quota of the place is stated. */
+    /**
+     * By how much the quotas right below a quota reserve more than it does; 0 where that fits, or no quota of the path is stated. A quota lies
+     * under the nearest path above it that has one.
+     */
     long reservedBeyond(QuotaPath path, Scope scope) {
-        Optional<Quota> above = quota(path, scope);
-        long below = 0;
-        for (Quota each : quotas.getOrDefault(scope, new TreeMap<>()).values()) {
-            boolean child = each.path().segments().size() == path.segments().size() + 1 && path.covers(each.path());
-            below += child ? each.reservedGpuMilli() : 0;
+        SortedMap<QuotaPath, Quota> stated = quotas.getOrDefault(scope, Collections.emptySortedMap());
+        Quota above = stated.get(path);
+        if (above == null) {
+            return 0;
         }
-        return above.isEmpty() ? 0 : Math.max(0, below - above.get().reservedGpuMilli());
+        long below = 0;
+        for (Quota each : stated.values()) {
+            below += path.equals(nearestAbove(each.path(), stated)) ? each.reservedGpuMilli() : 0;
+        }
+        return Math.max(0, below - above.reservedGpuMilli());
+    }
+
+    private static @Nullable QuotaPath nearestAbove(QuotaPath path, SortedMap<QuotaPath, Quota> stated) {
+        List<QuotaPath> upward = path.fromTenant().reversed();
+        return upward.stream().skip(1).filter(stated::containsKey).findFirst().orElse(null);
     }
 
     /** What the quotas are at a moment, by what was stated and by the calendar. */

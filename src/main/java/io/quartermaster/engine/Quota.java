@@ -19,6 +19,8 @@ import java.util.TreeSet;
  * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
  * @param fence whether work under it takes nothing back from outside it; others take back from inside as ever
  * @param turns from when on something else is reserved and is the limit, in order of time
+ * @param implied whether nobody stated it: it is there because others of its tree are, so that the sums add up. It binds nobody, gives
+ *     nobody a right, and protects nobody
  */
 public record Quota(
         QuotaPath path,
@@ -32,7 +34,8 @@ public record Quota(
         long sequence,
         OptionalLong drainByMillis,
         boolean fence,
-        List<Turn> turns) {
+        List<Turn> turns,
+        boolean implied) {
 
     /** What is reserved, and the limit, from a moment on. */
     public record Turn(long atMillis, long reservedGpuMilli, OptionalLong limitGpuMilli) {}
@@ -98,7 +101,8 @@ public record Quota(
                 sequence,
                 OptionalLong.empty(),
                 false,
-                List.of());
+                List.of(),
+                false);
     }
 
     /** A quota that came into being together with all others. */
@@ -184,8 +188,8 @@ public record Quota(
                 new Turn(override.untilMillis(), reservedGpuMilli, limitGpuMilli)));
     }
 
-    /** The quota of a place that reserves at each moment what others reserve together, and is at its defaults else. */
-    public static Quota reservingAsMuchAs(List<Quota> others, QuotaPath path, Scope scope) {
+    /** The quota of a place that nobody states: it reserves at each moment what others reserve together, and is at its defaults else. */
+    public static Quota implied(List<Quota> others, QuotaPath path, Scope scope) {
         SortedSet<Long> moments = new TreeSet<>();
         others.forEach(each -> each.turns().forEach(turn -> moments.add(turn.atMillis())));
         List<Turn> turns = new ArrayList<>();
@@ -200,7 +204,24 @@ public record Quota(
         for (Quota each : others) {
             first = Math.addExact(first, each.reservedGpuMilli());
         }
-        return reserving(path, scope, first).withTurns(turns);
+        return reserving(path, scope, first).withTurns(turns).asImplied();
+    }
+
+    private Quota asImplied() {
+        return new Quota(
+                path,
+                scope,
+                reservedGpuMilli,
+                limitGpuMilli,
+                weightMilli,
+                lendableGpuMilli,
+                rank,
+                overQuota,
+                sequence,
+                drainByMillis,
+                fence,
+                turns,
+                true);
     }
 
     /** The same, with what is held beyond the limit to be gone by then. */
@@ -222,7 +243,8 @@ public record Quota(
                 sequence,
                 drainByMillis,
                 true,
-                turns);
+                turns,
+                implied);
     }
 
     /** Whether anything about it changes by itself. */
@@ -251,7 +273,19 @@ public record Quota(
     private Quota with(
             long reserved, OptionalLong limit, OptionalLong lendable, OptionalLong drainBy, List<Turn> known) {
         return new Quota(
-                path, scope, reserved, limit, weightMilli, lendable, rank, overQuota, sequence, drainBy, fence, known);
+                path,
+                scope,
+                reserved,
+                limit,
+                weightMilli,
+                lendable,
+                rank,
+                overQuota,
+                sequence,
+                drainBy,
+                fence,
+                known,
+                implied);
     }
 
     private static void requireAtLeastZero(String what, long amount) {

@@ -368,6 +368,9 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
     }
 
     private Reason heldForOthers(Admission.Hit hit) {
+        if (!hit.node().isRoot()) {
+            return heldForGroupsBeside(hit);
+        }
         long left = Math.max(0, Math.min(free, hit.boundGpuMilli() - hit.usedGpuMilli()));
         String idle = free == 1000 ? "The idle GPU in " : "Idle GPUs in ";
         return ofPool(
@@ -378,6 +381,26 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + (left == 0 ? "none." : Amounts.decimal(left) + " of them."),
                 "Wait until more GPUs come free, or ask an admin to reserve more in " + where(hit.node())
                         + " for the group of this workload.");
+    }
+
+    /** Below a limit, groups beside this one keep something for themselves. */
+    private Reason heldForGroupsBeside(Admission.Hit hit) {
+        QuotaNode node = hit.node();
+        long limit = node.limitGpuMilli().orElseThrow();
+        long left = Math.max(0, hit.boundGpuMilli() - hit.usedGpuMilli());
+        String whose = holder(node.path());
+        String raise = "sk " + whoGrants(node) + " to raise the limit of " + whose + " to at least "
+                + Amounts.gpus(limit - hit.boundGpuMilli() + hit.usedGpuMilli() + requested) + ".";
+        boolean canWait = requested <= hit.boundGpuMilli();
+        return ofPath(
+                Reason.Code.HELD_FOR_OTHERS,
+                hit,
+                capitalised(whose) + " may hold at most " + Amounts.gpus(limit) + " in " + where(node) + ", and holds "
+                        + Amounts.decimal(hit.usedGpuMilli()) + ". "
+                        + Amounts.gpusAre(limit - hit.boundGpuMilli())
+                        + " reserved for its groups that do not lend; this workload needs " + Amounts.gpus(requested)
+                        + " and may use " + (left == 0 ? "none." : Amounts.decimal(left) + "."),
+                canWait ? untilHolds("other work of ", node, hit) + ", or a" + raise : "A" + raise);
     }
 
     /** What becomes of what is held beyond the limit, where it is to go. */

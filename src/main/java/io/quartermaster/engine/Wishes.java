@@ -62,7 +62,7 @@ final class Wishes {
 
     private Ask ask(Line.Key key, Space space, long gpuMilli) {
         return new Ask(
-                books.cluster().leaves(space.pool().id(), key.path()),
+                books.cluster().bindingLeaves(space.pool().id(), key.path()),
                 books.cluster().ceilings().over(key.path(), key.user()),
                 gpuMilli,
                 key.growing().isEmpty(),

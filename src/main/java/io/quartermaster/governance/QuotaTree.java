@@ -24,7 +24,7 @@ import java.util.TreeMap;
  * ordered by tree (all pools first), then by path, so a parent comes before its children.
  *
  * <p>In the engine a path that is missing in a tree may use nothing there. Three kinds of places are therefore filled in where a policy
- * says nothing, and bind nobody: a policy with a quota over all pools gets a place in each allotted pool it does not name; and as soon
+ * says nothing, and bind nobody, give nobody a right and protect nobody: a policy with a quota over all pools gets a place in each allotted pool it does not name; and as soon
  * as one policy has a quota over all pools, the tenant and its other policies get places in that tree, reserving what they reserve in
  * the pools together. A quota in a pool the tenant has no allotment in has no place.
  */
@@ -73,7 +73,7 @@ public final class QuotaTree {
             }
         }
         if (allPools) {
-            tree.put(Quota.reservingAsMuchAs(tree.quotas(), root, Scope.ALL_POOLS));
+            tree.put(Quota.implied(tree.quotas(), root, Scope.ALL_POOLS));
         }
         List<Scope> allotted = tree.quotas().stream()
                 .map(Quota::scope)
@@ -103,7 +103,7 @@ public final class QuotaTree {
         if (overall.isPresent()) {
             put(overall.get().at(path, Scope.ALL_POOLS, policy.overQuota()));
         } else if (allPools) {
-            put(Quota.reservingAsMuchAs(inPools, path, Scope.ALL_POOLS));
+            put(Quota.implied(inPools, path, Scope.ALL_POOLS));
         }
     }
 

@@ -125,7 +125,15 @@ class OutlookTest {
 
     @Test
     void whatIsReservedForAGroupFitsIntoWhatIsReservedAbove() {
-        QuotaPath rnd = QuotaPath.of("acme", "rnd");
+        reservedForAGroupFitsIntoWhatIsReservedAbove(QuotaPath.of("acme", "rnd"));
+    }
+
+    @Test
+    void whatIsReservedForAGroupFitsIntoWhatIsReservedAboveAGroupWithoutAQuota() {
+        reservedForAGroupFitsIntoWhatIsReservedAbove(QuotaPath.of("acme", "unnamed", "rnd"));
+    }
+
+    private void reservedForAGroupFitsIntoWhatIsReservedAbove(QuotaPath rnd) {
         givenNodes(1, 8);
         engine.apply(List.of(
                 new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 2_000)),

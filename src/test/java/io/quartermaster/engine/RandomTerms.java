@@ -259,7 +259,9 @@ final class RandomTerms {
     private void randomQuotas(Scope scope) {
         for (QuotaPath path : paths) {
             for (QuotaPath prefix : path.fromTenant()) {
-                put(randomQuota(prefix, scope));
+                Quota stated = randomQuota(prefix, scope);
+                boolean implied = scope.equals(Scope.ALL_POOLS) && chance(3);
+                put(implied ? Quota.implied(List.of(stated), prefix, scope) : stated);
             }
         }
     }

@@ -10,6 +10,7 @@ import io.quartermaster.engine.quota.QuotaTree;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
@@ -119,6 +120,13 @@ class ReasonTextsTest {
                                                 Optional.of(ceiling),
                                                 ceiling.user().isPresent() ? used : used / 1000,
                                                 ceiling.most()))));
+                            case HELD_FOR_OTHERS -> {
+                                hold(text.bound(held(tree.root(), used, used + text.requested() - 1000)));
+                                QuotaNode group =
+                                        Objects.requireNonNull(tree.leaf(NLP).parent());
+                                long least = Math.max(0, 6000 - text.requested() + 1000);
+                                hold(text.bound(held(group, least, 6000 - 1000)));
+                            }
                             default ->
                                 hold(text.bound(new Admission.Hit(
                                         bound,
@@ -131,6 +139,44 @@ class ReasonTextsTest {
                 }
             }
         }
+    }
+
+    private static Admission.Hit held(QuotaNode node, long used, long bound) {
+        return new Admission.Hit(
+                Admission.Bound.HELD_FOR_OTHERS, node, Optional.empty(), Math.min(used, 6000), Math.max(0, bound));
+    }
+
+    @Test
+    void aLimitUnderWhichOtherGroupsKeepWhatTheyDoNotLendIsNamed() {
+        QuotaPath ops = QuotaPath.of("acme", "ops");
+        Engine engine = new Engine(Settings.DEFAULT);
+        engine.apply(List.of(
+                new Change.PoolSet(Pool.ofCount(POOL, 8000)),
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 3000).withLimit(4000)),
+                new Change.QuotaSet(new Quota(
+                        ops,
+                        Scope.of(POOL),
+                        3000,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        OptionalLong.of(0),
+                        0,
+                        true)),
+                new Change.QuotaSet(Quota.reserving(RND, Scope.of(POOL), 0)),
+                new Change.WorkloadSet(
+                        Workload.waiting(new WorkloadId("w"), RND, Shape.ofWholeGpus(2), List.of(POOL), 0, 0))));
+        engine.plan(0);
+
+        Reason reason =
+                engine.explain(new WorkloadId("w")).orElseThrow().perPool().getFirst();
+
+        assertThat(reason.code()).isEqualTo(Reason.Code.HELD_FOR_OTHERS);
+        assertThat(reason.sentence())
+                .isEqualTo(
+                        "Tenant acme may hold at most 4 GPUs in demo, and holds 0. 3 GPUs are reserved for its groups"
+                                + " that do not lend; this workload needs 2 GPUs and may use 1.");
+        assertThat(reason.remedy()).isEqualTo("Ask the operator to raise the limit of tenant acme to at least 5 GPUs.");
+        hold(reason);
     }
 
     @Test

@@ -62,7 +62,8 @@ class SystemDatabaseIT {
 
     @Test
     void connectionsThatComeTooLateGoBackToThePool() throws Exception {
-        int more = ConfigProvider.getConfig().getValue("quarkus.datasource.system.reactive.max-size", Integer.class) + 2;
+        int more =
+                ConfigProvider.getConfig().getValue("quarkus.datasource.system.reactive.max-size", Integer.class) + 2;
         List<Uni<Void>> holders = IntStream.range(0, more)
                 .mapToObj(i -> database.on(connection ->
                         connection.query("select pg_sleep(1)").execute().replaceWithVoid()))

@@ -128,13 +128,13 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(201)
                 .extract()
                 .path("id");
-        Awaitility.await()
-                .atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(ids)
-                        .as(() -> whatIsSaid(ids, claimant))
-                        .anySatisfy(id -> assertThat(state(id)).isEqualTo("stopping")));
-        String victim =
-                ids.stream().filter(id -> state(id).equals("stopping")).findFirst().orElseThrow();
+        Awaitility.await().atMost(PATIENCE).untilAsserted(() -> assertThat(ids)
+                .as(() -> whatIsSaid(ids, claimant))
+                .anySatisfy(id -> assertThat(state(id)).isEqualTo("stopping")));
+        String victim = ids.stream()
+                .filter(id -> state(id).equals("stopping"))
+                .findFirst()
+                .orElseThrow();
 
         assertCut(victim);
         // As an older version stored it.

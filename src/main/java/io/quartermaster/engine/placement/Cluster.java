@@ -40,6 +40,7 @@ public final class Cluster {
     private final Map<PoolId, Movables> movables = new HashMap<>();
 
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
+    private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> bindingLeaves = new HashMap<>();
     private final Map<Kind.Key, Kind> kinds = new HashMap<>();
     private final List<Kind> byNumber = new ArrayList<>();
 
@@ -66,7 +67,8 @@ public final class Cluster {
         for (Node node : nodes) {
             byPool.computeIfAbsent(node.pool(), pool -> new ArrayList<>()).add(node);
         }
-        boolean overAll = quotas.containsKey(Scope.ALL_POOLS);
+        SortedMap<QuotaPath, Quota> ofAllPools = quotas.getOrDefault(Scope.ALL_POOLS, Collections.emptySortedMap());
+        boolean overAll = !ofAllPools.isEmpty();
         for (Pool pool : pools) {
             cluster.spaces.put(pool.id(), spaceOf(pool, byPool.getOrDefault(pool.id(), List.of())));
             if (!overAll && !quotas.containsKey(Scope.of(pool.id()))) {
@@ -74,7 +76,13 @@ public final class Cluster {
             }
         }
         quotas.forEach((scope, ofScope) -> cluster.trees.put(scope, QuotaTree.of(scope, ofScope, paths)));
-        cluster.trees.values().forEach(tree -> tree.oneOfTwo(overAll && quotas.size() > 1));
+        if (overAll && quotas.size() > 1) {
+            List<QuotaPath> stated = ofAllPools.values().stream()
+                    .filter(quota -> !quota.implied())
+                    .map(Quota::path)
+                    .toList();
+            cluster.trees.values().forEach(tree -> tree.beside(stated));
+        }
         return cluster;
     }
 
@@ -100,6 +108,21 @@ public final class Cluster {
     /** Where work of a path counts in a pool: the pool's tree first, then the one over all pools, as far as they are. */
     public List<QuotaNode> leaves(PoolId pool, QuotaPath path) {
         return leaves.computeIfAbsent(pool, id -> new HashMap<>()).computeIfAbsent(path, key -> findLeaves(pool, key));
+    }
+
+    /**
+     * Where work of a path is bound in a pool: where it counts, without the tree over all pools if nothing was stated there for the path.
+     * What others state over all pools is no matter of work for which nobody stated anything there.
+     */
+    public List<QuotaNode> bindingLeaves(PoolId pool, QuotaPath path) {
+        return bindingLeaves
+                .computeIfAbsent(pool, id -> new HashMap<>())
+                .computeIfAbsent(path, key -> onlyBinding(leaves(pool, key)));
+    }
+
+    private static List<QuotaNode> onlyBinding(List<QuotaNode> leaves) {
+        List<QuotaNode> binding = leaves.stream().filter(QuotaNode::isStated).toList();
+        return binding.isEmpty() ? leaves : binding;
     }
 
     private List<QuotaNode> findLeaves(PoolId pool, QuotaPath path) {
@@ -142,7 +165,7 @@ public final class Cluster {
     /** What a tenure would ask of the quotas if it began now. */
     public Ask ask(Tenure tenure, boolean dedicatedOnly) {
         return new Ask(
-                leaves(tenure.allocation().pool(), tenure.path()),
+                bindingLeaves(tenure.allocation().pool(), tenure.path()),
                 ceilings.over(tenure.path(), tenure.user()),
                 tenure.gpuMilli(),
                 tenure.whole(),

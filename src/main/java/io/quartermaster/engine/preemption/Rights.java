@@ -1,5 +1,6 @@
 package io.quartermaster.engine.preemption;
 
+import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.Settings;
@@ -160,16 +161,21 @@ final class Rights {
                 : Optional.empty();
     }
 
-    /** The two branches in one tree; of one group, the group itself twice. */
+    /** The two branches in one tree that says something of one of them; of one group, the group itself twice. */
     record Pair(QuotaNode claimantLeaf, QuotaNode claimantBranch, QuotaNode victimBranch) {}
 
     List<Pair> pairs(Claimant claimant, Holder victim) {
-        List<QuotaNode> mine = claimant.ask().leaves();
-        List<QuotaNode> theirs =
-                cluster.leaves(victim.allocation().pool(), victim.tenure().path());
+        PoolId pool = victim.allocation().pool();
+        List<QuotaNode> mine = cluster.leaves(pool, claimant.path());
+        List<QuotaNode> theirs = cluster.leaves(pool, victim.tenure().path());
         List<Pair> pairs = new ArrayList<>(2);
         for (int i = 0; i < mine.size(); i++) {
-            pairs.add(pair(mine.get(i), theirs.get(i)));
+            Pair pair = pair(mine.get(i), theirs.get(i));
+            if (i == 0
+                    || !pair.claimantBranch().isImplied()
+                    || !pair.victimBranch().isImplied()) {
+                pairs.add(pair);
+            }
         }
         return pairs;
     }
@@ -183,7 +189,8 @@ final class Rights {
     }
 
     /**
-     * One tree must grant the claimant's side; in every tree the victim's branch must be above its measure. What a
+     * One tree must grant the claimant's side; in every tree the victim's branch must be above its measure. A quota that nobody stated does
+     * neither: else what one tenant states over all pools would take from another what is reserved for it in a pool. What a
      * branch keeps idle counts as used where reservations are compared: a group that runs on what its sister group does
      * not lend would otherwise take it from other tenants.
      */
@@ -193,10 +200,11 @@ final class Rights {
         for (Pair pair : pairs) {
             QuotaNode victim = pair.victimBranch();
             long used = idleToo ? victim.occupiedGpuMilli() : victim.used().next();
-            if (used <= measure.applyAsLong(victim)) {
+            if (used <= measure.applyAsLong(victim) && !victim.isImplied()) {
                 return false;
             }
-            granted |= staysWithin(pair, claimant.ask().gpuMilli(), measure);
+            granted |= !pair.claimantBranch().isImplied()
+                    && staysWithin(pair, claimant.ask().gpuMilli(), measure);
         }
         return granted;
     }
@@ -207,7 +215,7 @@ final class Rights {
             return false;
         }
         for (QuotaNode node = pair.claimantLeaf(); node != branch && node != null; node = node.parent()) {
-            if (node.used().next() + gpuMilli > node.entitledGpuMilli()) {
+            if (!node.isImplied() && node.used().next() + gpuMilli > node.entitledGpuMilli()) {
                 return false;
             }
         }

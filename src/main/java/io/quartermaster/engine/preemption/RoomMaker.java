@@ -129,8 +129,8 @@ public final class RoomMaker {
             return Optional.empty();
         }
         List<QuotaNode> nodes = new ArrayList<>(ask.leaves());
-        for (QuotaNode leaf :
-                cluster.leaves(holder.allocation().pool(), holder.tenure().path())) {
+        for (QuotaNode leaf : cluster.bindingLeaves(
+                holder.allocation().pool(), holder.tenure().path())) {
             if (!nodes.contains(leaf)) {
                 nodes.add(leaf);
             }

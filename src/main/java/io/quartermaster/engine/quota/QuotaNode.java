@@ -22,6 +22,8 @@ public final class QuotaNode {
     private final long most;
     private final SortedMap<Key, QuotaNode> byKey = new TreeMap<>();
     private final List<QuotaNode> belowRoot;
+    private final boolean stated;
+    private boolean besideAnother;
     private List<QuotaNode> children = List.of();
     private final Tally used = new Tally();
     private final Tally nonPreemptible = new Tally();
@@ -52,7 +54,8 @@ public final class QuotaNode {
             long sequence,
             OptionalLong drainByMillis,
             boolean fence,
-            List<Quota.Turn> turns) {}
+            List<Quota.Turn> turns,
+            boolean implied) {}
 
     /** A node's own work is a child beside the groups under it, and comes first. */
     record Key(QuotaPath path, boolean group) implements Comparable<Key> {
@@ -74,6 +77,7 @@ public final class QuotaNode {
             upward.add(node);
         }
         this.belowRoot = List.copyOf(upward);
+        this.stated = belowRoot.stream().anyMatch(node -> !node.terms.implied());
     }
 
     void addChild(Key key, QuotaNode child) {
@@ -208,7 +212,7 @@ public final class QuotaNode {
      * another tree may say that work is within its reservation, that is no bound.
      */
     public long keptGpuMilli() {
-        return overQuota() || tree.isOneOfTwo() ? mostGpuMilli() : Math.min(mostGpuMilli(), reservedGpuMilli());
+        return overQuota() || besideAnother ? mostGpuMilli() : Math.min(mostGpuMilli(), reservedGpuMilli());
     }
 
     /** What is reserved at a moment, as far as it is known; before the first turn, what is now. */
@@ -259,6 +263,21 @@ public final class QuotaNode {
     /** The limit, or more than anybody could use. */
     long mostGpuMilli() {
         return parent == null ? tree.capacityGpuMilli() : most;
+    }
+
+    /** Whether nobody stated its quota, so that it binds nobody, gives nobody a right and protects nobody. */
+    public boolean isImplied() {
+        return terms.implied();
+    }
+
+    /** Whether this quota or one above it was stated. Where none was, the tree says nothing of work that counts here. */
+    public boolean isStated() {
+        return stated;
+    }
+
+    /** Whether another tree may say, too, that work which counts here is within its reservation. */
+    void besideAnother(boolean beside) {
+        besideAnother = beside;
     }
 
     public int rank() {

@@ -5,6 +5,7 @@ import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * The quotas of one scope as a tree: the root, tenants, groups. A group lies under the nearest ancestor that is named.
@@ -33,13 +35,12 @@ public final class QuotaTree {
     private boolean hasFences;
     private long capacityGpuMilli;
     private boolean pastCounts;
-    private boolean oneOfTwo;
     private long nowMillis;
 
     private QuotaTree(Scope scope, boolean open) {
         this.scope = scope;
         this.open = open;
-        this.root = new QuotaNode(this, null, ROOT, terms(0, OptionalLong.empty(), false));
+        this.root = new QuotaNode(this, null, ROOT, terms(0, OptionalLong.empty(), false, List.of(), false));
     }
 
     /** The tree of a scope that has quotas; {@code paths} are those that work is known to use. */
@@ -80,15 +81,16 @@ public final class QuotaTree {
                 quota.sequence(),
                 quota.drainByMillis(),
                 quota.fence(),
-                quota.turns());
+                quota.turns(),
+                quota.implied());
     }
 
     private static QuotaNode.Terms terms(long reservedGpuMilli, OptionalLong weightMilli, boolean named) {
-        return terms(reservedGpuMilli, weightMilli, named, List.of());
+        return terms(reservedGpuMilli, weightMilli, named, List.of(), false);
     }
 
     private static QuotaNode.Terms terms(
-            long reservedGpuMilli, OptionalLong weightMilli, boolean named, List<Quota.Turn> turns) {
+            long reservedGpuMilli, OptionalLong weightMilli, boolean named, List<Quota.Turn> turns, boolean implied) {
         return new QuotaNode.Terms(
                 reservedGpuMilli,
                 OptionalLong.empty(),
@@ -100,7 +102,8 @@ public final class QuotaTree {
                 Long.MAX_VALUE,
                 OptionalLong.empty(),
                 false,
-                turns);
+                turns,
+                implied);
     }
 
     private void build(SortedMap<QuotaPath, QuotaNode.Terms> all) {
@@ -144,7 +147,8 @@ public final class QuotaTree {
             turns.add(new Quota.Turn(moment, leftOver(node, moment), OptionalLong.empty()));
         }
         long own = leftOver(node, Long.MIN_VALUE);
-        QuotaNode leaf = new QuotaNode(this, node, node.path(), terms(own, OptionalLong.empty(), node.named(), turns));
+        QuotaNode leaf = new QuotaNode(
+                this, node, node.path(), terms(own, OptionalLong.empty(), node.named(), turns, node.isImplied()));
         node.addChild(new QuotaNode.Key(node.path(), false), leaf);
         return leaf;
     }
@@ -174,13 +178,26 @@ public final class QuotaTree {
         return scope;
     }
 
-    /** Whether work may count in another tree beside this one. */
-    boolean isOneOfTwo() {
-        return oneOfTwo;
+    /**
+     * Tells each node whether work that counts there is also bound by another tree.
+     *
+     * @param stated the paths with a quota of their own in the other tree: they, what lies under them, and what lies above them
+     */
+    public void beside(Collection<QuotaPath> stated) {
+        SortedSet<QuotaPath> concerned = new TreeSet<>();
+        stated.forEach(path -> concerned.addAll(path.fromTenant()));
+        SortedSet<QuotaPath> own = new TreeSet<>(stated);
+        tellBeside(
+                root,
+                node -> concerned.contains(node.path())
+                        || node.path().fromTenant().stream().anyMatch(own::contains));
     }
 
-    public void oneOfTwo(boolean beside) {
-        oneOfTwo = beside;
+    private static void tellBeside(QuotaNode node, Predicate<QuotaNode> concerned) {
+        for (QuotaNode child : node.children()) {
+            child.besideAnother(concerned.test(child));
+            tellBeside(child, concerned);
+        }
     }
 
     /** Whether what is held in a pool counts here. */
