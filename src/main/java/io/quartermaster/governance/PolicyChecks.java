@@ -70,8 +70,15 @@ final class PolicyChecks {
         checks.profiles(profiles);
     }
 
-    /** A group admin passes on no more rights than the policy above gives. */
-    static void checkRights(TenantRules rules, Policy policy, ProblemException.Invalid problems) {
+    /**
+     * A group admin passes on no more rights than the policy above gives. Rights that a group has stay as they are, but they do not go with
+     * the policy to another group.
+     */
+    static void checkRights(TenantRules rules, Optional<Policy> old, Policy policy, ProblemException.Invalid problems) {
+        if (old.filter(was -> was.group().equals(policy.group()) && was.rights().equals(policy.rights()))
+                .isPresent()) {
+            return;
+        }
         Optional<Policy> above = rules.policies().stream()
                 .filter(other ->
                         !other.group().equals(policy.group()) && other.group().contains(policy.group()))

@@ -183,9 +183,8 @@ class PolicyService {
         TenantRules after = reader.with(policy, profiles);
         var unfit = new ProblemException.Invalid();
         PolicyChecks.check(before, after, policy, profiles, problems, unfit);
-        if (!work.caller().mayEverywhere(Permission.POLICIES_WRITE)
-                && !old.map(Policy::rights).equals(Optional.of(policy.rights()))) {
-            PolicyChecks.checkRights(after, policy, problems);
+        if (!work.caller().mayEverywhere(Permission.POLICIES_WRITE)) {
+            PolicyChecks.checkRights(after, old, policy, problems);
         }
         problems.throwIfAny();
         unfit.refuseIfAny(RuleWrites.DO_NOT_FIT);

@@ -5,7 +5,6 @@ import static io.quartermaster.tenancy.TestTenants.request;
 
 import io.quartermaster.access.Role;
 import io.quartermaster.tenancy.TestTenants;
-import io.quartermaster.testing.Identity;
 import io.restassured.response.Response;
 import java.time.Duration;
 import java.util.List;
@@ -14,8 +13,6 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Real tokens for every role: people in the tenant's realm, the operator's automation, a node's agent. */
 final class Roles {
-
-    private static final String PASSWORD = "password-of-the-tests";
 
     /** Keycloak's tokens live five minutes; a busy machine needs a good part of that for one round of calls. */
     private static final long RENEW_AFTER_NANOS = Duration.ofMinutes(2).toNanos();
@@ -49,13 +46,13 @@ final class Roles {
             case AGENT -> agentToken(world);
             case TENANT_ADMIN -> TestTenants.adminToken(world.tenant());
             case TENANT_AUTOMATION, GROUP_ADMIN, MEMBER, VIEWER, BILLING_READER ->
-                person(world.tenant(), "the-" + role.word(), List.of(role.word()), List.of("/rnd"));
+                TestTenants.personToken(world.tenant(), "the-" + role.word(), List.of(role.word()), List.of("/rnd"));
         };
     }
 
     /** Of somebody in the realm who was granted nothing and is in no group. */
     static String tokenWithoutRole(World world) {
-        return person(world.tenant(), "the-newcomer", List.of(), List.of());
+        return TestTenants.personToken(world.tenant(), "the-newcomer", List.of(), List.of());
     }
 
     private static String agentToken(World world) {
@@ -66,47 +63,5 @@ final class Roles {
                 .extract()
                 .response();
         return TestTenants.clientToken("operator", credential.path("clientId"), credential.path("clientSecret"));
-    }
-
-    private static String person(String realm, String username, List<String> roles, List<String> groups) {
-        String users = "/admin/realms/" + realm + "/users";
-        Identity.admin()
-                .body(Map.of(
-                        "username",
-                        username,
-                        "enabled",
-                        true,
-                        "firstName",
-                        "The",
-                        "lastName",
-                        username,
-                        "email",
-                        username + "@" + realm + ".test",
-                        "emailVerified",
-                        true,
-                        "groups",
-                        groups,
-                        "credentials",
-                        List.of(Map.of("type", "password", "value", PASSWORD, "temporary", false))))
-                .post(users);
-        String id = Identity.admin()
-                .queryParam("username", username)
-                .queryParam("exact", true)
-                .get(users)
-                .then()
-                .statusCode(200)
-                .extract()
-                .path("[0].id");
-        for (String role : roles) {
-            Map<?, ?> known = Identity.admin()
-                    .get("/admin/realms/" + realm + "/roles/" + role)
-                    .as(Map.class);
-            Identity.admin()
-                    .body(List.of(known))
-                    .post(users + "/" + id + "/role-mappings/realm")
-                    .then()
-                    .statusCode(204);
-        }
-        return TestTenants.userToken(realm, username, PASSWORD);
     }
 }

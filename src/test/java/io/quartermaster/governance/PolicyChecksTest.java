@@ -15,6 +15,7 @@ import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.TreeMap;
@@ -111,9 +112,28 @@ class PolicyChecksTest {
                 .containsExactly("nonPreemptible");
     }
 
+    @Test
+    void aGroupAdminTakesRightsToNoOtherGroup() {
+        SubmissionRights granted = new SubmissionRights(OptionalInt.of(1000), true);
+        TenantRules rules =
+                acme().with(policy("/rnd")).with(withRights("/ops", new SubmissionRights(OptionalInt.of(1000), false)));
+        Optional<Policy> old = Optional.of(withRights("/rnd/nlp", granted));
+
+        assertThat(refusedRights(rules, old, withRights("/rnd/nlp", granted))).isEmpty();
+        assertThat(refusedRights(rules, old, withRights("/rnd/vision", granted)))
+                .containsExactly("maxPriority", "nonPreemptible");
+        assertThat(refusedRights(rules, old, withRights("/ops/nlp", granted))).containsExactly("nonPreemptible");
+        assertThat(refusedRights(rules, old, withRights("/rnd/vision", SubmissionRights.DEFAULT)))
+                .isEmpty();
+    }
+
     private static List<String> refusedRights(TenantRules rules, SubmissionRights asked) {
+        return refusedRights(rules, Optional.empty(), withRights("/rnd/nlp", asked));
+    }
+
+    private static List<String> refusedRights(TenantRules rules, Optional<Policy> old, Policy policy) {
         var problems = new ProblemException.Invalid();
-        PolicyChecks.checkRights(rules, withRights("/rnd/nlp", asked), problems);
+        PolicyChecks.checkRights(rules, old, policy, problems);
         return problems.isEmpty()
                 ? List.of()
                 : problems.toException().problem().errors().stream()

@@ -1,6 +1,7 @@
 package io.quartermaster.governance;
 
 import static io.quartermaster.tenancy.TestTenants.memberToken;
+import static io.quartermaster.tenancy.TestTenants.personToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
@@ -180,6 +181,41 @@ class SubmissionRightsIT extends SharedPool {
                 .then()
                 .statusCode(200);
         move().statusCode(200).body("waitingTouched", equalTo(1));
+    }
+
+    @Test
+    void aGroupAdminCarriesRightsToNoOtherGroup() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        Map<String, Object> granted = new HashMap<>(policy("nlp", "/rnd/nlp", "1", "9", "1xgpu"));
+        granted.put("maxPriority", 1000);
+        granted.put("nonPreemptible", true);
+        made(granted);
+        String groupAdmin = personToken(A, "rnd-admin", List.of("group-admin"), List.of("/rnd"));
+
+        changed(groupAdmin, 0, "{\"group\": \"/rnd/vision\"}")
+                .statusCode(400)
+                .body("errors.field", contains("maxPriority", "nonPreemptible"));
+        granted.put("group", "/rnd/vision");
+        request(groupAdmin)
+                .header("If-Match", "\"0\"")
+                .body(granted)
+                .put(TENANT + "/policies/nlp")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("maxPriority", "nonPreemptible"));
+
+        changed(groupAdmin, 0, "{\"maxRunning\": 3}").statusCode(200).body("maxPriority", equalTo(1000));
+        changed(groupAdmin, 1, "{\"group\": \"/rnd/vision\", \"maxPriority\": 50, \"nonPreemptible\": false}")
+                .statusCode(200)
+                .body("group", equalTo("/rnd/vision"));
+    }
+
+    private static ValidatableResponse changed(String token, int version, String body) {
+        return request(token)
+                .header("If-Match", "\"" + version + "\"")
+                .body(body)
+                .patch(TENANT + "/policies/nlp")
+                .then();
     }
 
     private static ValidatableResponse move() {

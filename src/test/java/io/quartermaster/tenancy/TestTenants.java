@@ -20,6 +20,7 @@ public final class TestTenants {
 
     private static final String CLI_SECRET = "cli-secret-of-the-tests";
     private static final String ADMIN_PASSWORD = "demo-admin-password";
+    private static final String PERSON_PASSWORD = "password-of-the-tests";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** Well within a token's life. */
@@ -92,6 +93,49 @@ public final class TestTenants {
     /** A token of the tenant's viewer, perhaps one that was made up to {@link #TOKEN_USE} ago. */
     public static String viewerToken(String tenant) {
         return keptToken(tenant, "viewer", "demo-viewer-password");
+    }
+
+    /** A token, made now, of a person who is made in the realm if need be, with these roles and in these groups. */
+    public static String personToken(String realm, String username, List<String> roles, List<String> groups) {
+        String users = "/admin/realms/" + realm + "/users";
+        Identity.admin()
+                .body(Map.of(
+                        "username",
+                        username,
+                        "enabled",
+                        true,
+                        "firstName",
+                        "The",
+                        "lastName",
+                        username,
+                        "email",
+                        username + "@" + realm + ".test",
+                        "emailVerified",
+                        true,
+                        "groups",
+                        groups,
+                        "credentials",
+                        List.of(Map.of("type", "password", "value", PERSON_PASSWORD, "temporary", false))))
+                .post(users);
+        String id = Identity.admin()
+                .queryParam("username", username)
+                .queryParam("exact", true)
+                .get(users)
+                .then()
+                .statusCode(200)
+                .extract()
+                .path("[0].id");
+        for (String role : roles) {
+            Map<?, ?> known = Identity.admin()
+                    .get("/admin/realms/" + realm + "/roles/" + role)
+                    .as(Map.class);
+            Identity.admin()
+                    .body(List.of(known))
+                    .post(users + "/" + id + "/role-mappings/realm")
+                    .then()
+                    .statusCode(204);
+        }
+        return userToken(realm, username, PERSON_PASSWORD);
     }
 
     private static String keptToken(String realm, String username, String password) {
