@@ -6,6 +6,7 @@ import io.vertx.pgclient.PgException;
 import java.io.IOException;
 import java.util.Set;
 import java.util.function.Predicate;
+import org.hibernate.JDBCException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,8 +58,7 @@ public final class DatabaseFailures {
     private static boolean isTransientItself(Throwable failure) {
         String state = state(failure);
         if (state != null) {
-            return TRANSIENT_STATES.contains(state)
-                    || TRANSIENT_CLASSES.contains(state.substring(0, Math.min(2, state.length())));
+            return isTransientState(state);
         }
         // The client tells of some lost connections with exceptions that have no type of their own.
         return failure instanceof TimeoutException
@@ -69,7 +69,17 @@ public final class DatabaseFailures {
                 || failure.getClass().getName().startsWith("io.vertx.core.impl.");
     }
 
-    private static @Nullable String state(Throwable failure) {
-        return failure instanceof PgException refused ? refused.getSqlState() : null;
+    static boolean isTransientState(String state) {
+        return TRANSIENT_STATES.contains(state)
+                || TRANSIENT_CLASSES.contains(state.substring(0, Math.min(2, state.length())));
+    }
+
+    /** The SQLSTATE of a refusal of the database, which its two clients say each in its own way; null for any other failure. */
+    static @Nullable String state(Throwable failure) {
+        return switch (failure) {
+            case PgException refused -> refused.getSqlState();
+            case JDBCException refused -> refused.getSQLState();
+            default -> null;
+        };
     }
 }

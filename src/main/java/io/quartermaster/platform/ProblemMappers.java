@@ -11,12 +11,12 @@ import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
 import io.vertx.core.impl.NoStackTraceThrowable;
-import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
 import java.net.SocketException;
+import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import org.hibernate.JDBCException;
 import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jspecify.annotations.Nullable;
@@ -42,13 +41,8 @@ public final class ProblemMappers {
     /** PostgreSQL has no NUL in texts. */
     private static final String NOT_A_TEXT = "22021";
 
-    /** PostgreSQL ends, starts, was killed, or takes no more connections. */
-    private static final Set<String> AWAY = Set.of("57P01", "57P02", "57P03", "53300");
-    /** The class of connection failures. */
-    private static final String NO_CONNECTION = "08";
-
-    /** A statement ran for longer, or a transaction stood still for longer, than its role may. */
-    private static final Set<String> TOO_LONG = Set.of("57014", "25P03");
+    /** A statement or a transaction ran for longer, or a transaction stood still for longer, than its role may. */
+    private static final Set<String> TOO_LONG = Set.of("57014", "25P03", "25P04");
 
     /** What a pool says when no connection came free in time; the failure has no type of its own. */
     private static final String NO_FREE_CONNECTION = "Timeout";
@@ -63,6 +57,10 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
+        return refused(e);
+    }
+
+    private static Response refused(ProblemException e) {
         return e.retryAfter().map(time -> askAgain(e.problem(), time)).orElseGet(() -> response(e.problem()));
     }
 
@@ -109,7 +107,7 @@ public final class ProblemMappers {
                 return response(read(json));
             }
             if (cause instanceof ProblemException problem) {
-                return response(problem.problem());
+                return refused(problem);
             }
         }
         int status = e.getResponse().getStatus();
@@ -123,14 +121,19 @@ public final class ProblemMappers {
     public Response anything(Throwable e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof ProblemException problem) {
-                return response(problem.problem());
+                return refused(problem);
             }
-            if (NOT_A_TEXT.equals(sqlState(cause))) {
+            String state = DatabaseFailures.state(cause);
+            if (NOT_A_TEXT.equals(state)) {
                 return response(invalid("body", "a text in it holds the character NUL", "texts without NUL"));
             }
-            if (cause instanceof PgException database && RACES.contains(database.getSqlState())) {
+            if (state != null && RACES.contains(state)) {
                 return response(Problem.of(
                         409, "changed-meanwhile", "another request changed the same thing; try again", List.of()));
+            }
+            if (DatabaseFailures.isLockTimeout(cause)) {
+                LOG.warnf("a request was answered 503, it waited too long for a lock: %s", cause.getMessage());
+                return locked();
             }
             if (isOverloaded(cause)) {
                 LOG.warnf(
@@ -153,12 +156,13 @@ public final class ProblemMappers {
 
     /** Whether it says that something which the service stands on cannot be reached for now. */
     private static boolean isAway(Throwable cause) {
-        String state = sqlState(cause);
+        String state = DatabaseFailures.state(cause);
         return cause instanceof ClosedConnectionException
+                || cause instanceof UnknownHostException
                 || cause instanceof SocketException
                 || cause instanceof ClosedChannelException
                 || isBrokenConnection(cause)
-                || state != null && (AWAY.contains(state) || state.startsWith(NO_CONNECTION));
+                || (state != null && DatabaseFailures.isTransientState(state));
     }
 
     private static boolean isBrokenConnection(Throwable cause) {
@@ -168,9 +172,18 @@ public final class ProblemMappers {
 
     /** Whether it says that requests wait for the database longer than they may. Nothing of such a request was kept. */
     private static boolean isOverloaded(Throwable cause) {
-        String state = sqlState(cause);
+        String state = DatabaseFailures.state(cause);
         return (cause instanceof NoStackTraceThrowable && NO_FREE_CONNECTION.equals(cause.getMessage()))
                 || (state != null && TOO_LONG.contains(state));
+    }
+
+    private static Response locked() {
+        Problem problem = Problem.of(
+                503,
+                "unavailable",
+                "other requests change the same things and did not finish in time; nothing of this request was kept. Send it again later",
+                List.of());
+        return askAgain(problem, ASK_AGAIN_AFTER);
     }
 
     private static Response overloaded() {
@@ -196,15 +209,6 @@ public final class ProblemMappers {
         return Response.fromResponse(response(problem))
                 .header("Retry-After", after.plusMillis(999).toSeconds())
                 .build();
-    }
-
-    /** The two clients of PostgreSQL say it each in its own way. */
-    private static @Nullable String sqlState(Throwable cause) {
-        return switch (cause) {
-            case PgException database -> database.getSqlState();
-            case JDBCException database -> database.getSQLState();
-            default -> null;
-        };
     }
 
     static Problem unauthenticated() {

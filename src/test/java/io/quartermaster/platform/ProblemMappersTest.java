@@ -9,13 +9,17 @@ import io.smallrye.mutiny.CompositeException;
 import io.vertx.core.impl.NoStackTraceThrowable;
 import io.vertx.pgclient.PgException;
 import io.vertx.sqlclient.ClosedConnectionException;
+import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
 import java.net.ConnectException;
 import java.net.SocketException;
+import java.net.UnknownHostException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
+import org.hibernate.JDBCException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -41,7 +45,38 @@ class ProblemMappersTest {
                     new NoStackTraceThrowable("Connection is not active now, current status: CLOSED")),
             new PgException("canceling statement due to statement timeout", "ERROR", "57014", ""),
             new PgException("terminating connection due to idle-in-transaction timeout", "FATAL", "25P03", ""),
+            new PgException("terminating connection due to transaction timeout", "FATAL", "25P04", ""),
+            new PgException("canceling statement due to lock timeout", "ERROR", "55P03", ""),
+            byHibernate("55P03"),
+            byHibernate("57014"),
+            byHibernate("57P01"),
+            new PgException("out of memory", "ERROR", "53200", ""),
+            new PgException("could not read a file", "ERROR", "58030", ""),
+            new CompletionException(new UnknownHostException("postgres")),
         };
+    }
+
+    /** Hibernate keeps nothing of the client's own exception but what is in it. */
+    private static JDBCException byHibernate(String sqlState) {
+        return new JDBCException("error executing SQL statement", new SQLException("refused", sqlState, 0), "select 1");
+    }
+
+    static Throwable[] races() {
+        return new Throwable[] {
+            new PgException("deadlock detected", "ERROR", "40P01", ""),
+            byHibernate("40P01"),
+            byHibernate("40001"),
+            new CompletionException(byHibernate("23505")),
+        };
+    }
+
+    @ParameterizedTest
+    @MethodSource("races")
+    void whoLosesARaceIsToldToTryAgain(Throwable race) {
+        Response response = mappers.anything(race);
+
+        assertThat(response.getStatus()).isEqualTo(409);
+        assertThat(((Problem) response.getEntity()).code()).isEqualTo("changed-meanwhile");
     }
 
     @ParameterizedTest
@@ -60,6 +95,29 @@ class ProblemMappersTest {
         Response response = mappers.problem(ProblemException.of(status, "busy", "busy"));
 
         assertThat(response.getStatus()).isEqualTo(status);
+        assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
+    }
+
+    @ParameterizedTest
+    @MethodSource("wrapped")
+    void aWrappedRefusalKeepsWhenToAskAgain(Throwable wrapped) {
+        Response response = mappers.anything(wrapped);
+
+        assertThat(response.getStatus()).isEqualTo(429);
+        assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
+    }
+
+    static Throwable[] wrapped() {
+        ProblemException busy = ProblemException.of(429, "busy", "busy");
+        return new Throwable[] {new CompletionException(busy), new CompositeException(busy, new SocketException("x"))};
+    }
+
+    @Test
+    void aRefusalThatTheFrameworkWrapsKeepsWhenToAskAgain() {
+        Response response =
+                mappers.framework(new WebApplicationException(ProblemException.of(429, "busy", "busy"), 400));
+
+        assertThat(response.getStatus()).isEqualTo(429);
         assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
     }
 
