@@ -318,11 +318,18 @@ final class LeaderTurns {
                 blame(plan);
             }
         } else {
+            boolean leftBefore = suspicion.leavesLeftovers();
             suspicion.failed().ifPresent(id -> {
                 if (setAside.row(epoch, id)) {
                     suspicion.wasSetAside();
                 }
             });
+            if (suspicion.leavesLeftovers() && !leftBefore) {
+                LOG.errorf(
+                        failure,
+                        "ALARM: turns failed with work that no inbox row names: delayed work whose time has come, paused work that is to be given up,"
+                                + " or what the leader found unfinished. It waits for the next leader");
+            }
             if (!suspicion.tookRows()) {
                 unexplained();
             }

@@ -43,6 +43,7 @@ final class Suspicion {
     private int limit;
     private OptionalLong suspect = OptionalLong.empty();
     private int failuresOfSuspect;
+    /** Searches that began with leftovers, that ended without a row to blame, and after which leftovers did not go well. */
     private int failuresOfLeftovers;
     /** Whether the limit is low because turns took too long. */
     private boolean slow;
@@ -67,11 +68,16 @@ final class Suspicion {
         failuresOfLeftovers = 0;
     }
 
+    /** Whether leftovers failed so often that cycles go without them until the next epoch, or until nothing else goes well either. */
+    boolean leavesLeftovers() {
+        return failuresOfLeftovers >= TRIES;
+    }
+
     /** Begins a cycle. */
     Take take() {
         taken = Optional.empty();
         return switch (stage) {
-            case SEARCHING -> new Take.Oldest(limit, (slow || limit == batch) && failuresOfLeftovers < TRIES);
+            case SEARCHING -> new Take.Oldest(limit, (slow || limit == batch) && !leavesLeftovers());
             case PROBING -> new Take.Nothing();
             case CONFIRMING -> new Take.Only(suspect.orElseThrow());
         };
@@ -95,6 +101,9 @@ final class Suspicion {
     void succeeded() {
         switch (stage) {
             case SEARCHING, CONFIRMING -> {
+                if (withLeftovers) {
+                    failuresOfLeftovers = 0;
+                }
                 acquit();
                 limit = Math.clamp(limit * 2L, 1, batch);
                 slow &= limit < batch;
@@ -117,6 +126,7 @@ final class Suspicion {
                 yield OptionalLong.empty();
             }
             case PROBING -> {
+                failuresOfLeftovers = 0;
                 acquit();
                 yield OptionalLong.empty();
             }
@@ -142,14 +152,20 @@ final class Suspicion {
         interrupted();
     }
 
-    /** The row was set aside. */
+    /** The row was set aside: the leftovers that failed with it may be well. */
     void wasSetAside() {
+        failuresOfLeftovers = 0;
         acquit();
     }
 
     private void search(List<Long> ids) {
+        // Until the limit is that of the batch again, cycles go without leftovers: so each search counts once.
+        slow = false;
         if (withLeftovers) {
             failuresOfLeftovers++;
+        } else if (ids.isEmpty()) {
+            // The cause is neither in the rows nor in the leftovers.
+            failuresOfLeftovers = 0;
         }
         if (ids.size() > 1) {
             limit = Math.max(1, Math.min(limit, ids.size()) / 2);
