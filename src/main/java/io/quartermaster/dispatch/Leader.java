@@ -25,6 +25,7 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,8 +34,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.function.BiPredicate;
 import java.util.stream.LongStream;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,12 +69,16 @@ final class Leader {
     // What follows from the tables though nothing in the inbox names it; for the first cycles.
     private List<QuotaFacts> unstated = List.of();
     private final Set<UUID> heardAgain = new TreeSet<>();
-    private final Deque<UUID> leftovers = new ArrayDeque<>();
+    private final Deque<Leftover> leftovers = new ArrayDeque<>();
     /** When what is reserved for a tenant turns next by the calendar. */
     private final Map<TenantId, Long> turns = new TreeMap<>();
 
     /** When what is not to be tried before is due, and when what is paused is given up. */
-    private final Map<UUID, Long> retries = new TreeMap<>();
+    private final Map<UUID, Due> retries = new TreeMap<>();
+
+    private record Leftover(TenantId tenant, UUID workload) {}
+
+    private record Due(TenantId tenant, long atMillis) {}
 
     /**
      * What a cycle did, for those who are to be told after the commit.
@@ -185,7 +190,7 @@ final class Leader {
             leader.unmet.workload(record);
             leader.tell(record, fence.stampMillis());
             if (Transitions.hasStep(record)) {
-                leader.leftovers.add(record.id());
+                leader.leftovers.add(new Leftover(record.tenant(), record.id()));
             }
         });
         try {
@@ -201,6 +206,21 @@ final class Leader {
      * {@link PlanFailure} when the first can be done and the second cannot, {@link LockedRows} or {@link Overtaken}.
      */
     Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, Suspicion.Take take) {
+        Outcome outcome = cycle(transaction, fence, batch, leftovers(take, fence.stampMillis()));
+        return hasMore(batch, take, fence.stampMillis()) ? outcome.followedAtOnce() : outcome;
+    }
+
+    /** The first turn after these came back from the quarantine: of all steps it takes those of them alone. */
+    Outcome readmit(
+            SystemTransaction transaction, Fence fence, Set<TenantId> tenants, Set<UUID> workloads, int mostSteps) {
+        Set<UUID> own = leftovers(
+                mostSteps,
+                fence.stampMillis(),
+                (tenant, workload) -> tenants.contains(tenant) || workloads.contains(workload));
+        return cycle(transaction, fence, InboxBatch.NONE, own).followedAtOnce();
+    }
+
+    private Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, Set<UUID> named) {
         PlanRows rows = new PlanRows(fence);
         List<Change> changes = new ArrayList<>();
         Map<UUID, WorkloadRecord> known = new TreeMap<>();
@@ -225,18 +245,16 @@ final class Leader {
                 after -> changes.add(change(after, fence.stampMillis())),
                 lost,
                 settings.pausedForMillis());
-        affected(reader, batch, leftovers(take, fence.stampMillis()), lost.keySet())
-                .forEach(record -> {
-                    settling.settle(record);
-                    known.put(record.id(), record);
-                    WorkloadRecord now = settling.settled().getOrDefault(record.id(), record);
-                    tell(now, fence.stampMillis());
-                    if (now.state() instanceof WorkloadState.Paused
-                            && record.paused().isEmpty()) {
-                        // Node or tenant may have changed while it was being paused.
-                        leftovers.add(now.id());
-                    }
-                });
+        affected(reader, batch, named, lost.keySet()).forEach(record -> {
+            settling.settle(record);
+            known.put(record.id(), record);
+            WorkloadRecord now = settling.settled().getOrDefault(record.id(), record);
+            tell(now, fence.stampMillis());
+            if (now.state() instanceof WorkloadState.Paused && record.paused().isEmpty()) {
+                // Node or tenant may have changed while it was being paused.
+                leftovers.add(new Leftover(now.tenant(), now.id()));
+            }
+        });
 
         Plan plan;
         boolean moreReasons;
@@ -260,7 +278,7 @@ final class Leader {
                 rows.fedTenants(),
                 fence.stampMillis(),
                 nextPlan(plan, fence.stampMillis()),
-                moreReasons || lost.size() == NodeLosses.MOST || hasMore(batch, take, fence.stampMillis()));
+                moreReasons || lost.size() == NodeLosses.MOST);
     }
 
     /** Whether reasons are left that the next turn has to write. */
@@ -301,27 +319,36 @@ final class Leader {
     boolean hasLeftovers(Suspicion.Take take, long nowMillis) {
         return take instanceof Suspicion.Take.Oldest(int limit, boolean allowed)
                 && allowed
-                && (!leftovers.isEmpty() || retries.values().stream().anyMatch(at -> at <= nowMillis));
+                && (!leftovers.isEmpty() || retries.values().stream().anyMatch(due -> due.atMillis() <= nowMillis));
     }
 
     private Set<UUID> leftovers(Suspicion.Take take, long nowMillis) {
+        return take instanceof Suspicion.Take.Oldest(int limit, boolean allowed) && allowed
+                ? leftovers(limit, nowMillis, (tenant, workload) -> true)
+                : Set.of();
+    }
+
+    private Set<UUID> leftovers(int limit, long nowMillis, BiPredicate<TenantId, UUID> which) {
         Set<UUID> some = new TreeSet<>();
-        if (take instanceof Suspicion.Take.Oldest(int limit, boolean allowed) && allowed) {
-            while (some.size() < limit && !leftovers.isEmpty()) {
-                some.add(leftovers.removeFirst());
+        for (Iterator<Leftover> each = leftovers.iterator(); some.size() < limit && each.hasNext(); ) {
+            Leftover next = each.next();
+            if (which.test(next.tenant(), next.workload())) {
+                some.add(next.workload());
+                each.remove();
             }
-            retries.forEach((id, at) -> {
-                if (at <= nowMillis && some.size() < limit) {
-                    some.add(id);
-                }
-            });
         }
+        retries.forEach((id, due) -> {
+            if (due.atMillis() <= nowMillis && some.size() < limit && which.test(due.tenant(), id)) {
+                some.add(id);
+            }
+        });
         return some;
     }
 
     private OptionalLong nextPlan(Plan plan, long nowMillis) {
-        LongStream later = Stream.concat(retries.values().stream(), turns.values().stream())
-                .mapToLong(Long::longValue)
+        LongStream later = LongStream.concat(
+                        retries.values().stream().mapToLong(Due::atMillis),
+                        turns.values().stream().mapToLong(Long::longValue))
                 .filter(at -> at > nowMillis);
         return LongStream.concat(plan.nextPlanAtMillis().stream(), later).min();
     }
@@ -339,10 +366,13 @@ final class Leader {
     private void tell(WorkloadRecord record, long nowMillis) {
         boolean delayed = record.isDelayed(nowMillis);
         if (delayed) {
-            retries.put(record.id(), record.setbacks().retryAtMillis().orElse(nowMillis));
+            retries.put(
+                    record.id(),
+                    new Due(record.tenant(), record.setbacks().retryAtMillis().orElse(nowMillis)));
         } else if (record.state() instanceof WorkloadState.Paused
                 && record.paused().isPresent()) {
-            retries.put(record.id(), record.paused().get().untilMillis());
+            retries.put(
+                    record.id(), new Due(record.tenant(), record.paused().get().untilMillis()));
         } else {
             retries.remove(record.id());
         }
@@ -394,7 +424,7 @@ final class Leader {
     private void leaves(WorkloadId victim, Map<UUID, WorkloadRecord> records) {
         WorkloadRecord record = known(records.get(UUID.fromString(victim.value())), "workload", victim);
         if (record.attempt().filter(attempt -> attempt.nodes().isEmpty()).isPresent()) {
-            leftovers.add(record.id());
+            leftovers.add(new Leftover(record.tenant(), record.id()));
         }
     }
 

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -159,8 +160,9 @@ final class LeaderTurns {
         includeLockedAgain();
         look(readmission::begin);
         Optional<Throwable> failedTry = Optional.empty();
-        if (leader != null && readmission.isDue()) {
-            switch (readmit()) {
+        OptionalInt mostSteps = suspicion.stepsOfTry();
+        if (leader != null && readmission.isDue() && mostSteps.isPresent()) {
+            switch (readmit(mostSteps.getAsInt())) {
                 case Readmitted.Went(Result result) -> {
                     return result;
                 }
@@ -208,9 +210,9 @@ final class LeaderTurns {
     }
 
     /** Tries due quarantine entries in their own turn, with a second engine. If it fails, the present leader goes on. */
-    private Readmitted readmit() {
+    private Readmitted readmit(int mostSteps) {
         long begunNanos = System.nanoTime();
-        Try attempted = new Try();
+        Try attempted = new Try(mostSteps);
         try {
             boolean leads = database.run(settings.bounds(), tx -> settings.fence(tx, epoch)
                     .map(fence -> {
@@ -247,15 +249,20 @@ final class LeaderTurns {
     }
 
     private final class Try {
+        private final int mostSteps;
         private Optional<Leader> engine = Optional.empty();
         private Optional<Leader.Outcome> outcome = Optional.empty();
         private boolean isToBeCommitted;
+
+        Try(int mostSteps) {
+            this.mostSteps = mostSteps;
+        }
 
         void run(SystemTransaction tx, Fence fence) {
             if (readmission.takeBack(tx, fence)) {
                 Leader knowsThem = Leader.build(tx, fence, settings, locked);
                 outcome = Optional.of(
-                        knowsThem.cycle(tx, fence, InboxBatch.NONE, new Suspicion.Take.Oldest(settings.batch(), true)));
+                        knowsThem.readmit(tx, fence, readmission.tenants(), readmission.workloads(), mostSteps));
                 engine = Optional.of(knowsThem);
             }
             isToBeCommitted = true;

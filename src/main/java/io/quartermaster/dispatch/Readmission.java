@@ -9,6 +9,8 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.jboss.logging.Logger;
 
@@ -17,7 +19,8 @@ import org.jboss.logging.Logger;
  * what is well: all that is due together first, then less and less by halves. A try that fails costs nothing but its time: it is rolled back,
  * and the engine of the last plan goes on. What fails alone is put back, each time for twice as long.
  *
- * <p>A failed try counts only if a plan without these entries goes well right after it: else the cause is elsewhere, and nothing is put back.
+ * <p>A failed try counts only if a plan without these entries goes well right after it: else the cause is elsewhere, and nothing is put back. So
+ * a try takes no other steps than those of its entries, and not more of them than that plan.
  * Tries take a fifth of the leader's time at most.
  *
  * <p>One thread.
@@ -82,8 +85,8 @@ final class Readmission {
         lookedNanos = System.nanoTime();
         List<Entry> due = database.run(settings.bounds(), tx -> read(tx, all));
         everything = false;
-        if (!due.isEmpty()) {
-            groups.add(due);
+        for (int from = 0; from < due.size(); from += MOST) {
+            groups.add(List.copyOf(due.subList(from, Math.min(from + MOST, due.size()))));
         }
     }
 
@@ -92,13 +95,15 @@ final class Readmission {
         return !groups.isEmpty() && System.nanoTime() - nextTryNanos >= 0;
     }
 
+    /** @param all whether due or not; else those that are due, and so many at most: the others are still due at the next look */
     private static List<Entry> read(SystemTransaction transaction, boolean all) {
         List<Entry> due = new ArrayList<>();
-        for (Row row : transaction.run("select id from tenant where " + DUE + " order by id limit $2", all, MOST)) {
+        long most = all ? Long.MAX_VALUE : MOST;
+        for (Row row : transaction.run("select id from tenant where " + DUE + " order by id limit $2", all, most)) {
             due.add(new Entry.OfTenant(new TenantId(row.getString("id"))));
         }
         for (Row row : transaction.run(
-                "select id from workload where " + DUE + " order by seq limit $2", all, MOST - due.size())) {
+                "select id from workload where " + DUE + " order by seq limit $2", all, most - due.size())) {
             due.add(new Entry.OfWorkload(row.getUUID("id")));
         }
         return due;
@@ -106,9 +111,9 @@ final class Readmission {
 
     /** Takes back what is to be tried now. Returns whether any of it is still set aside. */
     boolean takeBack(SystemTransaction transaction, Fence fence) {
-        List<Entry> group = groups.getFirst();
-        boolean tenants = SetAsideTenants.takeBack(transaction, tenants(group));
-        return SetAsideWork.takeBack(transaction, fence, settings.cell(), workloads(group)) || tenants;
+        String[] tenants = tenants().stream().map(TenantId::value).toArray(String[]::new);
+        boolean any = SetAsideTenants.takeBack(transaction, tenants);
+        return SetAsideWork.takeBack(transaction, fence, settings.cell(), CellReader.array(workloads())) || any;
     }
 
     /** After a try that began then, however it went. */
@@ -160,23 +165,25 @@ final class Readmission {
         }
     }
 
-    private static String[] tenants(List<Entry> group) {
-        List<String> found = new ArrayList<>();
-        for (Entry entry : group) {
+    /** The tenants of what is tried now. */
+    Set<TenantId> tenants() {
+        Set<TenantId> found = new TreeSet<>();
+        for (Entry entry : groups.getFirst()) {
             if (entry instanceof Entry.OfTenant(TenantId tenant)) {
-                found.add(tenant.value());
+                found.add(tenant);
             }
         }
-        return found.toArray(String[]::new);
+        return found;
     }
 
-    private static UUID[] workloads(List<Entry> group) {
-        List<UUID> found = new ArrayList<>();
-        for (Entry entry : group) {
+    /** The workloads of what is tried now, without those of its tenants. */
+    Set<UUID> workloads() {
+        Set<UUID> found = new TreeSet<>();
+        for (Entry entry : groups.getFirst()) {
             if (entry instanceof Entry.OfWorkload(UUID workload)) {
                 found.add(workload);
             }
         }
-        return found.toArray(UUID[]::new);
+        return found;
     }
 }

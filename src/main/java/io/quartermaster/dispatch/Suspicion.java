@@ -2,6 +2,7 @@ package io.quartermaster.dispatch;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
@@ -71,6 +72,14 @@ final class Suspicion {
     /** Whether leftovers failed so often that cycles go without them until the next epoch, or until nothing else goes well either. */
     boolean leavesLeftovers() {
         return failuresOfLeftovers >= TRIES;
+    }
+
+    /**
+     * The steps that a try of entries of the quarantine may take: not more than the next cycle takes, for that is the proof that the cause is not
+     * elsewhere. Empty while a row is searched for: cycles fail because of it then.
+     */
+    OptionalInt stepsOfTry() {
+        return stage == Stage.SEARCHING && (slow || limit == batch) ? OptionalInt.of(limit) : OptionalInt.empty();
     }
 
     /** Begins a cycle. */

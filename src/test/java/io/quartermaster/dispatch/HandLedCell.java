@@ -17,7 +17,8 @@ final class HandLedCell implements AutoCloseable {
     private static final String CELL = "main";
     private static final Duration LEASE = Duration.ofMinutes(10);
     private static final int MOST_CYCLES = 50;
-    private static final Suspicion.Take ALL = new Suspicion.Take.Oldest(1_000, true);
+    static final int BATCH = 1_000;
+    private static final Suspicion.Take ALL = new Suspicion.Take.Oldest(BATCH, true);
 
     private final SystemDatabase database;
     private final long epoch;
@@ -80,12 +81,16 @@ final class HandLedCell implements AutoCloseable {
     }
 
     static LeaderSettings leaderSettings(Settings engine) {
+        return leaderSettings(engine, BATCH);
+    }
+
+    static LeaderSettings leaderSettings(Settings engine, int batch) {
         return new LeaderSettings(
                 CELL,
                 LEASE,
                 new SystemDatabase.Bounds(CellRows.TIMEOUT, CellRows.TIMEOUT.multipliedBy(2), Duration.ofMillis(300)),
                 Duration.ofSeconds(5),
-                1_000,
+                batch,
                 500,
                 PAUSED_FOR_MILLIS,
                 engine,

@@ -16,6 +16,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -177,9 +179,87 @@ class ReadmissionIT extends LedByHand {
         assertThat(rows.state(well)).isEqualTo("starting");
     }
 
+    /** As after an outage: plans take too long until there is less to do in one turn. */
+    @Test
+    void workThatIsWellIsNotPutBackWhileTurnsCannotDoAllThatWaits() {
+        CellRows rows = new CellRows(database, "again-backlog");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        group.submit();
+        cell.settle();
+        UUID well = group.submit();
+        List<UUID> backlog = Stream.generate(group::submit).limit(12).toList();
+        cell.settle();
+        setAside(rows, well);
+        AtomicInteger slowPlans = new AtomicInteger(2);
+        LeaderTurns turns = turns(
+                (engine, now) -> {
+                    if (slowPlans.getAndDecrement() > 0 || cancelledIn(engine, rows) > 5) {
+                        throw new TimeoutException();
+                    }
+                    return engine.plan(now);
+                },
+                8);
+        for (int slowTurn = 0; slowTurn < 2; slowTurn++) {
+            assertThat(turns.turn()).isInstanceOf(Result.Failed.class);
+            assertThat(turns.turn()).isInstanceOf(Result.Applied.class);
+        }
+        rows.run("update workload set wish = 'cancel' where id = any($1)", (Object) backlog.toArray(UUID[]::new));
+
+        for (int i = 0; i < 20 && !waitingToBeCancelled(rows).isEmpty(); i++) {
+            turns.turn();
+        }
+
+        assertThat(waitingToBeCancelled(rows)).isEmpty();
+        assertThat(rows.run("select set_aside_times from workload where id = $1 and set_aside_at is null", well))
+                .singleElement()
+                .satisfies(row -> assertThat(row.getInteger("set_aside_times")).isEqualTo(1));
+    }
+
+    /** How many workloads this turn cancels: the engine knows them no more, and others still see them wait. */
+    private static long cancelledIn(Engine engine, CellRows rows) {
+        return waitingToBeCancelled(rows).stream()
+                .filter(workload -> !plansWith(engine, workload))
+                .count();
+    }
+
+    private static List<UUID> waitingToBeCancelled(CellRows rows) {
+        return rows
+                .run(
+                        "select id from workload where tenant_id = $1 and wish = 'cancel' and state = 'waiting'",
+                        rows.tenant)
+                .stream()
+                .map(row -> row.getUUID("id"))
+                .toList();
+    }
+
+    @Test
+    void aNewLeaderTriesAllThatIsSetAsideHoweverMuchItIs() {
+        CellRows rows = new CellRows(database, "again-many");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID one = group.submit();
+        rows.run("""
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command)
+                select tenant_id, gen_random_uuid(), 'w', type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command
+                  from workload, generate_series(1, 1001) where id = $1
+                """, one);
+        rows.run("""
+                update workload set set_aside_at = clock_timestamp(), set_aside_until = 'infinity', set_aside_times = 1, set_aside_why = $2,
+                       reason_code = 'SET_ASIDE', reason = '[]' where tenant_id = $1
+                """, rows.tenant, WHY);
+
+        LeaderTurns turns = turns(Engine::plan);
+        until(turns, rows, Set.of());
+
+        assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
+    }
+
     private LeaderTurns turns(Planning planning) {
+        return turns(planning, HandLedCell.BATCH);
+    }
+
+    private LeaderTurns turns(Planning planning, int batch) {
         LeaderTurns turns = new LeaderTurns(
-                database, HandLedCell.leaderSettings(Settings.DEFAULT).with(planning));
+                database, HandLedCell.leaderSettings(Settings.DEFAULT, batch).with(planning));
         turns.begin(cell.epoch());
         results.clear();
         return turns;
