@@ -128,13 +128,18 @@ record AttemptFolder(Path path) {
         }
         Fields fields = read.get();
         return Optional.of(new StopRequest(
-                StopReason.valueOf(fields.text("reason")),
+                fields.constant(StopReason.class, "reason"),
                 fields.number("graceMillis"),
                 fields.number("deadlineMillis")));
     }
 
     void markStarted(long startedAtEpochMillis) throws IOException {
         new Fields().with("startedAtEpochMillis", startedAtEpochMillis).writeDurably(started());
+    }
+
+    /** Whether its work was about to be started: what was written then need not be readable for that. */
+    boolean hasStarted() {
+        return Files.exists(started());
     }
 
     /** When its work was about to be started, if it came to that. */
@@ -198,9 +203,7 @@ record AttemptFolder(Path path) {
         }
         Fields fields = read.get();
         return Optional.of(new PauseRequest(
-                UUID.fromString(fields.text("attemptId")),
-                fields.number("graceMillis"),
-                fields.number("deadlineMillis")));
+                fields.id("attemptId"), fields.number("graceMillis"), fields.number("deadlineMillis")));
     }
 
     /** @param at when its processes had come to a stand */
@@ -211,9 +214,7 @@ record AttemptFolder(Path path) {
     /** The attempt that was paused last; it may have been taken over since. */
     Optional<UUID> readPaused() throws IOException {
         Optional<Fields> read = Fields.read(paused());
-        return read.isEmpty()
-                ? Optional.empty()
-                : Optional.of(UUID.fromString(read.get().text("attemptId")));
+        return read.isEmpty() ? Optional.empty() : Optional.of(read.get().id("attemptId"));
     }
 
     /** When its processes came to a stand; empty where an older supervisor did not write it down. */
@@ -270,11 +271,11 @@ record AttemptFolder(Path path) {
         }
         Fields fields = read.get();
         return Optional.of(new Resume(
-                UUID.fromString(fields.text("attemptId")),
-                fields.list("earlier").stream().map(UUID::fromString).toList(),
-                fields.list("devices").stream().map(Integer::valueOf).toList(),
+                fields.id("attemptId"),
+                fields.ids("earlier"),
+                fields.integers("devices"),
                 fields.text("deviceMap"),
-                fields.optional("maxRuntimeMillis").map(Long::valueOf)));
+                fields.optionalNumber("maxRuntimeMillis")));
     }
 
     /** That the processes go on as this attempt. */
@@ -291,9 +292,7 @@ record AttemptFolder(Path path) {
         Optional<Fields> read = Fields.read(resumed());
         return read.isEmpty()
                 ? Optional.empty()
-                : Optional.of(new Resumed(
-                        UUID.fromString(read.get().text("attemptId")),
-                        read.get().number("startedAtEpochMillis")));
+                : Optional.of(new Resumed(read.get().id("attemptId"), read.get().number("startedAtEpochMillis")));
     }
 
     /** @param at when nothing of it ran any more */
@@ -322,9 +321,9 @@ record AttemptFolder(Path path) {
         }
         Fields fields = read.get();
         return Optional.of(new Ended(
-                Outcome.valueOf(fields.text("outcome")),
-                fields.optional("exitCode").map(Integer::valueOf).orElse(null),
-                fields.optional("startedAtEpochMillis").map(Long::valueOf).orElse(null),
+                fields.constant(Outcome.class, "outcome"),
+                fields.optionalInteger("exitCode").orElse(null),
+                fields.optionalNumber("startedAtEpochMillis").orElse(null),
                 fields.number("endedAtEpochMillis"),
                 fields.text("detail")));
     }

@@ -65,6 +65,9 @@ final class Attempts implements AutoCloseable {
     private static final long KILL_LIMIT_MILLIS = 1_000;
     private static final long DELETE_LIMIT_MILLIS = 600_000;
 
+    /** For so long an end that is there and cannot be read may still become readable; then nobody will know how the attempt ended. */
+    private static final long UNREADABLE_END_MILLIS = 10_000;
+
     private final StateFolder state;
     private final WorkEnvironment works;
     private final Launcher launcher;
@@ -77,6 +80,7 @@ final class Attempts implements AutoCloseable {
     private final StartPacing pacing = new StartPacing();
     private final Map<UUID, Ended> ends = new HashMap<>();
     private final Map<UUID, Optional<BootClock.Reading>> endedAt = new HashMap<>();
+    private final Map<UUID, Long> unreadableEnds = new HashMap<>();
     private final SortedMap<UUID, Instant> forgotten = new TreeMap<>();
     /** The last warning logged for each attempt; the same warning is not logged twice in a row. */
     private final Map<UUID, String> troubles = new HashMap<>();
@@ -194,7 +198,7 @@ final class Attempts implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        Optional<Ended> end = attempt.folder.readEnd();
+        Optional<Ended> end = readEnd(attempt);
         if (end.isPresent()) {
             ends.put(id, end.get());
             supervisors.remove(id);
@@ -226,14 +230,30 @@ final class Attempts implements AutoCloseable {
                 : new AttemptState.Starting();
     }
 
+    /** Empty as well where an end has been there for long and cannot be read. */
+    private Optional<Ended> readEnd(Attempt attempt) throws IOException {
+        try {
+            Optional<Ended> end = attempt.folder.readEnd();
+            unreadableEnds.remove(attempt.id);
+            return end;
+        } catch (IOException e) {
+            long now = nowMillis();
+            Long since = unreadableEnds.putIfAbsent(attempt.id, now);
+            if (since == null || now - since < UNREADABLE_END_MILLIS) {
+                throw e;
+            }
+            return Optional.empty();
+        }
+    }
+
     /** The claim is ours, so no supervisor lives and none can begin: what it left is killed, and the end written. */
     private AttemptState endUnsupervised(Attempt attempt) throws IOException {
         AttemptFolder folder = attempt.folder;
-        Optional<Ended> end = folder.readEnd();
+        Optional<Ended> end = readEnd(attempt);
         if (end.isPresent()) {
             return end.get();
         }
-        Optional<Long> startedAt = attempt.startedAt();
+        Optional<Long> startedAt = readable(attempt::startedAt);
         Optional<Long> group =
                 readable(folder::readLeader).filter(Leader::isAlive).map(Leader::pid);
         try {
@@ -247,16 +267,28 @@ final class Attempts implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", e);
         }
-        boolean neverBegan = folder.readStarted().isEmpty();
-        String detail = neverBegan ? "it was recorded, and never started" : "its supervisor died";
+        boolean unreadable = unreadableEnds.containsKey(attempt.id);
+        boolean neverBegan = !unreadable && !folder.hasStarted();
         if (neverBegan) {
             UUID id = attempt.id;
             log.accept(
                     "the supervisor of attempt %s died before it began; see %s".formatted(id, folder.supervisorLog()));
             pacing.died(id, nowMillis());
         }
+        String detail = unreadable
+                ? "the file that says how it ended cannot be read"
+                : neverBegan ? "it was recorded, and never started" : "its supervisor died";
         Ended lost = new Ended(Outcome.LOST, null, startedAt.orElse(null), System.currentTimeMillis(), detail);
-        folder.markEnded(lost, deathOfAll(folder));
+        try {
+            folder.markEnded(lost, deathOfAll(folder));
+        } catch (IOException e) {
+            if (!unreadable) {
+                throw e;
+            }
+            // What is broken there cannot be replaced either. Nothing of the attempt runs, and that is what counts.
+            complain(attempt.id, e);
+            ends.put(attempt.id, lost);
+        }
         return lost;
     }
 
@@ -264,7 +296,7 @@ final class Attempts implements AutoCloseable {
         Optional<T> read() throws IOException;
     }
 
-    /** Of what is written for one boot only: after a crash of the machine the file may be there without its content. */
+    /** Of what the end of an attempt can be decided without: after a crash of the machine a file may be there without its content. */
     private static <T> Optional<T> readable(Reading<T> reading) {
         try {
             return reading.read();
@@ -504,6 +536,7 @@ final class Attempts implements AutoCloseable {
             troubles.remove(id);
             ends.remove(id);
             endedAt.remove(id);
+            unreadableEnds.remove(id);
         }
     }
 

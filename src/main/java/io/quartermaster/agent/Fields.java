@@ -17,6 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.UUID;
+import java.util.function.Function;
 
 /**
  * A small file of named values, in the format of {@link Properties}: what the agent and a supervisor leave for each
@@ -65,10 +67,52 @@ final class Fields {
     }
 
     long number(String name) throws IOException {
+        return parsed(name, text(name), Long::parseLong);
+    }
+
+    Optional<Long> optionalNumber(String name) throws IOException {
+        return parsed(name, optional(name), Long::valueOf);
+    }
+
+    Optional<Integer> optionalInteger(String name) throws IOException {
+        return parsed(name, optional(name), Integer::valueOf);
+    }
+
+    UUID id(String name) throws IOException {
+        return parsed(name, text(name), UUID::fromString);
+    }
+
+    <E extends Enum<E>> E constant(Class<E> type, String name) throws IOException {
+        return parsed(name, text(name), text -> Enum.valueOf(type, text));
+    }
+
+    List<UUID> ids(String name) throws IOException {
+        return parsed(name, list(name), UUID::fromString);
+    }
+
+    List<Integer> integers(String name) throws IOException {
+        return parsed(name, list(name), Integer::valueOf);
+    }
+
+    private static <T> Optional<T> parsed(String name, Optional<String> text, Function<String, T> parser)
+            throws IOException {
+        return text.isEmpty() ? Optional.empty() : Optional.of(parsed(name, text.get(), parser));
+    }
+
+    private static <T> List<T> parsed(String name, List<String> texts, Function<String, T> parser) throws IOException {
+        List<T> values = new ArrayList<>();
+        for (String text : texts) {
+            values.add(parsed(name, text, parser));
+        }
+        return List.copyOf(values);
+    }
+
+    /** What is damaged must not look like a fault of the program: its reader goes on without it. */
+    private static <T> T parsed(String name, String text, Function<String, T> parser) throws IOException {
         try {
-            return Long.parseLong(text(name));
-        } catch (NumberFormatException e) {
-            throw new IOException("value '%s' is not a number".formatted(name), e);
+            return parser.apply(text);
+        } catch (IllegalArgumentException e) {
+            throw new IOException("value '%s' cannot be read: %s".formatted(name, text), e);
         }
     }
 

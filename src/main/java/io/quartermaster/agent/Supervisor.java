@@ -72,7 +72,7 @@ public final class Supervisor {
     }
 
     private void supervise() throws IOException, InterruptedException {
-        if (folder.hasEnded() || folder.readStarted().isPresent()) {
+        if (folder.hasEnded() || folder.hasStarted()) {
             return; // Somebody decided that this attempt is over while this process came up.
         }
         Optional<StopRequest> stop = folder.readStop();

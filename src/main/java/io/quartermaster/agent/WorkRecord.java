@@ -70,10 +70,10 @@ record WorkRecord(
                 fields.map("environment"),
                 Path.of(fields.text("workFolder")),
                 Path.of(fields.text("checkpointFolder")),
-                fields.optional("maxRuntimeMillis").map(Long::valueOf),
+                fields.optionalNumber("maxRuntimeMillis"),
                 fields.number("graceMillis"),
                 fields.number("outputLimitBytes"),
-                fields.list("devices").stream().map(Integer::valueOf).toList(),
+                fields.integers("devices"),
                 fields.optional("pausing").map(Pausing::parse),
                 fields.number("tickMillis")));
     }
