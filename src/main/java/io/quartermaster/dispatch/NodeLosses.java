@@ -23,8 +23,9 @@ final class NodeLosses {
         Map<UUID, Long> lost = new TreeMap<>();
         for (Row row : transaction.run("""
                 update node_contact set lost_at = $1
-                 where node_id in (select node_id from node_contact where lost_at is null and lease_until <= $1
-                                    order by lease_until, node_id limit $2 for update skip locked)
+                 where node_id = any (array(
+                    select node_id from node_contact where lost_at is null and lease_until <= $1
+                     order by lease_until, node_id limit $2 for update skip locked))
                 returning node_id, last_heard
                 """, fence.stamp(), MOST)) {
             lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
