@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
 
@@ -43,6 +44,9 @@ final class PlanRows {
     private final JsonArray usage = new JsonArray();
     private final JsonArray feed = new JsonArray();
     private final Set<UUID> touchedNodes = new TreeSet<>();
+    /** The nodes on which something starts, and the pool of which the plan took each for a node. */
+    private final Map<UUID, UUID> poolsOfStarts = new TreeMap<>();
+
     private final Set<TenantId> fedTenants = new TreeSet<>();
 
     PlanRows(Fence fence) {
@@ -220,6 +224,12 @@ final class PlanRows {
         touchedNodes.add(node);
     }
 
+    /** That something starts on a node of this pool: if it was retired or moved meanwhile, the plan is not written. */
+    void startsOn(UUID node, UUID pool) {
+        touch(node);
+        poolsOfStarts.put(node, pool);
+    }
+
     Set<UUID> touchedNodes() {
         return touchedNodes;
     }
@@ -229,8 +239,8 @@ final class PlanRows {
     }
 
     /**
-     * Throws {@link Overtaken} when a workload was moved to another queue since the plan looked at it, and {@link LockedRows} when another
-     * transaction keeps the row of one locked.
+     * Throws {@link Overtaken} when a workload was moved to another queue since the plan looked at it, or a node retired or moved to another
+     * pool on which something was to start; and {@link LockedRows} when another transaction keeps the row of a workload locked.
      */
     void write(SystemTransaction transaction, String cell) {
         try {
@@ -353,11 +363,26 @@ final class PlanRows {
                     touchedNodes.toArray(UUID[]::new),
                     fence.next());
         }
+        Optional<SystemTransaction.Sent> nodes = startNodes(transaction);
         fence.keep(transaction, cell);
         toldWhy.ifPresent(told -> told.rows().forEach(row -> fedTenants.add(new TenantId(row.getString("tenant_id")))));
         if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
             throw new Overtaken("work that was to start was moved to another queue meanwhile");
         }
+        if (nodes.isPresent() && nodes.get().rowCount() < poolsOfStarts.size()) {
+            throw new Overtaken("a node on which work was to start was retired or moved to another pool meanwhile");
+        }
+    }
+
+    /** Those that are still there, and stay as they are until the plan is committed: the transaction holds their rows since it gave them a revision. */
+    private Optional<SystemTransaction.Sent> startNodes(SystemTransaction transaction) {
+        return poolsOfStarts.isEmpty()
+                ? Optional.empty()
+                : Optional.of(transaction.send(
+                        "select n.id from node n join unnest($1::uuid[], $2::uuid[]) as x(id, pool_id) on n.id = x.id"
+                                + " where n.pool_id = x.pool_id and n.retired_at is null",
+                        poolsOfStarts.keySet().toArray(UUID[]::new),
+                        poolsOfStarts.values().toArray(UUID[]::new)));
     }
 
     /** Empty when there is nothing to write. */

@@ -193,7 +193,7 @@ final class PlanTranslation {
                     .forEach(device -> rows.device(workload.tenant(), attempt, worker.number(), device));
             if (worker.place() instanceof Place.OnNode onNode) {
                 UUID node = UUID.fromString(onNode.node().value());
-                rows.touch(node);
+                rows.startsOn(node, pool);
                 cluster = clusters.getOrDefault(node, cluster);
             }
         }

@@ -52,6 +52,54 @@ class RacesIT extends LedByHand {
     }
 
     @Test
+    void workStartsOnNoNodeThatWasRetiredMeanwhile() {
+        CellRows rows = new CellRows(database, "races-retired");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID pool = group.pool();
+        cell.settle();
+        UUID job = group.submit();
+        cell.rebuild();
+
+        assertThatThrownBy(() -> cell.cycle(NOTHING, () -> {
+                    rows.run("update node set retired_at = clock_timestamp() where pool_id = $1", pool);
+                    tellOfNodes(rows, pool);
+                }))
+                .isInstanceOf(Overtaken.class);
+        cell.rebuild();
+        cell.settle();
+
+        assertThat(rows.state(job)).isEqualTo("waiting");
+        assertThat(rows.held()).isZero();
+    }
+
+    @Test
+    void workStartsOnNoNodeThatWasMovedToAnotherPoolMeanwhile() {
+        CellRows rows = new CellRows(database, "races-moved");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        UUID pool = group.pool();
+        UUID other = rows.pool("races-moved-other");
+        cell.settle();
+        UUID next = group.submit();
+        cell.rebuild();
+
+        assertThatThrownBy(() -> cell.cycle(NOTHING, () -> {
+                    rows.run("update node set pool_id = $2 where pool_id = $1", pool, other);
+                    tellOfNodes(rows, other);
+                }))
+                .isInstanceOf(Overtaken.class);
+        cell.rebuild();
+        cell.settle();
+
+        assertThat(rows.state(next)).isEqualTo("waiting");
+        assertThat(rows.held()).isZero();
+    }
+
+    private static void tellOfNodes(CellRows rows, UUID pool) {
+        rows.run("select id from node where pool_id = $1", pool)
+                .forEach(node -> rows.inbox("node", node.getUUID("id").toString()));
+    }
+
+    @Test
     void aLeaderThatWasJustBuiltStatesWhatIsReservedOnceAndOnlyWhereItChanged() {
         CellRows rows = new CellRows(database, "races-levels");
         UUID pool = rows.poolOf(4);
