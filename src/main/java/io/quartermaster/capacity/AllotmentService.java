@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -107,7 +108,12 @@ public class AllotmentService {
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(target -> writes.run(
                         tenant, caller.subject(), uri, params, body, session -> begin(session, tenant, target)
-                                .chain(all -> set(new Change(session, tenant, caller, target), all, terms, params))));
+                                .chain(all -> set(
+                                        new Change(session, tenant, caller, target.id(), target.name()),
+                                        target,
+                                        all,
+                                        terms,
+                                        params))));
     }
 
     /** Changes what the patch names of an allotment that is there, and leaves the rest as it is. */
@@ -124,7 +130,12 @@ public class AllotmentService {
                             params.requireVersion(now.version());
                             AllotmentApi.Request asked = patch.applyTo(
                                     AllotmentApi.Request.of(now.allotment().terms()), AllotmentApi.Request.class, json);
-                            return set(new Change(session, tenant, caller, target), all, checked(asked), params);
+                            return set(
+                                    new Change(session, tenant, caller, target.id(), target.name()),
+                                    target,
+                                    all,
+                                    checked(asked),
+                                    params);
                         })));
     }
 
@@ -146,52 +157,70 @@ public class AllotmentService {
                 .chain(target -> transactions.in(tenant, session -> begin(session, tenant, target)
                         .chain(all -> named(all, pool).isPresent()
                                 ? Uni.createFrom().voidItem()
-                                : set(new Change(session, tenant, caller, target), all, terms, new WriteParams())
+                                : set(
+                                                new Change(session, tenant, caller, target.id(), target.name()),
+                                                target,
+                                                all,
+                                                terms,
+                                                new WriteParams())
                                         .replaceWithVoid())));
     }
 
-    /** Takes away all that the tenant was granted. Nothing of its rules may name a pool any more. */
+    /**
+     * Takes away all that the tenant was granted. Nothing of its rules may name a pool any more. The allotments are listed under the lock of
+     * the quotas, so a grant that was under way is among them.
+     */
     public Uni<Void> takeAll(TenantId tenant, Caller caller) {
         return transactions
-                .in(tenant, session -> allotments.of(session, tenant))
+                .in(tenant, session -> allotments.lock(session, tenant).chain(() -> allotments.of(session, tenant)))
                 .chain(all -> {
                     Uni<Void> chain = Uni.createFrom().voidItem();
                     for (Allotments.Named one : all) {
-                        chain = chain.chain(() ->
-                                        database.on(connection -> pools.find(connection, one.poolName(), Lock.NONE)))
-                                .map(found -> found.orElseThrow(ProblemException::notFound))
-                                .chain(target -> transactions.in(tenant, session -> begin(session, tenant, target)
-                                        .chain(now -> named(now, one.poolName()).isEmpty()
-                                                ? Uni.createFrom().voidItem()
-                                                : remove(
-                                                                new Change(session, tenant, caller, target),
-                                                                now,
-                                                                new WriteParams())
-                                                        .replaceWithVoid())));
+                        chain = chain.chain(() -> transactions.in(
+                                        tenant,
+                                        session ->
+                                                takeBack(session, tenant, caller, one.poolName(), new WriteParams())))
+                                .replaceWithVoid();
                     }
                     return chain;
                 });
     }
 
     /** One write in its transaction. */
-    private record Change(Mutiny.Session session, TenantId tenant, Caller caller, PoolApi.View pool) {
+    private record Change(Mutiny.Session session, TenantId tenant, Caller caller, UUID poolId, String poolName) {
         String resource() {
-            return "allotments/" + pool.name();
+            return "allotments/" + poolName;
         }
     }
 
+    /**
+     * Begins a grant: takes the locks and then reads, for the tenant may have begun to leave and the pool may have been retired while
+     * this transaction waited.
+     */
     private Uni<List<Allotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
         return allotments
-                .requireTenant(session, tenant)
-                .chain(() -> allotments.lock(session, tenant))
-                .chain(() -> session.createNativeQuery(Tenancies.lockSql(":pool"), Integer.class)
-                        .setParameter("pool", pool.id().toString())
-                        .getSingleResult())
+                .lock(session, tenant)
+                .chain(() -> allotments.requireStays(session, tenant))
+                .chain(() -> lockPool(session, pool.id()))
+                .chain(() -> database.on(connection -> pools.isLive(connection, pool.id())))
+                .invoke(live -> {
+                    if (!live) {
+                        throw ProblemException.notFound();
+                    }
+                })
                 .chain(() -> allotments.of(session, tenant));
     }
 
-    private Uni<Reply> set(Change change, List<Allotments.Named> all, QuotaTerms terms, WriteParams params) {
-        Optional<Allotments.Named> before = named(all, change.pool().name());
+    private static Uni<Void> lockPool(Mutiny.Session session, UUID pool) {
+        return session.createNativeQuery(Tenancies.lockSql(":pool"), Integer.class)
+                .setParameter("pool", pool.toString())
+                .getSingleResult()
+                .replaceWithVoid();
+    }
+
+    private Uni<Reply> set(
+            Change change, PoolApi.View pool, List<Allotments.Named> all, QuotaTerms terms, WriteParams params) {
+        Optional<Allotments.Named> before = named(all, pool.name());
         if (before.isPresent()) {
             if (before.get().allotment().terms().equals(terms)) {
                 return Uni.createFrom()
@@ -203,12 +232,12 @@ public class AllotmentService {
         } else if (params.givenVersion().isPresent()) {
             throw ProblemException.of(412, "precondition-failed", "there is no allotment yet: leave If-Match out");
         }
-        Allotments.Named after = after(change, terms, before);
+        Allotments.Named after = after(change.tenant(), pool, terms, before);
         return checkTenants(change, before)
-                .chain(() -> guardAgainst(change, replaced(all, change.pool(), after), Optional.of(terms)))
+                .chain(() -> guardAgainst(change, replaced(all, pool.id(), after), Optional.of(terms)))
                 .chain(() -> store(change, before, after))
                 .chain(() -> record(change, before, Optional.of(after)))
-                .chain(() -> warnings(change, terms))
+                .chain(() -> warnings(change, pool, terms))
                 .map(warnings -> {
                     AllotmentApi.View view = AllotmentApi.View.of(after, warnings);
                     return before.isPresent()
@@ -223,22 +252,38 @@ public class AllotmentService {
 
     Uni<Response> delete(TenantId tenant, String pool, WriteParams params, UriInfo uri) {
         Caller caller = callers.current();
-        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
-                .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(target -> writes.run(
-                        tenant, caller.subject(), uri, params, null, session -> begin(session, tenant, target)
-                                .chain(all -> remove(new Change(session, tenant, caller, target), all, params))));
+        return writes.run(
+                tenant, caller.subject(), uri, params, null, session -> takeBack(session, tenant, caller, pool, params)
+                        .map(taken -> taken.orElseThrow(ProblemException::notFound)));
     }
 
-    private Uni<Reply> remove(Change change, List<Allotments.Named> all, WriteParams params) {
-        Allotments.Named before = named(all, change.pool().name()).orElseThrow(ProblemException::notFound);
+    /**
+     * Takes an allotment back, whatever the states of its tenant and its pool are. Empty when there is none in a pool of that name.
+     */
+    private Uni<Optional<Reply>> takeBack(
+            Mutiny.Session session, TenantId tenant, Caller caller, String pool, WriteParams params) {
+        return allotments
+                .lock(session, tenant)
+                .chain(() -> allotments.of(session, tenant))
+                .chain(all -> named(all, pool)
+                        .map(before -> lockPool(session, before.poolId())
+                                .chain(() -> remove(
+                                        new Change(session, tenant, caller, before.poolId(), pool),
+                                        before,
+                                        all,
+                                        params))
+                                .map(Optional::of))
+                        .orElseGet(() -> Uni.createFrom().item(Optional.empty())));
+    }
+
+    private Uni<Reply> remove(Change change, Allotments.Named before, List<Allotments.Named> all, WriteParams params) {
         if (params.givenVersion().isPresent()) {
             params.requireVersion(before.version());
         }
-        return guardAgainst(change, replaced(all, change.pool(), null), Optional.empty())
+        return guardAgainst(change, replaced(all, change.poolId(), null), Optional.empty())
                 .chain(() -> reservations.endAll(
                         new CapacityReservations.Change(change.session(), change.tenant(), change.caller()),
-                        each -> each.pool().equals(change.pool().id())))
+                        each -> each.pool().equals(change.poolId())))
                 .chain(() -> row(change))
                 .chain(row -> change.session().remove(row))
                 .chain(() -> record(change, Optional.of(before), Optional.empty()))
@@ -249,7 +294,7 @@ public class AllotmentService {
         return before.isPresent()
                 ? Uni.createFrom().voidItem()
                 : database.on(connection -> tenancies.checkTenant(
-                        connection, change.pool().id(), change.tenant().value(), "pool"));
+                        connection, change.poolId(), change.tenant().value(), "pool"));
     }
 
     /** @param terms as they would be; empty where the allotment would go */
@@ -296,7 +341,7 @@ public class AllotmentService {
             return change.session()
                     .persist(new AllotmentRow(
                             change.tenant().value(),
-                            change.pool().id(),
+                            change.poolId(),
                             after.allotment().terms()));
         }
         return row(change)
@@ -309,10 +354,7 @@ public class AllotmentService {
 
     private Uni<AllotmentRow> row(Change change) {
         return change.session()
-                .find(
-                        AllotmentRow.class,
-                        new AllotmentRow.Key(
-                                change.tenant().value(), change.pool().id()));
+                .find(AllotmentRow.class, new AllotmentRow.Key(change.tenant().value(), change.poolId()));
     }
 
     private Uni<Void> record(Change change, Optional<Allotments.Named> before, Optional<Allotments.Named> after) {
@@ -332,28 +374,28 @@ public class AllotmentService {
                         change.session(),
                         change.tenant(),
                         Inbox.Kind.ALLOTMENT,
-                        change.pool().id().toString()));
+                        change.poolId().toString()));
     }
 
-    private Uni<List<String>> warnings(Change change, QuotaTerms terms) {
+    private Uni<List<String>> warnings(Change change, PoolApi.View pool, QuotaTerms terms) {
         Instant now = reservations.now();
         return database.on(connection -> pools.reservedByOthers(
-                        connection, change.pool().id(), change.tenant().value(), now))
+                        connection, pool.id(), change.tenant().value(), now))
                 .map(others -> {
                     List<QuotaTerms> all = new ArrayList<>(others);
                     all.add(terms);
                     return Oversold.warnings(
-                            change.pool().name(),
+                            pool.name(),
                             Oversold.mostReserved(all, now.toEpochMilli(), Long.MAX_VALUE),
-                            change.pool().up().milli());
+                            pool.up().milli());
                 })
                 .chain(oversold -> allotments
-                        .held(change.session(), change.tenant(), change.pool().id())
+                        .held(change.session(), change.tenant(), pool.id())
                         .map(held -> {
                             List<String> warnings = new ArrayList<>(oversold);
                             held.beyond(
                                             change.tenant(),
-                                            change.pool().name(),
+                                            pool.name(),
                                             terms.standingAt(now.toEpochMilli()),
                                             terms.drainByMillis())
                                     .ifPresent(warnings::add);
@@ -361,18 +403,17 @@ public class AllotmentService {
                         }));
     }
 
-    private static Allotments.Named after(Change change, QuotaTerms terms, Optional<Allotments.Named> before) {
-        Allotment allotment =
-                new Allotment(change.tenant(), new PoolId(change.pool().id().toString()), terms);
+    private static Allotments.Named after(
+            TenantId tenant, PoolApi.View pool, QuotaTerms terms, Optional<Allotments.Named> before) {
+        Allotment allotment = new Allotment(tenant, new PoolId(pool.id().toString()), terms);
         long version = before.map(one -> one.version() + 1).orElse(0L);
-        return new Allotments.Named(
-                change.pool().name(), change.pool().id(), change.pool().topologyLevels(), allotment, version);
+        return new Allotments.Named(pool.name(), pool.id(), pool.topologyLevels(), allotment, version);
     }
 
     private static List<Allotments.Named> replaced(
-            List<Allotments.Named> all, PoolApi.View pool, Allotments.@Nullable Named by) {
+            List<Allotments.Named> all, UUID pool, Allotments.@Nullable Named by) {
         List<Allotments.Named> after = new ArrayList<>(all);
-        after.removeIf(one -> one.poolId().equals(pool.id()));
+        after.removeIf(one -> one.poolId().equals(pool));
         if (by != null) {
             after.add(by);
         }

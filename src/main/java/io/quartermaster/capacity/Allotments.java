@@ -78,15 +78,39 @@ public class Allotments {
                 .replaceWithVoid();
     }
 
-    /** As the tenant, whose row-level security shows it its own row of {@code tenant} and no other. */
+    /** Also a tenant that has left is there. As the tenant, whose row-level security shows it its own row of {@code tenant} and no other. */
     Uni<Void> requireTenant(Mutiny.Session session, TenantId tenant) {
-        return session.createNativeQuery(
-                        "select id from tenant where id = :tenant and state <> 'deleted'", String.class)
+        return session.createNativeQuery("select id from tenant where id = :tenant", String.class)
                 .setParameter("tenant", tenant.value())
                 .getSingleResultOrNull()
                 .onItem()
                 .ifNull()
                 .failWith(ProblemException::notFound)
+                .replaceWithVoid();
+    }
+
+    /**
+     * Refuses grants to a tenant that leaves or has left. Take the lock of the tenant's quotas first: offboarding takes everything back
+     * under that lock, so a grant that passes this check is taken back too.
+     */
+    Uni<Void> requireStays(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery("select state from tenant where id = :tenant", String.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResultOrNull()
+                .onItem()
+                .ifNull()
+                .failWith(ProblemException::notFound)
+                .invoke(state -> {
+                    if (state.equals("deleted")) {
+                        throw ProblemException.notFound();
+                    }
+                    if (state.equals("offboarding")) {
+                        throw ProblemException.conflict(
+                                "wrong-state",
+                                "tenant " + tenant + " is offboarding: what it was granted is taken back, and nothing"
+                                        + " more can be granted to it");
+                    }
+                })
                 .replaceWithVoid();
     }
 

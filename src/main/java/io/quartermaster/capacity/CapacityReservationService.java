@@ -54,8 +54,8 @@ class CapacityReservationService {
         return writes.run(tenant, caller.subject(), uri, params, body, session -> {
             Change change = new Change(session, tenant, caller);
             return allotments
-                    .requireTenant(session, tenant)
-                    .chain(() -> allotments.lock(session, tenant))
+                    .lock(session, tenant)
+                    .chain(() -> allotments.requireStays(session, tenant))
                     .chain(() -> reservations.allotment(session, tenant, terms.pool()))
                     .chain(pool -> reservations
                             .coming(session, tenant)

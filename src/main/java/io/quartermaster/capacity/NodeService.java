@@ -196,7 +196,7 @@ class NodeService {
 
     /** The pool a node may stand in: one that is no plain count. It is kept from changing meanwhile. */
     private Uni<PoolApi.View> nodePool(SqlConnection connection, String name) {
-        return pools.find(connection, name, Lock.FOR_CHANGE).map(found -> {
+        return pools.find(connection, name, Lock.NO_KEY_UPDATE).map(found -> {
             PoolApi.View pool = found.orElseThrow(() -> unknown("pool", name));
             if (pool.capacity() != null) {
                 throw ProblemException.refused(

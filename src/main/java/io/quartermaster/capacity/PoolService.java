@@ -95,7 +95,7 @@ class PoolService {
     }
 
     Uni<Response> update(String name, PoolApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, body, (work, patch) -> known(work.connection(), name, Lock.FOR_CHANGE)
+        return action.run(uri, params, body, (work, patch) -> known(work.connection(), name, Lock.NO_KEY_UPDATE)
                 .chain(before -> {
                     params.requireVersion(before.version());
                     PoolApi.Settings settings = patch.over(before.settings());
@@ -129,10 +129,14 @@ class PoolService {
                 }));
     }
 
-    /** A pool goes when nothing stands in it and nobody was granted anything in it. */
+    /**
+     * Retires a pool that has no nodes and no allotments. Allotments are granted under the pool's lock too, so none is granted between the
+     * check and the commit.
+     */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
         return action.run(
-                uri, params, null, (OperatorAction.Work work) -> known(work.connection(), name, Lock.FOR_CHANGE)
+                uri, params, null, (OperatorAction.Work work) -> known(work.connection(), name, Lock.NO_KEY_UPDATE)
+                        .call(before -> tenancies.lock(work.connection(), before.id()))
                         .call(before -> nodes.names(work.connection(), NodeStore.By.POOL, before.id())
                                 .invoke(left -> refuseWhile("nodes", left)))
                         .call(before -> store.tenants(work.connection(), before.id())

@@ -81,6 +81,14 @@ class PoolStore {
                 .replaceWithVoid();
     }
 
+    /** Whether the pool is not retired. */
+    Uni<Boolean> isLive(SqlConnection connection, UUID id) {
+        return connection
+                .preparedQuery("select 1 from pool where id = $1 and retired_at is null")
+                .execute(Tuple.of(id))
+                .map(rows -> rows.size() > 0);
+    }
+
     /** Tenants with an allotment in the pool, by name. */
     Uni<List<String>> tenants(SqlConnection connection, UUID pool) {
         return connection

@@ -1,0 +1,210 @@
+package io.quartermaster.capacity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.empty;
+import static org.hamcrest.Matchers.equalTo;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.access.Caller;
+import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.tenancy.TestTenants;
+import io.restassured.response.Response;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Allotments that are granted while their tenant leaves or their pool is retired. */
+@QuarkusTest
+class GrantRacesIT extends OperatorsWork {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    @Inject
+    AllotmentService allotments;
+
+    @Test
+    void nothingIsGrantedToATenantThatBeganToLeaveWhileTheGrantWaited() {
+        String tenant = "races-leaves";
+        TestTenants.provision(tenant);
+        pool("races-left");
+
+        Response grant = whileWaiting(
+                tx -> lockQuotas(tx, tenant), () -> grant(tenant, "races-left"), () -> move(tenant, "offboarding"));
+
+        grant.then().statusCode(409).body("code", equalTo("wrong-state")).body("detail", containsString("offboarding"));
+        operator()
+                .body(Map.of(
+                        "pool",
+                        "races-left",
+                        "gpus",
+                        "1",
+                        "startsAt",
+                        Instant.now().plus(Duration.ofDays(1)).toString(),
+                        "endsAt",
+                        Instant.now().plus(Duration.ofDays(2)).toString()))
+                .post("/v1/operator/tenants/" + tenant + "/capacity-reservations")
+                .then()
+                .statusCode(409)
+                .body("code", equalTo("wrong-state"));
+        move(tenant, "deleted");
+        grant(tenant, "races-left").then().statusCode(404);
+        operator().delete("/v1/operator/pools/races-left").then().statusCode(204);
+    }
+
+    @Test
+    void anAllotmentOfATenantThatHasLeftIsListedAndTakenBack() {
+        String tenant = "races-has-left";
+        TestTenants.provision(tenant);
+        pool("races-withheld");
+        grant(tenant, "races-withheld").then().statusCode(201);
+        move(tenant, "deleted");
+        String path = "/v1/operator/tenants/" + tenant + "/allotments";
+
+        operator().get(path).then().statusCode(200).body("items.pool", equalTo(List.of("races-withheld")));
+        operator().delete(path + "/races-withheld").then().statusCode(204);
+
+        operator().get(path).then().statusCode(200).body("items", empty());
+        operator().delete(path + "/races-withheld").then().statusCode(404);
+        operator().delete("/v1/operator/pools/races-withheld").then().statusCode(204);
+    }
+
+    @Test
+    void whatWasBeingGrantedWhenATenantLeftIsTakenBackWithTheRest() {
+        String tenant = "races-takes-all";
+        TestTenants.provision(tenant);
+        String pool = pool("races-late");
+
+        CompletableFuture<Void> taken = database.run(PATIENCE, tx -> {
+            lockQuotas(tx, tenant);
+            CompletableFuture<Void> waiting =
+                    allotments.takeAll(new TenantId(tenant), Caller.service()).subscribeAsCompletionStage();
+            awaitWaiting();
+            insertAllotment(tx, tenant, pool);
+            return waiting;
+        });
+        taken.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+
+        operator()
+                .get("/v1/operator/tenants/" + tenant + "/allotments")
+                .then()
+                .statusCode(200)
+                .body("items", empty());
+    }
+
+    @Test
+    void nothingIsGrantedInAPoolThatWasRetiredWhileTheGrantWaited() {
+        pool("races-retired");
+
+        Response grant = whileWaiting(tx -> lockQuotas(tx, A), () -> grant(A, "races-retired"), () -> operator()
+                .delete("/v1/operator/pools/races-retired")
+                .then()
+                .statusCode(204));
+
+        grant.then().statusCode(404);
+        operator()
+                .get("/v1/operator/tenants/" + A + "/allotments/races-retired")
+                .then()
+                .statusCode(404);
+    }
+
+    @Test
+    void aPoolInWhichAnAllotmentIsBeingGrantedIsNotRetired() {
+        String pool = pool("races-granted");
+
+        Response retired = whileWaiting(
+                tx -> {
+                    tx.run(Tenancies.lockSql("$1::text"), pool);
+                    insertAllotment(tx, B, pool);
+                },
+                () -> operator().delete("/v1/operator/pools/races-granted"),
+                () -> {});
+
+        retired.then().statusCode(409).body("code", equalTo("in-use"));
+    }
+
+    /** As versions left them that did not look twice. */
+    @Test
+    void anAllotmentInARetiredPoolIsTakenBack() {
+        for (String name : List.of("races-gone-1", "races-gone-2")) {
+            pool(name);
+            grant(B, name).then().statusCode(201);
+            run("update pool set retired_at = now() where name = $1", name);
+        }
+
+        operator()
+                .delete("/v1/operator/tenants/" + B + "/allotments/races-gone-1")
+                .then()
+                .statusCode(204);
+        allotments.takeAll(new TenantId(B), Caller.service()).await().atMost(PATIENCE);
+
+        int left = database.run(PATIENCE, tx -> tx.run("select 1 from allotment a join pool p on p.id = a.pool_id"
+                        + " where p.name in ('races-gone-1', 'races-gone-2')")
+                .rowCount());
+        assertThat(left).isZero();
+    }
+
+    /** Has a request wait for the locks of a transaction, and does something else before that transaction ends. */
+    private Response whileWaiting(Consumer<SystemTransaction> locks, Supplier<Response> request, Runnable meanwhile) {
+        CompletableFuture<Response> answer = database.run(PATIENCE, tx -> {
+            locks.accept(tx);
+            CompletableFuture<Response> waiting = CompletableFuture.supplyAsync(request);
+            awaitWaiting();
+            meanwhile.run();
+            return waiting;
+        });
+        return answer.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+    }
+
+    private void awaitWaiting() {
+        Awaitility.await("a transaction that waits for an advisory lock")
+                .atMost(PATIENCE)
+                .until(() -> database.run(PATIENCE, tx -> tx.run(
+                                        "select 1 from pg_locks where locktype = 'advisory' and not granted")
+                                .rowCount())
+                        > 0);
+    }
+
+    private static void lockQuotas(SystemTransaction tx, String tenant) {
+        tx.run("select pg_advisory_xact_lock(hashtextextended('quotas:' || $1::text, 0))", tenant);
+    }
+
+    private static void insertAllotment(SystemTransaction tx, String tenant, String pool) {
+        tx.run(
+                "insert into allotment (tenant_id, pool_id, reserved_milli) values ($1, $2, 1000)",
+                tenant,
+                UUID.fromString(pool));
+    }
+
+    private void move(String tenant, String state) {
+        run("update tenant set state = $2 where id = $1", tenant, state);
+    }
+
+    private void run(String sql, Object... parameters) {
+        database.run(PATIENCE, tx -> tx.run(sql, parameters));
+    }
+
+    private static String pool(String name) {
+        return operator()
+                .body(Map.of("name", name, "capacity", "4"))
+                .post("/v1/operator/pools")
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+    }
+
+    private static Response grant(String tenant, String pool) {
+        return operator().body(Map.of("reserved", "1")).put("/v1/operator/tenants/" + tenant + "/allotments/" + pool);
+    }
+}
