@@ -92,6 +92,11 @@ public final class UsageRequest {
         }
     }
 
+    /** What the parameters say, for the scope of page tokens: the same for every page of a list, also where the window ends now. */
+    String scope(Asked asked) {
+        return from + " " + to + " " + asked.granularity() + " " + asked.dimensions();
+    }
+
     /** @throws ProblemException naming everything that cannot be accepted */
     Asked checked(Instant now) {
         var problems = new ProblemException.Invalid();

@@ -12,6 +12,7 @@ import io.smallrye.mutiny.infrastructure.Infrastructure;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 
@@ -36,11 +37,17 @@ class UsageService {
                 .map(report::count);
     }
 
-    /** One answer per tenant, by id; a tenant without any usage has one too. */
+    /**
+     * One answer per tenant, by id; a tenant without any usage has one too. All pages are of the window of the first: their tokens carry the
+     * instant that was now then.
+     */
     Uni<Page<UsageApi.View>> ofTenants(Optional<TenantId> only, UsageRequest request, PageRequest page) {
-        UsageRequest.Asked asked = request.checked(Instant.now());
-        String scope = "operator usage " + only.map(TenantId::value).orElse("") + " " + asked;
-        String after = page.after(scope).orElse("");
+        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        String scope =
+                "operator usage " + only.map(TenantId::value).orElse("") + " " + request.scope(request.checked(now));
+        UsagePage begin = page.after(scope).map(UsagePage::read).orElseGet(() -> new UsagePage(now, ""));
+        UsageRequest.Asked asked = request.checked(begin.now());
+        String after = begin.after();
         int size = page.size();
         return database.in(connection -> tenantIds(connection, only, after, size + 1)
                         .onItem()
@@ -51,7 +58,9 @@ class UsageService {
                         .collect()
                         .asList())
                 .emitOn(Infrastructure.getDefaultWorkerPool())
-                .map(reads -> Page.of(reads.stream().map(report::count).toList(), size, scope, UsageApi.View::tenant));
+                .map(reads -> Page.of(reads.stream().map(report::count).toList(), size, scope, view -> new UsagePage(
+                                begin.now(), view.tenant())
+                        .toString()));
     }
 
     private static Uni<List<String>> tenantIds(

@@ -2,6 +2,7 @@ package io.quartermaster.metering;
 
 import static io.quartermaster.metering.BookRows.HOUR;
 import static io.quartermaster.metering.BookRows.MINUTE;
+import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
@@ -9,11 +10,17 @@ import io.quarkus.vertx.VertxContextSupport;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.tenancy.TestTenants;
+import io.restassured.response.Response;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -131,5 +138,53 @@ class UsageIT {
 
         assertThat(ofOperator).isEqualTo(ofTenant);
         assertThat(ofOther.rows()).isEmpty();
+    }
+
+    @Test
+    void operatorsPagesOfTheRunningMonthHaveOneWindow() {
+        for (String tenant : List.of("usage-e", "usage-f", "usage-g")) {
+            new BookRows(database, tenant);
+        }
+        List<String> tenants = new ArrayList<>();
+        Set<String> windows = new HashSet<>();
+        String next = "";
+        do {
+            Response page = TestTenants.request(operatorToken())
+                    .queryParam("pageSize", 2)
+                    .queryParam("pageToken", next)
+                    .get("/v1/operator/usage");
+            page.then().statusCode(200);
+            tenants.addAll(page.path("items.tenant"));
+            List<Map<String, Object>> items = page.path("items");
+            items.forEach(item -> windows.add(item.get("from") + " " + item.get("to")));
+            next = page.path("nextPageToken");
+        } while (next != null);
+
+        assertThat(tenants).contains("usage-e", "usage-f", "usage-g").doesNotHaveDuplicates();
+        assertThat(windows).as("all pages are of the window of the first").hasSize(1);
+    }
+
+    @Test
+    void aTokenOfOtherUsageIsRefused() {
+        for (String tenant : List.of("usage-h", "usage-i")) {
+            new BookRows(database, tenant);
+        }
+        String next = TestTenants.request(operatorToken())
+                .queryParam("pageSize", 1)
+                .get("/v1/operator/usage")
+                .path("nextPageToken");
+
+        TestTenants.request(operatorToken())
+                .queryParam("pageToken", next)
+                .queryParam("groupBy", "pool")
+                .get("/v1/operator/usage")
+                .then()
+                .statusCode(400);
+        TestTenants.request(operatorToken())
+                .queryParam("pageToken", next)
+                .queryParam("from", "2026-01-01T00:00:00Z")
+                .get("/v1/operator/usage")
+                .then()
+                .statusCode(400);
     }
 }
