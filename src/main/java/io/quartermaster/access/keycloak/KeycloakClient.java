@@ -1,6 +1,8 @@
 package io.quartermaster.access.keycloak;
 
 import com.fasterxml.jackson.databind.JavaType;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -13,6 +15,8 @@ import org.keycloak.representations.idm.RealmRepresentation;
  * over. Requests fail with {@link KeycloakFailure}.
  */
 public final class KeycloakClient {
+
+    private static final String REALMS = "/admin/realms/";
 
     private final KeycloakHttp http;
     private final Deadline deadline;
@@ -35,13 +39,14 @@ public final class KeycloakClient {
 
     /** A realm, whether it is there or not. */
     public KeycloakRealm realm(String name) {
-        return new KeycloakRealm(this, "/admin/realms/" + encoded(name));
+        return new KeycloakRealm(this, REALMS + encoded(name));
     }
 
     /** What is at a path; empty when there is nothing. */
     <T> Optional<T> find(String path, Class<T> type) {
         try {
-            return Optional.of(get(path, type));
+            return Optional.of(KeycloakHttp.read(
+                    http.send("GET", path, null, deadline).body(), KeycloakHttp.JSON.constructType(type)));
         } catch (KeycloakFailure e) {
             if (e.isNotFound()) {
                 return Optional.empty();
@@ -59,24 +64,38 @@ public final class KeycloakClient {
     }
 
     private <T> T get(String path, JavaType type) {
-        return KeycloakHttp.read(http.send("GET", path, null, deadline).body(), type);
+        return KeycloakHttp.read(send("GET", path, null).body(), type);
+    }
+
+    /** Tells a thing that is not in a realm from a realm that is not there, which Keycloak answers with the same status. */
+    private KeycloakHttp.Answer send(String method, String path, @Nullable Object body) {
+        try {
+            return http.send(method, path, body, deadline);
+        } catch (KeycloakFailure e) {
+            if (e.isNotFound() && path.startsWith(REALMS)) {
+                String realm = path.substring(REALMS.length()).split("[/?]", 2)[0];
+                if (find(REALMS + realm, ObjectNode.class).isEmpty()) {
+                    throw KeycloakFailure.noRealm(URLDecoder.decode(realm, StandardCharsets.UTF_8));
+                }
+            }
+            throw e;
+        }
     }
 
     /** Returns the id of what was made, where Keycloak tells it. */
     String post(String path, Object body) {
-        return http.send("POST", path, body, deadline)
+        return send("POST", path, body)
                 .location()
                 .map(location -> location.substring(location.lastIndexOf('/') + 1))
                 .orElse("");
     }
 
     <T> T post(String path, @Nullable Object body, Class<T> answer) {
-        return KeycloakHttp.read(
-                http.send("POST", path, body, deadline).body(), KeycloakHttp.JSON.constructType(answer));
+        return KeycloakHttp.read(send("POST", path, body).body(), KeycloakHttp.JSON.constructType(answer));
     }
 
     void put(String path, @Nullable Object body) {
-        http.send("PUT", path, body, deadline);
+        send("PUT", path, body);
     }
 
     /** Succeeds when there is nothing at the path. */
@@ -92,7 +111,7 @@ public final class KeycloakClient {
 
     /** Removes some of what is listed at the path. */
     void delete(String path, Object body) {
-        http.send("DELETE", path, body, deadline);
+        send("DELETE", path, body);
     }
 
     /** One segment of a path, or a value of a query. */

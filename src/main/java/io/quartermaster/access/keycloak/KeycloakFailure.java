@@ -1,6 +1,8 @@
 package io.quartermaster.access.keycloak;
 
 import io.quartermaster.platform.OutsideFailure;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Keycloak was not reached, or did not do what it was asked. */
 public final class KeycloakFailure extends RuntimeException implements OutsideFailure {
@@ -14,9 +16,15 @@ public final class KeycloakFailure extends RuntimeException implements OutsideFa
 
     private final int status;
     private final String body;
+    private final @Nullable String missingRealm;
 
     private KeycloakFailure(String message, int status, String body) {
+        this(message, status, body, null);
+    }
+
+    private KeycloakFailure(String message, int status, String body, @Nullable String missingRealm) {
         super(message);
+        this.missingRealm = missingRealm;
         this.status = status;
         this.body = body;
     }
@@ -35,13 +43,24 @@ public final class KeycloakFailure extends RuntimeException implements OutsideFa
         return new KeycloakFailure("Keycloak answered " + status + (text.isBlank() ? "" : ": " + text), status, text);
     }
 
+    /** What was asked for is not there because its realm is not. */
+    static KeycloakFailure noRealm(String realm) {
+        return new KeycloakFailure("Keycloak has no realm " + realm, NOT_FOUND, "", realm);
+    }
+
     @Override
     public boolean isAway() {
         return status >= FIRST_SERVER_ERROR;
     }
 
+    /** Something is not there: the realm itself, or a thing of a realm that is there. */
     public boolean isNotFound() {
         return status == NOT_FOUND;
+    }
+
+    /** The realm that is not there, where that is why. */
+    public Optional<String> missingRealm() {
+        return Optional.ofNullable(missingRealm);
     }
 
     /** What was to be made is there already. */

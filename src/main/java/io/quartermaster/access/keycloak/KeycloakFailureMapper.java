@@ -1,5 +1,6 @@
 package io.quartermaster.access.keycloak;
 
+import io.quartermaster.access.Realm;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.ProblemMappers;
 import jakarta.ws.rs.core.Response;
@@ -23,11 +24,13 @@ public final class KeycloakFailureMapper {
         return problems.problem(problem(e));
     }
 
-    private static ProblemException problem(KeycloakFailure e) {
+    static ProblemException problem(KeycloakFailure e) {
         if (e.isAway()) {
             return ProblemException.of(503, "identity-unavailable", "Keycloak does not answer just now; try again");
         }
-        return e.isNotFound()
+        return e.missingRealm()
+                        .filter(realm -> !realm.equals(Realm.OPERATOR_NAME))
+                        .isPresent()
                 ? ProblemException.of(
                         404,
                         "realm-not-found",

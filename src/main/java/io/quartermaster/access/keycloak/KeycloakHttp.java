@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class KeycloakHttp implements AutoCloseable {
 
     private static final int UNAUTHORIZED = 401;
+    private static final int FORBIDDEN = 403;
     private static final int FIRST_ERROR = 400;
     private static final String TOKEN_PATH = "/realms/master/protocol/openid-connect/token";
     /** A token is not used in the last part of its life, which it may spend on the way. */
@@ -95,6 +96,10 @@ final class KeycloakHttp implements AutoCloseable {
             // removed.
             forget(used, deadline);
             response = exchange(request(method, path, body, token(deadline), deadline), deadline);
+        } else if (response.statusCode() == FORBIDDEN) {
+            // The realm may be newer than the token: another replica may have made it.
+            renewRights(used, deadline);
+            response = exchange(request(method, path, body, token(deadline), deadline), deadline);
         }
         if (response.statusCode() >= FIRST_ERROR) {
             throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
@@ -107,10 +112,14 @@ final class KeycloakHttp implements AutoCloseable {
      * in a realm by making it.
      */
     void renewRights(Deadline deadline) {
-        Token old = token;
+        renewRights(token, deadline);
+    }
+
+    /** Likewise, unless another call has got a token since this one was used. */
+    private void renewRights(@Nullable Token used, Deadline deadline) {
         lock(deadline);
         try {
-            if (token == old) {
+            if (token == used) {
                 token = logIn(grant, deadline);
             }
         } finally {

@@ -6,7 +6,9 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.access.GroupPath;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.keycloak.representations.idm.ClientRepresentation;
 import org.keycloak.representations.idm.CredentialRepresentation;
@@ -34,6 +36,22 @@ public final class KeycloakRealm {
         keycloak.get(path, ObjectNode.class);
     }
 
+    /** The realm's attributes, Keycloak's own among them; empty when there is no such realm. */
+    public Optional<Map<String, String>> attributes() {
+        return keycloak.find(path, ObjectNode.class).map(realm -> {
+            Map<String, String> attributes = new TreeMap<>();
+            realm.path("attributes")
+                    .properties()
+                    .forEach(one -> attributes.put(one.getKey(), one.getValue().asText()));
+            return attributes;
+        });
+    }
+
+    /** Replaces all attributes; everything else of the realm stays. */
+    public void setAttributes(Map<String, String> attributes) {
+        keycloak.put(path, Map.of("attributes", attributes));
+    }
+
     public void remove() {
         keycloak.delete(path);
     }
@@ -48,6 +66,13 @@ public final class KeycloakRealm {
     /** Groups without a parent. */
     public List<GroupRepresentation> groups(int first, int most) {
         return keycloak.list(path + "/groups?first=" + first + "&max=" + most, GroupRepresentation.class);
+    }
+
+    /** How many groups the realm has, subgroups among them. */
+    public long groupCount() {
+        return keycloak.get(path + "/groups/count", ObjectNode.class)
+                .path("count")
+                .asLong();
     }
 
     public List<GroupRepresentation> subgroups(String group, int first, int most) {
@@ -94,6 +119,11 @@ public final class KeycloakRealm {
     /** Fails when there is no such role. */
     public RoleRepresentation role(String name) {
         return keycloak.get(path + "/roles/" + encoded(name), RoleRepresentation.class);
+    }
+
+    public boolean hasRole(String name) {
+        return keycloak.find(path + "/roles/" + encoded(name), RoleRepresentation.class)
+                .isPresent();
     }
 
     public void createRole(RoleRepresentation role) {

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -98,6 +99,61 @@ class KeycloakAdminTest {
         }
     }
 
+    /** As of a realm that another replica made after the token of this one. */
+    @Test
+    void tokenThatIsOlderThanARealmIsReplacedOnce() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+            assertThat(exists(admin, LONG).get(5, TimeUnit.SECONDS)).isTrue();
+            server.forbidden = Set.of("token-1");
+
+            assertThat(exists(admin, LONG).get(5, TimeUnit.SECONDS)).isTrue();
+            assertThat(server.tokens.get()).isEqualTo(2);
+            admin.close();
+        }
+    }
+
+    @Test
+    void whatIsForbiddenWithANewTokenTooIsTriedTwiceOnly() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+            server.forbidden = Set.of("token-1", "token-2");
+
+            KeycloakFailure failure = failureOf(exists(admin, LONG));
+
+            assertThat(failure).hasMessageContaining("403");
+            assertThat(KeycloakFailureMapper.problem(failure).problem().code()).isEqualTo("identity-refused");
+            assertThat(server.tokens.get()).isEqualTo(2);
+            admin.close();
+        }
+    }
+
+    @Test
+    void onlyARealmThatIsNotThereIsToldAsMissing() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+
+            KeycloakFailure group = failureOf(subgroups(admin, "acme"));
+            KeycloakFailure realm = failureOf(subgroups(admin, "gone"));
+            KeycloakFailure operators = failureOf(subgroups(admin, "operator"));
+
+            assertThat(group.missingRealm()).isEmpty();
+            assertThat(KeycloakFailureMapper.problem(group).problem().code()).isEqualTo("identity-refused");
+            assertThat(realm.missingRealm()).contains("gone");
+            assertThat(KeycloakFailureMapper.problem(realm).problem().code()).isEqualTo("realm-not-found");
+            assertThat(KeycloakFailureMapper.problem(operators).problem().code())
+                    .isEqualTo("identity-refused");
+            admin.close();
+        }
+    }
+
+    private static CompletableFuture<Boolean> subgroups(KeycloakAdmin admin, String realm) {
+        return admin.call(LONG, keycloak -> keycloak.realm(realm)
+                        .subgroups("deleted", 0, 10)
+                        .isEmpty())
+                .subscribeAsCompletionStage();
+    }
+
     private static CompletableFuture<Boolean> exists(KeycloakAdmin admin, Duration patience) {
         return admin.call(patience, keycloak -> keycloak.realm("acme").exists()).subscribeAsCompletionStage();
     }
@@ -141,6 +197,7 @@ class KeycloakAdminTest {
         private volatile boolean hangs;
         private volatile boolean tokensHang;
         private volatile String refused = "";
+        private volatile Set<String> forbidden = Set.of();
 
         private Server(HttpServer http) {
             this.http = http;
@@ -169,8 +226,11 @@ class KeycloakAdminTest {
             if (hangs) {
                 hang();
             }
-            String bearer = exchange.getRequestHeaders().getFirst("Authorization");
-            answer(exchange, bearer.equals("Bearer " + refused) ? 401 : 200, "{\"realm\":\"acme\"}");
+            String token =
+                    exchange.getRequestHeaders().getFirst("Authorization").substring("Bearer ".length());
+            boolean deleted = exchange.getRequestURI().getPath().contains("/groups/deleted");
+            int status = token.equals(refused) ? 401 : forbidden.contains(token) ? 403 : deleted ? 404 : 200;
+            answer(exchange, status, "{\"realm\":\"acme\"}");
         }
 
         private void hang() {
