@@ -29,14 +29,17 @@ public class RealmStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
-        return admin.call((KeycloakClient keycloak) -> Realms.ensure(keycloak, blueprints.realmOf(tenant)))
+        return admin.call((KeycloakClient keycloak) -> {
+                    Realms.ensure(keycloak, blueprints.realmOf(tenant), tenant.id());
+                    return tenant;
+                })
                 .replaceWithVoid();
     }
 
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
         return admin.call((KeycloakClient keycloak) -> {
-                    keycloak.realm(tenant.id().value()).remove();
+                    Realms.remove(keycloak.realm(tenant.id().value()), tenant.id());
                     return tenant;
                 })
                 .replaceWithVoid();

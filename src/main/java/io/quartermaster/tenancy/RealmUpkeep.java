@@ -27,7 +27,9 @@ class RealmUpkeep {
     private static final Logger LOG = Logger.getLogger(RealmUpkeep.class);
 
     /** Raised whenever {@link Realms#conform} does more: every realm is then due once. */
-    private static final int REVISION = 1;
+    private static final int REVISION = 2;
+    /** The first revision in which realms have their tenant's mark. */
+    private static final int MARKED = 2;
 
     private static final int AT_ONCE = 20;
     /** Longer than a call to Keycloak may take. */
@@ -39,7 +41,7 @@ class RealmUpkeep {
                            where state in ('active', 'suspended') and realm_busy_until <= clock_timestamp()
                              and (realm_revision < $1 or realm_suspended <> (state = 'suspended'))
                            order by realm_busy_until, id limit $3 for update skip locked)
-            returning id, plan, state = 'suspended' as suspended, realm_suspended
+            returning id, plan, state = 'suspended' as suspended, realm_suspended, realm_revision
             """;
 
     private final SystemDatabase database;
@@ -52,15 +54,19 @@ class RealmUpkeep {
         this.blueprints = blueprints;
     }
 
-    /** @param wasSuspended what the realm was last made to be */
-    private record Due(TenantId tenant, String plan, boolean suspended, boolean wasSuspended) {
+    /**
+     * @param wasSuspended what the realm was last made to be
+     * @param revision the parts that the realm has
+     */
+    private record Due(TenantId tenant, String plan, boolean suspended, boolean wasSuspended, int revision) {
 
         static Due of(Row row) {
             return new Due(
                     new TenantId(row.getString("id")),
                     row.getString("plan"),
                     row.getBoolean("suspended"),
-                    row.getBoolean("realm_suspended"));
+                    row.getBoolean("realm_suspended"),
+                    row.getInteger("realm_revision"));
         }
     }
 
@@ -90,6 +96,11 @@ class RealmUpkeep {
     private Uni<Void> conform(Due due) {
         return admin.call(keycloak -> {
                     KeycloakRealm realm = keycloak.realm(due.tenant().value());
+                    if (due.revision() < MARKED) {
+                        RealmMark.adopt(realm, due.tenant());
+                    } else {
+                        RealmMark.require(realm, due.tenant());
+                    }
                     Realms.conform(realm);
                     if (due.suspended() != due.wasSuspended() && blueprints.adminsManageUsers(due.plan())) {
                         Realms.letAdminsManageUsers(realm, !due.suspended());

@@ -7,10 +7,12 @@ import io.quartermaster.access.keycloak.KeycloakClient;
 import io.quartermaster.access.keycloak.KeycloakFailure;
 import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.WriteMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jboss.logging.Logger;
 import org.keycloak.representations.idm.CredentialRepresentation;
 import org.keycloak.representations.idm.GroupRepresentation;
 import org.keycloak.representations.idm.RealmRepresentation;
@@ -19,6 +21,8 @@ import org.keycloak.representations.idm.UserRepresentation;
 
 /** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
 final class Realms {
+
+    private static final Logger LOG = Logger.getLogger(Realms.class);
 
     private static final int GROUPS_PER_CALL = 100;
     /** Keycloak makes these clients in every realm. */
@@ -44,6 +48,26 @@ final class Realms {
             keycloak.renewRights();
         }
         return true;
+    }
+
+    /** Makes the tenant's realm, with its mark, unless it is there. Fails where another realm has that name, and leaves that one as it is. */
+    static void ensure(KeycloakClient keycloak, RealmRepresentation wanted, TenantId tenant) {
+        ensure(keycloak, RealmMark.on(wanted, tenant));
+        RealmMark.require(keycloak.realm(wanted.getRealm()), tenant);
+    }
+
+    /** Removes the tenant's realm. Another realm of that name stays; one of which it is unknown whose it is fails. */
+    static void remove(KeycloakRealm realm, TenantId tenant) {
+        switch (RealmMark.owner(realm, tenant)) {
+            case ABSENT -> {}
+            case TENANT -> realm.remove();
+            case OTHER -> LOG.warnf("realm %s stays in Keycloak: it was not made for tenant %s", tenant, tenant);
+            case UNKNOWN ->
+                throw new IllegalStateException("Keycloak's realm " + tenant + " has no attribute "
+                        + RealmMark.ATTRIBUTE + ", so it is unknown whether it was made for tenant " + tenant
+                        + ". Set the attribute to " + tenant + " to have the realm removed, or to none to keep it; then"
+                        + " offboard the tenant again");
+        }
     }
 
     /** Somebody else made it meanwhile; what else was not expected goes on. */
@@ -104,11 +128,23 @@ final class Realms {
             return;
         }
         for (int first = 0; paths.size() < most; first += GROUPS_PER_CALL) {
-            List<GroupRepresentation> page = realm.subgroups(group.getId(), first, GROUPS_PER_CALL);
+            List<GroupRepresentation> page = subgroups(realm, group, first);
             page.forEach(child -> collect(realm, path, child, most, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
             }
+        }
+    }
+
+    /** None of a group that is deleted meanwhile. */
+    private static List<GroupRepresentation> subgroups(KeycloakRealm realm, GroupRepresentation group, int first) {
+        try {
+            return realm.subgroups(group.getId(), first, GROUPS_PER_CALL);
+        } catch (KeycloakFailure e) {
+            if (e.isNotFound() && e.missingRealm().isEmpty()) {
+                return List.of();
+            }
+            throw e;
         }
     }
 

@@ -3,6 +3,8 @@ package io.quartermaster.tenancy;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.everyItem;
 import static org.hamcrest.Matchers.greaterThanOrEqualTo;
@@ -22,11 +24,14 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.Function;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.keycloak.representations.idm.RealmRepresentation;
 import org.keycloak.representations.idm.RoleRepresentation;
 
 @QuarkusTest
@@ -136,6 +141,7 @@ class ProvisioningIT {
             realm.addRoles(account, List.of(realm.role("tenant-admin")));
             realm.removeRoles(account, List.of(realm.role("tenant-automation")));
             Realms.allowPasswordsFromPrograms(realm, "admin-cli");
+            mark(realm, null);
             return account;
         });
         database.on(connection -> connection
@@ -160,6 +166,98 @@ class ProvisioningIT {
         boolean passwords = inRealm(
                 "older", realm -> realm.client("admin-cli").orElseThrow().isDirectAccessGrantsEnabled());
         assertThat(passwords).isFalse();
+        Map<String, String> attributes = attributes("older");
+        assertThat(attributes).containsEntry(RealmMark.ATTRIBUTE, "older");
+    }
+
+    @Test
+    void realmOfOthersIsNeitherUsedNorChangedNorRemoved() {
+        String others = "customers";
+        makeRealm(others);
+        Map<String, String> before = attributes(others);
+
+        String operation = create(others);
+
+        Awaitility.await().atMost(PATIENCE).untilAsserted(() -> request(operatorToken())
+                .get("/v1/operator/operations/" + operation)
+                .then()
+                .body("error.message", containsString("its attribute quartermaster.tenant is not customers")));
+        sql("update operation set state = 'failed' where id = '" + operation + "'");
+        sql("update tenant set state = 'failed' where id = 'customers'");
+        String offboarding = request(operatorToken())
+                .delete("/v1/operator/tenants/customers")
+                .then()
+                .statusCode(202)
+                .extract()
+                .path("id");
+        TestTenants.awaitState(offboarding, "succeeded");
+        assertThat(exists(others)).isTrue();
+        assertThat(attributes(others)).isEqualTo(before);
+        List<?> groups = inRealm(others, realm -> realm.groups(0, 10));
+        assertThat(groups).isEmpty();
+        assertThatThrownBy(() -> inRealm(others, realm -> {
+                    RealmMark.adopt(realm, new TenantId(others));
+                    return realm;
+                }))
+                .hasMessageContaining("was not made for tenant customers");
+        assertThat(attributes(others)).isEqualTo(before);
+    }
+
+    @Test
+    void realmOfWhichItIsUnknownWhoseItIsStaysUntilAnOperatorSaysSo() throws Throwable {
+        String unknown = "unknown-realm";
+        TenantSpec spec = new TenantSpec(new TenantId(unknown), "Unknown", "demo", List.of());
+        ProvisioningStep step = steps.stream()
+                .filter(one -> one.name().equals("realm"))
+                .findFirst()
+                .orElseThrow();
+        makeRealm(unknown);
+        inRealm(unknown, realm -> {
+            realm.createRole(new RoleRepresentation("tenant-admin", "", false));
+            return realm;
+        });
+
+        assertThatThrownBy(() -> VertxContextSupport.subscribeAndAwait(() -> step.apply(spec)))
+                .hasMessageContaining("was not made for tenant unknown-realm");
+        assertThatThrownBy(() -> VertxContextSupport.subscribeAndAwait(() -> step.undo(spec)))
+                .hasMessageContaining("Set the attribute to unknown-realm to have the realm removed, or to none");
+        inRealm(unknown, realm -> mark(realm, "none"));
+        VertxContextSupport.subscribeAndAwait(() -> step.undo(spec));
+        assertThat(exists(unknown)).isTrue();
+        inRealm(unknown, realm -> mark(realm, unknown));
+        VertxContextSupport.subscribeAndAwait(() -> step.undo(spec));
+        assertThat(exists(unknown)).isFalse();
+    }
+
+    /** As somebody else's program makes one. */
+    private void makeRealm(String name) {
+        RealmRepresentation realm = new RealmRepresentation();
+        realm.setRealm(name);
+        realm.setEnabled(true);
+        keycloak.call(client -> {
+                    client.createRealm(realm);
+                    return name;
+                })
+                .await()
+                .atMost(PATIENCE);
+    }
+
+    private static Map<String, String> mark(KeycloakRealm realm, @Nullable String value) {
+        Map<String, String> attributes = new TreeMap<>(realm.attributes().orElseThrow());
+        attributes.remove(RealmMark.ATTRIBUTE);
+        if (value != null) {
+            attributes.put(RealmMark.ATTRIBUTE, value);
+        }
+        realm.setAttributes(attributes);
+        return attributes;
+    }
+
+    private Map<String, String> attributes(String name) {
+        return inRealm(name, realm -> realm.attributes().orElseThrow());
+    }
+
+    private void sql(String statement) {
+        database.on(connection -> connection.query(statement).execute()).await().atMost(PATIENCE);
     }
 
     private boolean sqlTrue(String condition) {

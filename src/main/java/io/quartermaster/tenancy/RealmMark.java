@@ -1,0 +1,73 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.Role;
+import io.quartermaster.access.keycloak.KeycloakRealm;
+import io.quartermaster.platform.TenantId;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.keycloak.representations.idm.RealmRepresentation;
+
+/**
+ * The attribute that tells the realm which the service made for a tenant from another realm of that name. Without it a realm is neither
+ * changed nor removed.
+ */
+final class RealmMark {
+
+    static final String ATTRIBUTE = "quartermaster.tenant";
+
+    /** What the realm of a tenant's name is. */
+    enum Owner {
+        /** There is no realm of that name. */
+        ABSENT,
+        /** The realm has the tenant's mark. */
+        TENANT,
+        /** The realm has no mark, but the role of tenants' admins: a version that knew no marks may have made it. */
+        UNKNOWN,
+        /** The realm has another mark, or neither a mark nor that role. */
+        OTHER
+    }
+
+    private RealmMark() {}
+
+    /** Marks a realm that is about to be made. */
+    static RealmRepresentation on(RealmRepresentation realm, TenantId tenant) {
+        Map<String, String> attributes =
+                new TreeMap<>(Optional.ofNullable(realm.getAttributes()).orElse(Map.of()));
+        attributes.put(ATTRIBUTE, tenant.value());
+        realm.setAttributes(attributes);
+        return realm;
+    }
+
+    static Owner owner(KeycloakRealm realm, TenantId tenant) {
+        Optional<Map<String, String>> attributes = realm.attributes();
+        if (attributes.isEmpty()) {
+            return Owner.ABSENT;
+        }
+        String mark = attributes.get().get(ATTRIBUTE);
+        if (mark == null) {
+            return realm.hasRole(Role.TENANT_ADMIN.word()) ? Owner.UNKNOWN : Owner.OTHER;
+        }
+        return mark.equals(tenant.value()) ? Owner.TENANT : Owner.OTHER;
+    }
+
+    /** Fails, with a message for operators, unless the realm has the tenant's mark. */
+    static void require(KeycloakRealm realm, TenantId tenant) {
+        if (owner(realm, tenant) != Owner.TENANT) {
+            throw new IllegalStateException("Keycloak has a realm " + tenant + " that was not made for tenant " + tenant
+                    + " (its attribute " + ATTRIBUTE + " is not " + tenant
+                    + "). Rename that realm, or offboard the tenant"
+                    + " and create one with another id. Set the attribute only if the realm is this tenant's");
+        }
+    }
+
+    /** Marks the realm of a tenant that a version without marks made. Fails as {@link #require} does where it is not the tenant's. */
+    static void adopt(KeycloakRealm realm, TenantId tenant) {
+        if (owner(realm, tenant) == Owner.UNKNOWN) {
+            Map<String, String> attributes = new TreeMap<>(realm.attributes().orElseThrow());
+            attributes.put(ATTRIBUTE, tenant.value());
+            realm.setAttributes(attributes);
+        }
+        require(realm, tenant);
+    }
+}
