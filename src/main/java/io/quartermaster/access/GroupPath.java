@@ -2,6 +2,8 @@ package io.quartermaster.access;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -34,6 +36,21 @@ public record GroupPath(String value) implements Comparable<GroupPath> {
     /** Compares whole steps: {@code /research} contains {@code /research/nlp}, not {@code /research-2}. */
     public boolean contains(GroupPath other) {
         return other.value.equals(value) || other.value.startsWith(value + "/");
+    }
+
+    /** Whether a step is {@code .} or {@code ..}: an address of Keycloak cannot name such a group. */
+    public boolean hasDotSteps() {
+        return (value + "/").contains("/./") || (value + "/").contains("/../");
+    }
+
+    /** The groups above this one, from the top, and itself. */
+    public List<GroupPath> fromTheTop() {
+        List<GroupPath> all = new ArrayList<>();
+        for (int end = value.indexOf('/', 1); end > 0; end = value.indexOf('/', end + 1)) {
+            all.add(new GroupPath(value.substring(0, end)));
+        }
+        all.add(this);
+        return all;
     }
 
     @Override

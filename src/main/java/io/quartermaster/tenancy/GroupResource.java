@@ -94,15 +94,25 @@ public class GroupResource {
         String scope = "tenants/" + tenant + "/groups" + (only == null ? "" : "?path=" + only);
         String after = page.after(scope).orElse("");
         int size = page.size();
-        return groups.all(tenant)
-                .map(all -> all.stream()
+        Uni<List<GroupPath>> asked = only == null ? groups.all(tenant) : one(tenant, only);
+        return asked.map(all -> all.stream()
                         .sorted()
                         .filter(path -> path.value().compareTo(after) > 0)
-                        .filter(path -> only == null || path.value().equals(only))
                         .limit(size + 1L)
                         .map(Group::new)
                         .toList())
                 .map(found -> Page.of(found, size, scope, group -> group.path().value()));
+    }
+
+    private Uni<List<GroupPath>> one(TenantId tenant, String path) {
+        if (!GroupPath.isValid(path)) {
+            return Uni.createFrom().item(List.of());
+        }
+        GroupPath group = new GroupPath(path);
+        if (group.hasDotSteps()) {
+            return Uni.createFrom().item(List.of());
+        }
+        return groups.has(tenant, group).map(there -> there ? List.of(group) : List.of());
     }
 
     @POST
@@ -124,6 +134,10 @@ public class GroupResource {
             throw ProblemException.invalid(
                     "path", "holds characters that cannot be seen", GroupPath.ACCEPTED + ", of printable characters");
         }
+        if (path.hasDotSteps()) {
+            throw ProblemException.invalid(
+                    "path", "has a step that is . or ..", GroupPath.ACCEPTED + ", without steps that are . or ..");
+        }
         return writes.runAfter(
                 () -> create(tenant, path, params.mode()),
                 tenant,
@@ -131,32 +145,40 @@ public class GroupResource {
                 uri,
                 params,
                 body,
-                (session, isNew) -> isNew ? made(session, tenant, path) : known(path));
+                (session, isNew) -> Uni.createFrom()
+                        .item(
+                                isNew
+                                        ? Reply.created(location(tenant, path), new Group(path))
+                                        : Reply.ok(new Group(path))));
     }
 
-    /** Whether it was not there yet. */
+    /**
+     * Whether it was not there yet. The audit entries are committed before Keycloak is told, so that no group is made of which there is
+     * none, whatever fails afterwards.
+     */
     private Uni<Boolean> create(TenantId tenant, GroupPath path, WriteMode mode) {
-        return groups.all(tenant)
-                .chain(all -> all.contains(path)
+        return groups.lacking(tenant, path)
+                .chain(lacking -> lacking.missing().isEmpty()
                         ? Uni.createFrom().item(false)
                         : transactions
-                                .in(tenant, session -> most(session, tenant))
-                                .invoke(most -> requireRoom(all, most))
+                                .in(tenant, mode, session -> begin(session, tenant, lacking))
                                 .chain(() -> make(tenant, path, mode))
                                 .replaceWith(true));
     }
 
-    private static Uni<Reply> known(GroupPath path) {
-        return Uni.createFrom().item(Reply.ok(new Group(path)));
-    }
-
-    private Uni<Reply> made(Mutiny.Session session, TenantId tenant, GroupPath path) {
-        return audit.record(
+    private Uni<Void> begin(Mutiny.Session session, TenantId tenant, TenantGroups.Lacking lacking) {
+        return most(session, tenant).chain(most -> {
+            requireRoom(lacking, most);
+            Uni<Void> chain = Uni.createFrom().voidItem();
+            for (GroupPath one : lacking.missing()) {
+                chain = chain.chain(() -> audit.record(
                         session,
                         tenant,
                         callers.current(),
-                        new AuditLog.Change("groups:create", "groups" + path, null, new Group(path)))
-                .replaceWith(() -> Reply.created(location(tenant, path), new Group(path)));
+                        new AuditLog.Change("groups:create", "groups" + one, null, new Group(one))));
+            }
+            return chain;
+        });
     }
 
     private static String location(TenantId tenant, GroupPath path) {
@@ -166,14 +188,27 @@ public class GroupResource {
     private Uni<Integer> most(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("select plan from tenant where id = :tenant", String.class)
                 .setParameter("tenant", tenant.value())
-                .getSingleResult()
-                .map(plan -> blueprints.find(plan).orElseThrow().maxGroups());
+                .getSingleResultOrNull()
+                .onItem()
+                .ifNull()
+                .failWith(ProblemException::notFound)
+                .map(plan -> blueprints
+                        .find(plan)
+                        .orElseThrow(() -> ProblemException.conflict(
+                                "no-such-plan",
+                                "there is no plan " + plan + " any more, which says how many groups tenant " + tenant
+                                        + " may have. Ask the operator to bring the plan back"))
+                        .maxGroups());
     }
 
-    private static void requireRoom(List<GroupPath> all, int most) {
-        if (all.size() >= most) {
+    private static void requireRoom(TenantGroups.Lacking lacking, int most) {
+        if (lacking.groups() + lacking.missing().size() > most) {
             throw ProblemException.refused(
-                    "too-many-groups", "path", "the realm has as many groups as its plan allows", "at most " + most);
+                    "too-many-groups",
+                    "path",
+                    "the realm has " + lacking.groups() + " groups, and the path adds "
+                            + lacking.missing().size(),
+                    "groups that together are at most " + most + ", which the plan allows");
         }
     }
 

@@ -2,6 +2,7 @@ package io.quartermaster.tenancy;
 
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -26,6 +27,28 @@ public class TenantGroups {
 
     public Uni<List<GroupPath>> all(TenantId tenant) {
         return admin.call(keycloak -> Realms.groups(keycloak.realm(tenant.value()), MOST));
+    }
+
+    /** Whether the realm has this group. Fails where there is no such realm. */
+    Uni<Boolean> has(TenantId tenant, GroupPath group) {
+        return admin.call(keycloak ->
+                Realms.missing(keycloak.realm(tenant.value()), List.of(group)).isEmpty());
+    }
+
+    /**
+     * What the realm lacks of a group and those above it.
+     *
+     * @param missing from the top
+     * @param groups how many the realm has
+     */
+    record Lacking(List<GroupPath> missing, long groups) {}
+
+    /** Fails where there is no such realm. */
+    Uni<Lacking> lacking(TenantId tenant, GroupPath group) {
+        return admin.call(keycloak -> {
+            KeycloakRealm realm = keycloak.realm(tenant.value());
+            return new Lacking(Realms.missing(realm, group.fromTheTop()), realm.groupCount());
+        });
     }
 
     /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience of who asks. */

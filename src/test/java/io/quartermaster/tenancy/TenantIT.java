@@ -8,7 +8,9 @@ import static io.quartermaster.tenancy.TestTenants.viewerToken;
 import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
+import static org.hamcrest.Matchers.containsInAnyOrder;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.everyItem;
 import static org.hamcrest.Matchers.hasItems;
@@ -16,11 +18,24 @@ import static org.hamcrest.Matchers.notNullValue;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakRealm;
+import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.testing.Identity;
 import io.quartermaster.testing.KeycloakConsole;
 import io.restassured.http.ContentType;
+import io.restassured.response.Response;
+import io.vertx.core.json.JsonObject;
+import jakarta.inject.Inject;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -30,6 +45,13 @@ class TenantIT {
 
     private static final String A = "tenancy-a";
     private static final String B = "tenancy-b";
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    KeycloakAdmin keycloak;
 
     @BeforeAll
     static void twoTenants() {
@@ -81,6 +103,20 @@ class TenantIT {
                 .statusCode(400)
                 .body("errors.field", contains("path"))
                 .body("errors.accepted", contains("a path such as /research/nlp"));
+        for (String dots : List.of("/..", "/rnd/./x")) {
+            request(adminToken(A))
+                    .body(Map.of("path", dots))
+                    .post("/v1/tenants/" + A + "/groups")
+                    .then()
+                    .statusCode(400)
+                    .body("errors.field", contains("path"));
+            request(adminToken(A))
+                    .queryParam("path", dots)
+                    .get("/v1/tenants/" + A + "/groups")
+                    .then()
+                    .statusCode(200)
+                    .body("items", empty());
+        }
         request(adminToken(A))
                 .get("/v1/tenants/" + A + "/no-such-thing")
                 .then()
@@ -98,6 +134,107 @@ class TenantIT {
                 .get("/v1/tenants/" + A + "/groups")
                 .then()
                 .body(org.hamcrest.Matchers.not(containsString("/never")));
+    }
+
+    /** The answer's transaction fails as where the service dies there: Keycloak has the groups, and nothing was answered. */
+    @Test
+    void noGroupIsMadeWithoutAnAuditEntry() {
+        String token = adminToken(A);
+        String key = UUID.randomUUID().toString();
+        Response answer = database.run(PATIENCE, tx -> {
+                    tx.run(
+                            "insert into idempotency (tenant_id, caller, key, fingerprint, status, headers, body)"
+                                    + " values ($1, $2, $3, 'of another request', 200, '{}', '{}')",
+                            A,
+                            subject(token),
+                            key);
+                    CompletableFuture<Response> waiting = CompletableFuture.supplyAsync(() -> request(token)
+                            .header("Idempotency-Key", key)
+                            .body(Map.of("path", "/audited/by/intent"))
+                            .post("/v1/tenants/" + A + "/groups"));
+                    Awaitility.await().atMost(PATIENCE).until(() -> hasGroup("/audited/by/intent"));
+                    return waiting;
+                })
+                .orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                .join();
+        answer.then().statusCode(422).body("code", equalTo("idempotency-key-reused"));
+
+        request(token)
+                .body(Map.of("path", "/audited/by/intent"))
+                .post("/v1/tenants/" + A + "/groups")
+                .then()
+                .statusCode(200);
+
+        request(token)
+                .queryParam("action", "groups:create")
+                .queryParam("resource", "groups/audited")
+                .get("/v1/tenants/" + A + "/audit-entries")
+                .then()
+                .statusCode(200)
+                .body(
+                        "items.resource",
+                        containsInAnyOrder("groups/audited", "groups/audited/by", "groups/audited/by/intent"));
+    }
+
+    private static boolean hasGroup(String path) {
+        List<?> found = request(viewerToken(A))
+                .queryParam("path", path)
+                .get("/v1/tenants/" + A + "/groups")
+                .path("items");
+        return !found.isEmpty();
+    }
+
+    private static String subject(String token) {
+        return new JsonObject(new String(Base64.getUrlDecoder().decode(token.split("\\.")[1]), StandardCharsets.UTF_8))
+                .getString("sub");
+    }
+
+    @Test
+    void aPlanAllowsSoManyGroupsWithThoseAboveThem() {
+        TestTenants.provision("tenancy-full");
+        keycloak.call(client -> {
+                    KeycloakRealm realm = client.realm("tenancy-full");
+                    for (long i = realm.groupCount(); i < 98; i++) {
+                        Realms.ensureGroup(realm, new GroupPath("/group-" + i));
+                    }
+                    return realm.groupCount();
+                })
+                .await()
+                .atMost(PATIENCE);
+        String path = "/v1/tenants/tenancy-full/groups";
+
+        request(operatorToken())
+                .body(Map.of("path", "/three/more/groups"))
+                .post(path)
+                .then()
+                .statusCode(422)
+                .body("code", equalTo("too-many-groups"))
+                .body("errors[0].message", containsString("98 groups, and the path adds 3"));
+        request(operatorToken())
+                .body(Map.of("path", "/two/more"))
+                .post(path)
+                .then()
+                .statusCode(201);
+        request(operatorToken())
+                .queryParam("path", "/three/more/groups")
+                .get(path)
+                .then()
+                .statusCode(200)
+                .body("items", empty());
+    }
+
+    @Test
+    void groupsOfATenantWhosePlanWasRemovedAreRefusedByName() {
+        TestTenants.provision("tenancy-planless");
+        database.run(PATIENCE, tx -> tx.run("update tenant set plan = 'removed-plan' where id = 'tenancy-planless'"));
+
+        request(operatorToken())
+                .body(Map.of("path", "/more"))
+                .post("/v1/tenants/tenancy-planless/groups")
+                .then()
+                .statusCode(409)
+                .body("code", equalTo("no-such-plan"))
+                .body("detail", containsString("removed-plan"));
     }
 
     @Test
