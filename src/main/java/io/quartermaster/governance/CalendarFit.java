@@ -77,8 +77,12 @@ final class CalendarFit {
         Set<Place> found = new HashSet<>();
         List<Objection> inOrder = new ArrayList<>();
         for (Instant moment : moments(before, after, now)) {
+            List<QuotaTree.Overdrawn> overdrawnThen = treeAt(after, moment).overdrawn();
+            if (overdrawnThen.isEmpty()) {
+                continue;
+            }
             Map<Place, Long> had = excess(treeAt(before, moment));
-            for (QuotaTree.Overdrawn overdrawn : treeAt(after, moment).overdrawn()) {
+            for (QuotaTree.Overdrawn overdrawn : overdrawnThen) {
                 Place place =
                         new Place(overdrawn.parent().path(), overdrawn.parent().scope());
                 if (excess(overdrawn) > had.getOrDefault(place, 0L) && found.add(place)) {
@@ -129,16 +133,18 @@ final class CalendarFit {
 
     private static QuotaTree treeAt(State state, Instant moment) {
         TenantRules rules = state.rules();
+        List<CapacityReservation> open =
+                state.windows().stream().filter(each -> each.isOpenAt(moment)).toList();
         List<Allotment> allotments = rules.allotments().stream()
                 .map(one -> new Allotment(
                         rules.tenant(),
                         one.allotment().pool(),
-                        raised(one.allotment().terms(), state.windows(), one.poolId(), Optional.empty(), moment)))
+                        raised(one.allotment().terms(), open, one.poolId(), Optional.empty(), moment)))
                 .toList();
         List<Policy> policies = rules.policies().stream()
                 .map(policy -> policy.with(
                         policy.quotas().stream()
-                                .map(quota -> raised(quota, policy.id(), state.windows(), moment))
+                                .map(quota -> raised(quota, policy.id(), open, moment))
                                 .toList(),
                         policy.overQuota(),
                         policy.userLimitGpuMilli(),
@@ -147,22 +153,21 @@ final class CalendarFit {
         return QuotaTree.of(rules.tenant(), allotments, policies);
     }
 
-    private static PolicyQuota raised(
-            PolicyQuota quota, UUID policy, List<CapacityReservation> windows, Instant moment) {
+    private static PolicyQuota raised(PolicyQuota quota, UUID policy, List<CapacityReservation> open, Instant moment) {
         return switch (quota.scope()) {
             case Scope.AllPools anywhere ->
                 new PolicyQuota(quota.scope(), quota.terms().standingAt(moment.toEpochMilli()));
             case Scope.OnePool(PoolId pool) ->
                 new PolicyQuota(
                         quota.scope(),
-                        raised(quota.terms(), windows, UUID.fromString(pool.value()), Optional.of(policy), moment));
+                        raised(quota.terms(), open, UUID.fromString(pool.value()), Optional.of(policy), moment));
         };
     }
 
     private static QuotaTerms raised(
-            QuotaTerms terms, List<CapacityReservation> windows, UUID pool, Optional<UUID> policy, Instant moment) {
-        long more = windows.stream()
-                .filter(each -> each.pool().equals(pool) && each.policy().equals(policy) && each.isOpenAt(moment))
+            QuotaTerms terms, List<CapacityReservation> open, UUID pool, Optional<UUID> policy, Instant moment) {
+        long more = open.stream()
+                .filter(each -> each.pool().equals(pool) && each.policy().equals(policy))
                 .mapToLong(CapacityReservation::gpuMilli)
                 .sum();
         return terms.standingAt(moment.toEpochMilli()).raisedBy(more);

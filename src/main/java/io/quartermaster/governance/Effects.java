@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
@@ -93,11 +94,14 @@ public record Effects(
 
     private static List<Reserved> reserved(TenantRules before, TenantRules after) {
         QuotaTree old = before.tree();
+        QuotaTree tree = after.tree();
+        Map<Quota, List<Quota>> oldChildren = old.children();
+        Map<Quota, List<Quota>> children = tree.children();
         List<Reserved> changes = new ArrayList<>();
-        for (Quota parent : after.tree().quotas()) {
-            long given = given(after.tree(), parent);
+        for (Quota parent : tree.quotas()) {
+            long given = given(children, parent);
             Optional<Quota> was = old.at(parent.path(), parent.scope());
-            long gave = was.map(quota -> given(old, quota)).orElse(0L);
+            long gave = was.map(quota -> given(oldChildren, quota)).orElse(0L);
             if (given != gave) {
                 changes.add(new Reserved(
                         after.nameOf(parent.scope()),
@@ -110,8 +114,8 @@ public record Effects(
         return changes;
     }
 
-    private static long given(QuotaTree tree, Quota parent) {
-        return tree.childrenOf(parent).stream()
+    private static long given(Map<Quota, List<Quota>> children, Quota parent) {
+        return children.getOrDefault(parent, List.of()).stream()
                 .mapToLong(Quota::reservedGpuMilli)
                 .sum();
     }
@@ -121,12 +125,13 @@ public record Effects(
      */
     static long overQuota(TenantRules rules, List<Held> held) {
         QuotaTree tree = rules.tree();
+        Map<UUID, Policy> policies = byId(rules);
         Map<String, Long> filled = new HashMap<>();
         long beyond = 0;
         for (Held one : held) {
             String key = one.policy() + " " + one.pool();
             long sum = filled.merge(key, one.gpuMilli(), Math::addExact);
-            long reserved = rules.policy(one.policy())
+            long reserved = Optional.ofNullable(policies.get(one.policy()))
                     .flatMap(policy -> tree.at(QuotaTree.path(rules.tenant(), policy.group()), Scope.of(one.pool())))
                     .map(Quota::reservedGpuMilli)
                     .orElse(0L);
@@ -137,10 +142,15 @@ public record Effects(
         return beyond;
     }
 
+    private static Map<UUID, Policy> byId(TenantRules rules) {
+        return rules.policies().stream().collect(Collectors.toMap(Policy::id, policy -> policy));
+    }
+
     /** About the policies that the change makes or changes. */
     private static List<String> warnings(TenantRules before, TenantRules after, List<Held> held) {
         Difference<Policy> policies = Difference.ofPolicies(before, after);
         QuotaTree tree = after.tree();
+        Map<UUID, Policy> byId = byId(after);
         List<String> warnings = new ArrayList<>();
         Stream.concat(policies.made().stream(), policies.changed().stream()).forEach(policy -> {
             if (after.queuesOf(policy).isEmpty()) {
@@ -148,7 +158,7 @@ public record Effects(
             }
             QuotaPath path = QuotaTree.path(after.tenant(), policy.group());
             for (PolicyQuota quota : policy.quotas()) {
-                drain(after, policy, quota, held).ifPresent(warnings::add);
+                drain(after, byId, policy, quota, held).ifPresent(warnings::add);
                 tree.parentOf(path, quota.scope())
                         .filter(parent -> exceeds(quota, parent))
                         .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
@@ -161,14 +171,18 @@ public record Effects(
     }
 
     /** What is to be gone by a date of what a group and those below it hold now. */
-    private static Optional<String> drain(TenantRules rules, Policy policy, PolicyQuota quota, List<Held> held) {
+    private static Optional<String> drain(
+            TenantRules rules, Map<UUID, Policy> byId, Policy policy, PolicyQuota quota, List<Held> held) {
+        if (quota.terms().drainByMillis().isEmpty()) {
+            return Optional.empty();
+        }
         long bound = policy.overQuota()
                 ? quota.terms().limitGpuMilli().orElse(Long.MAX_VALUE)
                 : quota.terms().reservedGpuMilli();
         long all = 0;
         long stays = 0;
         for (Held one : held) {
-            boolean below = rules.policy(one.policy())
+            boolean below = Optional.ofNullable(byId.get(one.policy()))
                     .filter(other -> policy.group().contains(other.group()))
                     .isPresent();
             boolean counts =
@@ -176,7 +190,7 @@ public record Effects(
             all += below && counts ? one.gpuMilli() : 0;
             stays += below && counts && !one.preemptible() ? one.gpuMilli() : 0;
         }
-        if (quota.terms().drainByMillis().isEmpty() || all <= bound) {
+        if (all <= bound) {
             return Optional.empty();
         }
         return Optional.of("policy " + policy.name() + " holds " + new GpuAmount(all) + " GPUs in "

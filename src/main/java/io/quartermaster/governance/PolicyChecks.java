@@ -30,6 +30,7 @@ final class PolicyChecks {
     private PolicyChecks(
             TenantRules before,
             TenantRules after,
+            QuotaTree tree,
             Policy policy,
             ProblemException.Invalid problems,
             ProblemException.Invalid unfit) {
@@ -37,7 +38,7 @@ final class PolicyChecks {
         this.after = after;
         this.policy = policy;
         this.path = QuotaTree.path(after.tenant(), policy.group());
-        this.tree = after.tree();
+        this.tree = tree;
         this.problems = problems;
         this.unfit = unfit;
     }
@@ -65,7 +66,7 @@ final class PolicyChecks {
                     "a group without a policy, or a change of that one");
             return;
         }
-        PolicyChecks checks = new PolicyChecks(before, after, policy, problems, unfit);
+        PolicyChecks checks = new PolicyChecks(before, after, after.tree(), policy, problems, unfit);
         checks.reservations();
         checks.profiles(profiles);
     }
@@ -102,6 +103,7 @@ final class PolicyChecks {
     }
 
     private void reservations() {
+        List<QuotaTree.Overdrawn> had = before.tree().overdrawn();
         for (QuotaTree.Overdrawn overdrawn : tree.overdrawn()) {
             Quota parent = overdrawn.parent();
             if (parent.path().equals(path)) {
@@ -120,7 +122,7 @@ final class PolicyChecks {
                         "does not fit: " + where(parent) + " has " + new GpuAmount(parent.reservedGpuMilli())
                                 + " reserved, of which other groups have " + new GpuAmount(others),
                         "at most " + new GpuAmount(Math.max(0, parent.reservedGpuMilli() - others)));
-            } else if (!before.tree().overdrawn().contains(overdrawn)) {
+            } else if (!had.contains(overdrawn)) {
                 unfit.add(
                         "quotas",
                         "do not fit: " + where(parent) + " would have less reserved than is given out: "
@@ -160,9 +162,14 @@ final class PolicyChecks {
         }
     }
 
-    /** Why work of the profile could never start under the policy. */
-    static Optional<String> objection(TenantRules rules, Policy policy, Profile profile) {
-        return new PolicyChecks(rules, rules, policy, new ProblemException.Invalid(), new ProblemException.Invalid())
+    /**
+     * Why work of the profile could never start under the policy.
+     *
+     * @param tree of the rules
+     */
+    static Optional<String> objection(TenantRules rules, QuotaTree tree, Policy policy, Profile profile) {
+        return new PolicyChecks(
+                        rules, rules, tree, policy, new ProblemException.Invalid(), new ProblemException.Invalid())
                 .objection(profile);
     }
 

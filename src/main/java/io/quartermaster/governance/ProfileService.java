@@ -159,9 +159,10 @@ class ProfileService {
 
     private static void requireFits(TenantRules after, Profile profile) {
         var problems = new ProblemException.Invalid();
+        QuotaTree tree = after.tree();
         for (Queue queue : after.queuesOf(profile)) {
             Policy policy = after.policyOf(queue);
-            PolicyChecks.objection(after, policy, profile)
+            PolicyChecks.objection(after, tree, policy, profile)
                     .ifPresent(objection -> problems.add(
                             "gpus",
                             "work of policy " + policy.name() + " could never run: " + objection,

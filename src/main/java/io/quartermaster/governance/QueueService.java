@@ -137,7 +137,7 @@ class QueueService {
                         "profile",
                         "the policy has a queue with this profile already: " + queue.name(),
                         "another profile"));
-        PolicyChecks.objection(rules, policy.get(), profile.get())
+        PolicyChecks.objection(rules, rules.tree(), policy.get(), profile.get())
                 .ifPresent(objection -> problems.add(
                         "profile", "could never run: " + objection, "a profile that fits the policy's limits"));
         problems.throwIfAny();

@@ -8,13 +8,17 @@ import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.TenantId;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.SequencedMap;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -142,20 +146,34 @@ public final class QuotaTree {
         return Optional.empty();
     }
 
-    public List<Quota> childrenOf(Quota parent) {
-        return places.values().stream()
-                .filter(quota -> quota.scope().equals(parent.scope()))
-                .filter(quota -> parentOf(quota.path(), quota.scope())
-                        .filter(parent::equals)
-                        .isPresent())
-                .toList();
+    /**
+     * The children of each place that has any, both in the order of places. One pass finds them all: what lies under a place follows it
+     * directly, so the places above the next one are always at hand.
+     */
+    public SequencedMap<Quota, List<Quota>> children() {
+        SequencedMap<Quota, List<Quota>> children = new LinkedHashMap<>();
+        Deque<Quota> above = new ArrayDeque<>();
+        for (Quota quota : places.values()) {
+            while (!above.isEmpty() && !covers(above.getLast(), quota)) {
+                above.removeLast();
+            }
+            if (!above.isEmpty()) {
+                children.computeIfAbsent(above.getLast(), parent -> new ArrayList<>())
+                        .add(quota);
+            }
+            above.addLast(quota);
+        }
+        return children;
+    }
+
+    private static boolean covers(Quota above, Quota quota) {
+        return above.scope().equals(quota.scope()) && above.path().covers(quota.path());
     }
 
     /** Places whose children reserve more than they do; none in a tree that was checked. */
     public List<Overdrawn> overdrawn() {
         List<Overdrawn> found = new ArrayList<>();
-        for (Quota parent : places.values()) {
-            List<Quota> children = childrenOf(parent);
+        children().forEach((parent, children) -> {
             long sum = children.stream().mapToLong(Quota::reservedGpuMilli).sum();
             if (sum > parent.reservedGpuMilli()) {
                 found.add(new Overdrawn(
@@ -165,7 +183,7 @@ public final class QuotaTree {
                                 .toList(),
                         sum));
             }
-        }
+        });
         return found;
     }
 

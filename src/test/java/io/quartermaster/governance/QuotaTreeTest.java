@@ -12,9 +12,15 @@ import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.TenantId;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.Random;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
@@ -145,6 +151,51 @@ class QuotaTreeTest {
                     .containsExactly("a", "b");
             assertThat(overdrawn.childrenReservedGpuMilli()).isEqualTo(7000);
         });
+    }
+
+    /** Compared with the definition itself: a place's parent is the nearest place above it in the same tree. */
+    @Test
+    void childrenAreThosePlacesWhoseNearestPlaceAboveItIs() {
+        for (long seed = 1; seed <= 200; seed++) {
+            QuotaTree tree = randomTree(new Random(seed));
+            SequencedMap<Quota, List<Quota>> expected = new LinkedHashMap<>();
+            for (Quota parent : tree.quotas()) {
+                List<Quota> children = tree.quotas().stream()
+                        .filter(quota ->
+                                tree.parentOf(quota.path(), quota.scope()).equals(Optional.of(parent)))
+                        .toList();
+                if (!children.isEmpty()) {
+                    expected.put(parent, children);
+                }
+            }
+
+            assertThat(List.copyOf(tree.children().entrySet()))
+                    .as("seed %d", seed)
+                    .isEqualTo(List.copyOf(expected.entrySet()));
+        }
+    }
+
+    /** With names that begin alike, and with groups whose parents have a policy, a quota elsewhere, or none. */
+    private static QuotaTree randomTree(Random random) {
+        List<String> names = List.of("a", "a-b", "ab", "b");
+        Set<String> groups = new TreeSet<>();
+        for (int i = 0; i < 25; i++) {
+            StringBuilder group = new StringBuilder();
+            int depth = 1 + random.nextInt(4);
+            for (int level = 0; level < depth; level++) {
+                group.append('/').append(names.get(random.nextInt(names.size())));
+            }
+            groups.add(group.toString());
+        }
+        List<Policy> policies = groups.stream()
+                .map(group -> switch (random.nextInt(4)) {
+                    case 0 -> policy(group, in(H100, random.nextInt(3)));
+                    case 1 -> policy(group, in(CLOUD, random.nextInt(3)));
+                    case 2 -> policy(group, in(H100, 1), in(CLOUD, 1));
+                    default -> policy(group, all(random.nextInt(3)));
+                })
+                .toList();
+        return QuotaTree.of(ACME, List.of(allotted(H100, 10), allotted(CLOUD, 4)), policies);
     }
 
     @Test
