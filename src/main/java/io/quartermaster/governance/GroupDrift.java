@@ -138,30 +138,35 @@ class GroupDrift {
     }
 
     private Uni<PolicyApi.DriftChecked> settle(RuleWrites.Work work, Seen seen) {
-        Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         List<String> suspended = new ArrayList<>();
         List<String> resumed = new ArrayList<>();
-        Uni<TenantRules> chain = Uni.createFrom().item(work.before());
+        TenantRules after = work.before();
+        List<Policy> changed = new ArrayList<>();
         for (Policy policy : work.before().policies()) {
             if (seen.differsFrom(policy)) {
                 boolean gone = seen.missing().contains(policy.group());
                 (gone ? suspended : resumed).add(policy.name());
-                chain = chain.chain(before ->
-                        change(work, before, policy.withGroupGoneSince(gone ? Optional.of(now) : Optional.empty())));
+                Policy now = policy.withGroupGoneSince(gone ? Optional.of(since) : Optional.empty());
+                after = after.with(now);
+                changed.add(now);
             }
         }
-        return chain.map(after -> new PolicyApi.DriftChecked(after.policies().size(), suspended, resumed));
+        PolicyApi.DriftChecked answer =
+                new PolicyApi.DriftChecked(after.policies().size(), suspended, resumed);
+        return changed.isEmpty()
+                ? Uni.createFrom().item(answer)
+                : writes.apply(work, after, new OnWaiting.Refuse(), entries(work.before(), after, changed))
+                        .replaceWith(answer);
     }
 
-    private Uni<TenantRules> change(RuleWrites.Work work, TenantRules before, Policy changed) {
-        TenantRules after = before.with(changed);
-        Policy old = before.policy(changed.id()).orElseThrow();
-        AuditLog.Change entry = new AuditLog.Change(
-                changed.state() == PolicyState.SUSPENDED ? "policies:suspend" : "policies:resume",
-                "policies/" + changed.name(),
-                PolicyApi.View.of(before, old, null),
-                PolicyApi.View.of(after, changed, null));
-        return writes.apply(work.with(before), after, new OnWaiting.Refuse(), entry)
-                .replaceWith(after);
+    private static List<AuditLog.Change> entries(TenantRules before, TenantRules after, List<Policy> changed) {
+        return changed.stream()
+                .map(policy -> new AuditLog.Change(
+                        policy.state() == PolicyState.SUSPENDED ? "policies:suspend" : "policies:resume",
+                        "policies/" + policy.name(),
+                        PolicyApi.View.of(before, before.policy(policy.id()).orElseThrow(), null),
+                        PolicyApi.View.of(after, policy, null)))
+                .toList();
     }
 }

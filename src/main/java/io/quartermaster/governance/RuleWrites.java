@@ -94,6 +94,11 @@ class RuleWrites {
 
     /** Writes what is to hold from now on, and tells what that does. */
     Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, AuditLog.Change change) {
+        return apply(work, after, onWaiting, List.of(change)).map(effects -> effects.changed(fields(change)));
+    }
+
+    /** Likewise for several changes at once, each with its audit entry. They are checked and written together, as one difference. */
+    Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, List<AuditLog.Change> changes) {
         requireBounded(after);
         TenantRules before = work.before();
         Difference<Queue> queues = Difference.ofQueues(before, after);
@@ -102,9 +107,9 @@ class RuleWrites {
                 .chain(() -> admit(work, after, queues.made()))
                 .chain(() -> waiting.settle(work.session(), after, queues.gone(), onWaiting))
                 .chain(touched -> waiting.held(work.session(), work.tenant())
-                        .map(held ->
-                                Effects.between(before, after, held, touched).changed(fields(change))))
-                .call(() -> audit.record(work.session(), work.tenant(), work.caller(), change))
+                        .map(held -> Effects.between(before, after, held, touched)))
+                .call(() -> InTurn.each(
+                        changes, change -> audit.record(work.session(), work.tenant(), work.caller(), change)))
                 .call(() -> endReservations(
                         work, Difference.ofPolicies(before, after).gone()))
                 .call(() -> tell(work, Inbox.Kind.POLICY, Difference.ofPolicies(before, after), Policy::id))
@@ -167,24 +172,19 @@ class RuleWrites {
 
     /** A new queue admits the group of its policy. */
     private static Uni<Void> admit(Work work, TenantRules after, List<Queue> made) {
-        Uni<Void> chain = Uni.createFrom().voidItem();
-        for (Queue queue : made) {
+        return InTurn.each(made, queue -> {
             AccessRule rule = new AccessRule.ForGroup(after.policyOf(queue).group());
-            chain = chain.chain(() -> QueueRules.insert(work.session(), work.tenant(), queue.id(), Ids.next(), rule))
-                    .replaceWithVoid();
-        }
-        return chain;
+            return QueueRules.insert(work.session(), work.tenant(), queue.id(), Ids.next(), rule);
+        });
     }
 
     private static <T> Uni<Void> tell(Work work, Inbox.Kind kind, Difference<T> difference, Function<T, UUID> id) {
         List<T> touched = new ArrayList<>(difference.made());
         touched.addAll(difference.changed());
         touched.addAll(difference.gone());
-        Uni<Void> chain = Uni.createFrom().voidItem();
-        for (T one : touched) {
-            chain = chain.chain(() -> Inbox.post(
-                    work.session(), work.tenant(), kind, id.apply(one).toString()));
-        }
-        return chain;
+        return InTurn.each(
+                touched,
+                one -> Inbox.post(
+                        work.session(), work.tenant(), kind, id.apply(one).toString()));
     }
 }

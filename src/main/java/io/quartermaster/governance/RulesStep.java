@@ -11,6 +11,8 @@ import io.quartermaster.tenancy.ProvisioningStep;
 import io.quartermaster.tenancy.TenantSpec;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -57,23 +59,31 @@ class RulesStep implements ProvisioningStep {
         return planned.isEmpty() ? Uni.createFrom().voidItem() : change(tenant, work -> make(work, planned.get()));
     }
 
-    private Uni<RuleWrites.Work> make(RuleWrites.Work work, PlanRules.Planned planned) {
-        Uni<RuleWrites.Work> chain = Uni.createFrom().item(work);
-        for (ProfileApi.Request profile : planned.profiles()) {
-            chain = chain.chain(now -> apply(now, PlanRules.withProfile(now.before(), profile), after -> {
-                Profile made = after.profile(String.valueOf(profile.name())).orElseThrow();
-                return new AuditLog.Change(
-                        "profiles:create", "profiles/" + made.name(), null, ProfileApi.View.of(after, made, null));
-            }));
+    private Uni<Void> make(RuleWrites.Work work, PlanRules.Planned planned) {
+        TenantRules rules = work.before();
+        List<AuditLog.Change> made = new ArrayList<>();
+        for (ProfileApi.Request request : planned.profiles()) {
+            Optional<TenantRules> after = PlanRules.withProfile(rules, request);
+            if (after.isPresent()) {
+                rules = after.get();
+                Profile profile = rules.profile(String.valueOf(request.name())).orElseThrow();
+                made.add(new AuditLog.Change(
+                        "profiles:create",
+                        "profiles/" + profile.name(),
+                        null,
+                        ProfileApi.View.of(rules, profile, null)));
+            }
         }
-        for (PolicyApi.Request policy : planned.policies()) {
-            chain = chain.chain(now -> apply(now, PlanRules.withPolicy(now.before(), policy), after -> {
-                Policy made = after.policy(String.valueOf(policy.name())).orElseThrow();
-                return new AuditLog.Change(
-                        "policies:create", "policies/" + made.name(), null, PolicyApi.View.of(after, made, null));
-            }));
+        for (PolicyApi.Request request : planned.policies()) {
+            Optional<TenantRules> after = PlanRules.withPolicy(rules, request);
+            if (after.isPresent()) {
+                rules = after.get();
+                Policy policy = rules.policy(String.valueOf(request.name())).orElseThrow();
+                made.add(new AuditLog.Change(
+                        "policies:create", "policies/" + policy.name(), null, PolicyApi.View.of(rules, policy, null)));
+            }
         }
-        return chain;
+        return apply(work, rules, made);
     }
 
     @Override
@@ -82,39 +92,28 @@ class RulesStep implements ProvisioningStep {
     }
 
     /** What waits is cancelled. */
-    private Uni<RuleWrites.Work> retireAll(RuleWrites.Work work) {
-        Uni<RuleWrites.Work> chain = Uni.createFrom().item(work);
-        for (Policy policy : work.before().policies()) {
-            chain = chain.chain(now -> apply(
-                    now,
-                    Optional.of(now.before().without(policy)),
-                    after -> new AuditLog.Change(
-                            "policies:retire",
-                            "policies/" + policy.name(),
-                            PolicyApi.View.of(now.before(), policy, null),
-                            null)));
+    private Uni<Void> retireAll(RuleWrites.Work work) {
+        TenantRules before = work.before();
+        List<AuditLog.Change> retired = new ArrayList<>();
+        for (Policy policy : before.policies()) {
+            retired.add(new AuditLog.Change(
+                    "policies:retire", "policies/" + policy.name(), PolicyApi.View.of(before, policy, null), null));
         }
-        for (Profile profile : work.before().profiles()) {
-            chain = chain.chain(now -> apply(
-                    now,
-                    Optional.of(now.before().without(profile)),
-                    after -> new AuditLog.Change(
-                            "profiles:retire",
-                            "profiles/" + profile.name(),
-                            ProfileApi.View.of(now.before(), profile, null),
-                            null)));
+        for (Profile profile : before.profiles()) {
+            retired.add(new AuditLog.Change(
+                    "profiles:retire", "profiles/" + profile.name(), ProfileApi.View.of(before, profile, null), null));
         }
-        return chain;
+        TenantRules none = new TenantRules(before.tenant(), before.allotments(), List.of(), List.of(), List.of());
+        return apply(work, none, retired);
     }
 
-    private Uni<RuleWrites.Work> apply(
-            RuleWrites.Work work, Optional<TenantRules> after, Function<TenantRules, AuditLog.Change> entry) {
-        return after.map(rules -> writes.apply(work, rules, new OnWaiting.Cancel(), entry.apply(rules))
-                        .replaceWith(work.with(rules)))
-                .orElseGet(() -> Uni.createFrom().item(work));
+    private Uni<Void> apply(RuleWrites.Work work, TenantRules after, List<AuditLog.Change> changes) {
+        return changes.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : writes.apply(work, after, new OnWaiting.Cancel(), changes).replaceWithVoid();
     }
 
-    private Uni<Void> change(TenantSpec tenant, Function<RuleWrites.Work, Uni<RuleWrites.Work>> change) {
+    private Uni<Void> change(TenantSpec tenant, Function<RuleWrites.Work, Uni<Void>> change) {
         return transactions
                 .in(tenant.id(), session -> store.lock(session, tenant.id())
                         .map(rules ->

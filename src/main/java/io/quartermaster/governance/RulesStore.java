@@ -112,12 +112,7 @@ class RulesStore {
             List<T> values,
             Function<T, UUID> id,
             Setter<R, T> setter) {
-        Uni<Void> chain = Uni.createFrom().voidItem();
-        for (T value : values) {
-            chain = chain.chain(() -> session.find(type, new TenantRowKey(tenant, id.apply(value))))
-                    .invoke(row -> setter.set(row, value))
-                    .replaceWithVoid();
-        }
-        return chain;
+        return InTurn.each(values, value -> session.find(type, new TenantRowKey(tenant, id.apply(value)))
+                .invoke(row -> setter.set(row, value)));
     }
 }
