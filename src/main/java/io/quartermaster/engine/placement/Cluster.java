@@ -120,9 +120,9 @@ public final class Cluster {
                 .computeIfAbsent(path, key -> onlyBinding(leaves(pool, key)));
     }
 
-    private static List<QuotaNode> onlyBinding(List<QuotaNode> leaves) {
-        List<QuotaNode> binding = leaves.stream().filter(QuotaNode::isStated).toList();
-        return binding.isEmpty() ? leaves : binding;
+    private static List<QuotaNode> onlyBinding(List<QuotaNode> places) {
+        List<QuotaNode> binding = places.stream().filter(QuotaNode::isStated).toList();
+        return binding.isEmpty() ? places : binding;
     }
 
     private List<QuotaNode> findLeaves(PoolId pool, QuotaPath path) {
