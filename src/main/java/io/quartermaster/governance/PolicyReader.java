@@ -41,6 +41,12 @@ public final class PolicyReader {
                 "a policy keeps its name",
                 name);
         GroupPath group = group(request.group());
+        problems.check(
+                !group.hasDotSteps()
+                        || old.filter(policy -> policy.group().equals(group)).isPresent(),
+                "group",
+                "has a step that is . or ..",
+                GroupPath.ACCEPTED + ", without steps that are . or ..");
         boolean mayGoBeyond = request.overQuota() == null || request.overQuota();
         return new Policy(
                 old.map(Policy::id).orElseGet(Ids::next),

@@ -56,7 +56,11 @@ public final class KeycloakRealm {
         keycloak.delete(path);
     }
 
+    /** No group whose path has steps that are {@code .} or {@code ..}: with these the address would be that of something else. */
     public Optional<GroupRepresentation> group(GroupPath group) {
+        if (group.hasDotSteps()) {
+            return Optional.empty();
+        }
         String segments = Arrays.stream(group.value().substring(1).split("/"))
                 .map(KeycloakClient::encoded)
                 .collect(Collectors.joining("/"));

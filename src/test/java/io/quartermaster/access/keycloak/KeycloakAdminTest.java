@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.IdentityConfig;
 import io.smallrye.config.PropertiesConfigSource;
 import io.smallrye.config.SmallRyeConfigBuilder;
@@ -66,6 +67,22 @@ class KeycloakAdminTest {
                 }
             }
             assertThat(failureOf(call).isAway()).isTrue();
+            admin.close();
+        }
+    }
+
+    /** With {@code ..} in it, the address would be that of the users, or of another realm. */
+    @Test
+    void keycloakIsNotAskedForGroupsWithDotSteps() throws Exception {
+        try (Server server = Server.start()) {
+            server.hangs = true;
+            KeycloakAdmin admin = admin(server.port());
+            for (String path : List.of("/../users", "/rnd/../../other", "/rnd/.")) {
+                assertThat(admin.call(LONG, keycloak -> keycloak.realm("acme").group(new GroupPath(path)))
+                                .await()
+                                .atMost(SHORT.multipliedBy(10)))
+                        .isEmpty();
+            }
             admin.close();
         }
     }
