@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -89,7 +90,7 @@ class GrantRacesIT extends OperatorsWork {
             lockQuotas(tx, tenant);
             CompletableFuture<Void> waiting =
                     allotments.takeAll(new TenantId(tenant), Caller.service()).subscribeAsCompletionStage();
-            awaitWaiting();
+            awaitWaiting(waiting);
             insertAllotment(tx, tenant, pool);
             return waiting;
         });
@@ -158,21 +159,32 @@ class GrantRacesIT extends OperatorsWork {
     private Response whileWaiting(Consumer<SystemTransaction> locks, Supplier<Response> request, Runnable meanwhile) {
         CompletableFuture<Response> answer = database.run(PATIENCE, tx -> {
             locks.accept(tx);
-            CompletableFuture<Response> waiting = CompletableFuture.supplyAsync(request);
-            awaitWaiting();
+            CompletableFuture<Response> waiting = CompletableFuture.supplyAsync(request, Thread::startVirtualThread);
+            awaitWaiting(waiting);
             meanwhile.run();
             return waiting;
         });
         return answer.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
     }
 
-    private void awaitWaiting() {
+    private void awaitWaiting(CompletableFuture<?> request) {
         Awaitility.await("a transaction that waits for an advisory lock")
                 .atMost(PATIENCE)
-                .until(() -> database.run(PATIENCE, tx -> tx.run(
-                                        "select 1 from pg_locks where locktype = 'advisory' and not granted")
-                                .rowCount())
-                        > 0);
+                .until(() -> {
+                    assertThat(request)
+                            .withFailMessage(() -> "it waited for no lock: " + said(request))
+                            .isNotDone();
+                    return database.run(PATIENCE, tx -> tx.run(
+                                            "select 1 from pg_locks where locktype = 'advisory' and not granted")
+                                    .rowCount())
+                            > 0;
+                });
+    }
+
+    private static String said(CompletableFuture<?> request) {
+        return request.state() == Future.State.SUCCESS && request.resultNow() instanceof Response answer
+                ? answer.statusCode() + " " + answer.asString()
+                : request.toString();
     }
 
     private static void lockQuotas(SystemTransaction tx, String tenant) {

@@ -274,21 +274,24 @@ class DemoIT {
         arguments.addAll(List.of(options));
         Process demo = start(arguments.toArray(String[]::new));
         CompletableFuture<String> begun = new CompletableFuture<>();
-        CompletableFuture<Played> play = CompletableFuture.supplyAsync(() -> {
-            StringBuilder output = new StringBuilder();
-            try (BufferedReader lines = demo.inputReader(StandardCharsets.UTF_8)) {
-                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                    output.append(line).append('\n');
-                    begun.complete(line);
-                }
-                return new Played(demo.waitFor(), output.toString());
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IllegalStateException(e);
-            }
-        });
+        // A thread of its own: it lasts for minutes, and the common pool may have one thread, which others wait for.
+        CompletableFuture<Played> play = CompletableFuture.supplyAsync(
+                () -> {
+                    StringBuilder output = new StringBuilder();
+                    try (BufferedReader lines = demo.inputReader(StandardCharsets.UTF_8)) {
+                        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                            output.append(line).append('\n');
+                            begun.complete(line);
+                        }
+                        return new Played(demo.waitFor(), output.toString());
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                        throw new IllegalStateException(e);
+                    }
+                },
+                Thread::startVirtualThread);
         begun.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         return play;
     }

@@ -148,10 +148,12 @@ class TenantIT {
                             A,
                             subject(token),
                             key);
-                    CompletableFuture<Response> waiting = CompletableFuture.supplyAsync(() -> request(token)
-                            .header("Idempotency-Key", key)
-                            .body(Map.of("path", "/audited/by/intent"))
-                            .post("/v1/tenants/" + A + "/groups"));
+                    CompletableFuture<Response> waiting = CompletableFuture.supplyAsync(
+                            () -> request(token)
+                                    .header("Idempotency-Key", key)
+                                    .body(Map.of("path", "/audited/by/intent"))
+                                    .post("/v1/tenants/" + A + "/groups"),
+                            Thread::startVirtualThread);
                     Awaitility.await().atMost(PATIENCE).until(() -> hasGroup("/audited/by/intent"));
                     return waiting;
                 })

@@ -165,7 +165,8 @@ class SubmissionsIT extends TwoTenantsWork {
                     A,
                     queue);
             CompletableFuture<Response> waits = CompletableFuture.supplyAsync(
-                    () -> request(member()).body(training(queue, "too late")).post(WORKLOADS));
+                    () -> request(member()).body(training(queue, "too late")).post(WORKLOADS),
+                    Thread::startVirtualThread);
             Awaitility.await().atMost(PATIENCE).until(() -> {
                 if (waits.isDone()) {
                     throw new AssertionError("it did not wait: " + waits.join().asString());
