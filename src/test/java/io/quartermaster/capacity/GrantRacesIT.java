@@ -36,18 +36,18 @@ class GrantRacesIT extends OperatorsWork {
 
     @Test
     void nothingIsGrantedToATenantThatBeganToLeaveWhileTheGrantWaited() {
-        String tenant = "races-leaves";
+        String tenant = "grants-leaves";
         TestTenants.provision(tenant);
-        pool("races-left");
+        pool("grants-left");
 
         Response grant = whileWaiting(
-                tx -> lockQuotas(tx, tenant), () -> grant(tenant, "races-left"), () -> move(tenant, "offboarding"));
+                tx -> lockQuotas(tx, tenant), () -> grant(tenant, "grants-left"), () -> move(tenant, "offboarding"));
 
         grant.then().statusCode(409).body("code", equalTo("wrong-state")).body("detail", containsString("offboarding"));
         operator()
                 .body(Map.of(
                         "pool",
-                        "races-left",
+                        "grants-left",
                         "gpus",
                         "1",
                         "startsAt",
@@ -59,32 +59,32 @@ class GrantRacesIT extends OperatorsWork {
                 .statusCode(409)
                 .body("code", equalTo("wrong-state"));
         move(tenant, "deleted");
-        grant(tenant, "races-left").then().statusCode(404);
-        operator().delete("/v1/operator/pools/races-left").then().statusCode(204);
+        grant(tenant, "grants-left").then().statusCode(404);
+        operator().delete("/v1/operator/pools/grants-left").then().statusCode(204);
     }
 
     @Test
     void anAllotmentOfATenantThatHasLeftIsListedAndTakenBack() {
-        String tenant = "races-has-left";
+        String tenant = "grants-has-left";
         TestTenants.provision(tenant);
-        pool("races-withheld");
-        grant(tenant, "races-withheld").then().statusCode(201);
+        pool("grants-withheld");
+        grant(tenant, "grants-withheld").then().statusCode(201);
         move(tenant, "deleted");
         String path = "/v1/operator/tenants/" + tenant + "/allotments";
 
-        operator().get(path).then().statusCode(200).body("items.pool", equalTo(List.of("races-withheld")));
-        operator().delete(path + "/races-withheld").then().statusCode(204);
+        operator().get(path).then().statusCode(200).body("items.pool", equalTo(List.of("grants-withheld")));
+        operator().delete(path + "/grants-withheld").then().statusCode(204);
 
         operator().get(path).then().statusCode(200).body("items", empty());
-        operator().delete(path + "/races-withheld").then().statusCode(404);
-        operator().delete("/v1/operator/pools/races-withheld").then().statusCode(204);
+        operator().delete(path + "/grants-withheld").then().statusCode(404);
+        operator().delete("/v1/operator/pools/grants-withheld").then().statusCode(204);
     }
 
     @Test
     void whatWasBeingGrantedWhenATenantLeftIsTakenBackWithTheRest() {
-        String tenant = "races-takes-all";
+        String tenant = "grants-takes-all";
         TestTenants.provision(tenant);
-        String pool = pool("races-late");
+        String pool = pool("grants-late");
 
         CompletableFuture<Void> taken = database.run(PATIENCE, tx -> {
             lockQuotas(tx, tenant);
@@ -105,30 +105,30 @@ class GrantRacesIT extends OperatorsWork {
 
     @Test
     void nothingIsGrantedInAPoolThatWasRetiredWhileTheGrantWaited() {
-        pool("races-retired");
+        pool("grants-retired");
 
-        Response grant = whileWaiting(tx -> lockQuotas(tx, A), () -> grant(A, "races-retired"), () -> operator()
-                .delete("/v1/operator/pools/races-retired")
+        Response grant = whileWaiting(tx -> lockQuotas(tx, A), () -> grant(A, "grants-retired"), () -> operator()
+                .delete("/v1/operator/pools/grants-retired")
                 .then()
                 .statusCode(204));
 
         grant.then().statusCode(404);
         operator()
-                .get("/v1/operator/tenants/" + A + "/allotments/races-retired")
+                .get("/v1/operator/tenants/" + A + "/allotments/grants-retired")
                 .then()
                 .statusCode(404);
     }
 
     @Test
     void aPoolInWhichAnAllotmentIsBeingGrantedIsNotRetired() {
-        String pool = pool("races-granted");
+        String pool = pool("grants-granted");
 
         Response retired = whileWaiting(
                 tx -> {
                     tx.run(Tenancies.lockSql("$1::text"), pool);
                     insertAllotment(tx, B, pool);
                 },
-                () -> operator().delete("/v1/operator/pools/races-granted"),
+                () -> operator().delete("/v1/operator/pools/grants-granted"),
                 () -> {});
 
         retired.then().statusCode(409).body("code", equalTo("in-use"));
@@ -137,20 +137,20 @@ class GrantRacesIT extends OperatorsWork {
     /** As versions left them that did not look twice. */
     @Test
     void anAllotmentInARetiredPoolIsTakenBack() {
-        for (String name : List.of("races-gone-1", "races-gone-2")) {
+        for (String name : List.of("grants-gone-1", "grants-gone-2")) {
             pool(name);
             grant(B, name).then().statusCode(201);
             run("update pool set retired_at = now() where name = $1", name);
         }
 
         operator()
-                .delete("/v1/operator/tenants/" + B + "/allotments/races-gone-1")
+                .delete("/v1/operator/tenants/" + B + "/allotments/grants-gone-1")
                 .then()
                 .statusCode(204);
         allotments.takeAll(new TenantId(B), Caller.service()).await().atMost(PATIENCE);
 
         int left = database.run(PATIENCE, tx -> tx.run("select 1 from allotment a join pool p on p.id = a.pool_id"
-                        + " where p.name in ('races-gone-1', 'races-gone-2')")
+                        + " where p.name in ('grants-gone-1', 'grants-gone-2')")
                 .rowCount());
         assertThat(left).isZero();
     }
