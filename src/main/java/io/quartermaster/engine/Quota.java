@@ -19,8 +19,8 @@ import java.util.TreeSet;
  * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
  * @param fence whether work under it takes nothing back from outside it; others take back from inside as ever
  * @param turns from when on something else is reserved and is the limit, in order of time
- * @param implied whether nobody stated it: it is there because others of its tree are, so that the sums add up. It binds nobody, gives
- *     nobody a right, and protects nobody
+ * @param implied whether the service added it, because the tree needs a quota for every path. It counts use and demand, sets no bound, gives
+ *     no right to reclaim and protects no victim
  */
 public record Quota(
         QuotaPath path,
@@ -204,24 +204,7 @@ public record Quota(
         for (Quota each : others) {
             first = Math.addExact(first, each.reservedGpuMilli());
         }
-        return reserving(path, scope, first).withTurns(turns).asImplied();
-    }
-
-    private Quota asImplied() {
-        return new Quota(
-                path,
-                scope,
-                reservedGpuMilli,
-                limitGpuMilli,
-                weightMilli,
-                lendableGpuMilli,
-                rank,
-                overQuota,
-                sequence,
-                drainByMillis,
-                fence,
-                turns,
-                true);
+        return reserving(path, scope, first).withTurns(turns).standing(false, true);
     }
 
     /** The same, with what is held beyond the limit to be gone by then. */
@@ -231,6 +214,10 @@ public record Quota(
 
     /** The same; what is under it takes nothing back from outside. */
     public Quota fenced() {
+        return standing(true, implied);
+    }
+
+    private Quota standing(boolean isFence, boolean isImplied) {
         return new Quota(
                 path,
                 scope,
@@ -242,9 +229,9 @@ public record Quota(
                 overQuota,
                 sequence,
                 drainByMillis,
-                true,
+                isFence,
                 turns,
-                implied);
+                isImplied);
     }
 
     /** Whether anything about it changes by itself. */

@@ -389,7 +389,7 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
         long limit = node.limitGpuMilli().orElseThrow();
         long left = Math.max(0, hit.boundGpuMilli() - hit.usedGpuMilli());
         String whose = holder(node.path());
-        String raise = "sk " + whoGrants(node) + " to raise the limit of " + whose + " to at least "
+        String raise = "ask " + whoGrants(node) + " to raise the limit of " + whose + " to at least "
                 + Amounts.gpus(limit - hit.boundGpuMilli() + hit.usedGpuMilli() + requested) + ".";
         boolean canWait = requested <= hit.boundGpuMilli();
         return ofPath(
@@ -400,7 +400,7 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + Amounts.gpusAre(limit - hit.boundGpuMilli())
                         + " reserved for its groups that do not lend; this workload needs " + Amounts.gpus(requested)
                         + " and may use " + (left == 0 ? "none." : Amounts.decimal(left) + "."),
-                canWait ? untilHolds("other work of ", node, hit) + ", or a" + raise : "A" + raise);
+                canWait ? untilHolds("other work of ", node, hit) + ", or " + raise : capitalised(raise));
     }
 
     /** What becomes of what is held beyond the limit, where it is to go. */

@@ -111,8 +111,8 @@ public final class Cluster {
     }
 
     /**
-     * Where work of a path is bound in a pool: where it counts, without the tree over all pools if nothing was stated there for the path.
-     * What others state over all pools is no matter of work for which nobody stated anything there.
+     * Where work of a path is bound in a pool: where it counts, without the tree over all pools if neither the path nor a path above
+     * it states a quota there.
      */
     public List<QuotaNode> bindingLeaves(PoolId pool, QuotaPath path) {
         return bindingLeaves
