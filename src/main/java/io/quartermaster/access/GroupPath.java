@@ -2,27 +2,37 @@ package io.quartermaster.access;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
+import io.quartermaster.platform.PrintableText;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
-/** A user group of a tenant, from the top: {@code /research/nlp}. A group contains itself and its subgroups. */
+/**
+ * A user group of a tenant, from the top: {@code /research/nlp}. A group contains itself and its subgroups.
+ *
+ * <p>The constructor accepts every path that was ever stored or that a token names. {@link #requested} accepts what a request may name.
+ */
 @Schema(
         type = SchemaType.STRING,
         maxLength = GroupPath.MAX_LENGTH,
         pattern = "^(/[^/]+)+$",
-        description = "path of a group, such as /research/nlp")
+        description =
+                "path of a group, such as /research/nlp. Each step has at most 255 printable characters, does not begin or end with a blank, and is not . or ..")
 public record GroupPath(String value) implements Comparable<GroupPath> {
 
     public static final int MAX_LENGTH = 512;
+    /** The most characters of a step: the longest name of a group that Keycloak stores. */
+    public static final int MAX_STEP_LENGTH = 255;
     /** What is told to those who wrote something else. */
-    public static final String ACCEPTED = "a path such as /research/nlp";
+    public static final String ACCEPTED = "a path such as /research/nlp of at most " + MAX_LENGTH
+            + " characters, whose steps have 1 to " + MAX_STEP_LENGTH
+            + " printable characters, do not begin or end with a blank, and are not . or ..";
 
-    private static final Pattern FORM = Pattern.compile("(/[^/]+)+");
+    private static final Pattern FORM = Pattern.compile("(/[^/]+)+", Pattern.DOTALL);
 
-    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public GroupPath {
         if (!isValid(value)) {
             throw new IllegalArgumentException("\"" + value + "\" is not the path of a group");
@@ -31,6 +41,49 @@ public record GroupPath(String value) implements Comparable<GroupPath> {
 
     public static boolean isValid(String value) {
         return value.length() <= MAX_LENGTH && FORM.matcher(value).matches();
+    }
+
+    /**
+     * The path that a request names.
+     *
+     * @throws IllegalArgumentException where a group of this path cannot be made; the message says why
+     */
+    @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
+    public static GroupPath requested(String value) {
+        refusal(value).ifPresent(why -> {
+            throw new IllegalArgumentException(why);
+        });
+        return new GroupPath(value);
+    }
+
+    /** Why a request may not name a group of this path; empty where it may. */
+    public static Optional<String> refusal(String value) {
+        if (value.length() > MAX_LENGTH) {
+            return Optional.of("is " + value.length() + " characters long");
+        }
+        if (!FORM.matcher(value).matches()) {
+            return Optional.of("\"" + value + "\" is not the path of a group");
+        }
+        if (!PrintableText.isPrintable(value)) {
+            return Optional.of("holds characters that cannot be seen");
+        }
+        for (String step : value.substring(1).split("/")) {
+            int length = step.codePointCount(0, step.length());
+            if (length > MAX_STEP_LENGTH) {
+                return Optional.of("has a step of " + length + " characters");
+            }
+            if (step.equals(".") || step.equals("..")) {
+                return Optional.of("has a step that is . or ..");
+            }
+            if (isBlank(step.codePointAt(0)) || isBlank(step.codePointBefore(step.length()))) {
+                return Optional.of("has a step that begins or ends with a blank");
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static boolean isBlank(int character) {
+        return Character.isWhitespace(character) || Character.isSpaceChar(character);
     }
 
     /** Compares whole steps: {@code /research} contains {@code /research/nlp}, not {@code /research-2}. */

@@ -19,6 +19,7 @@ import jakarta.ws.rs.core.UriInfo;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -57,7 +58,7 @@ class GroupDrift {
         this.wakeups = wakeups;
     }
 
-    /** What the realm said: of the groups that were asked for, those it lacks. */
+    /** What the realm said: of the groups that it answered for, those it lacks. */
     private record Seen(Set<GroupPath> asked, Set<GroupPath> missing) {
 
         boolean differsFrom(Policy policy) {
@@ -69,6 +70,13 @@ class GroupDrift {
         boolean differsFrom(TenantRules rules) {
             return rules.policies().stream().anyMatch(this::differsFrom);
         }
+    }
+
+    /** A group of which Keycloak says nothing leaves its policies as they are. */
+    private static Seen seen(TenantGroups.Presence presence) {
+        Set<GroupPath> asked = new HashSet<>(presence.present());
+        asked.addAll(presence.missing());
+        return new Seen(asked, presence.missing());
     }
 
     private record Compared(TenantRules rules, Seen seen) {}
@@ -133,7 +141,7 @@ class GroupDrift {
     private Uni<Compared> compare(TenantId tenant) {
         return transactions.in(tenant, session -> store.read(session, tenant)).chain(rules -> {
             Set<GroupPath> asked = rules.policies().stream().map(Policy::group).collect(Collectors.toSet());
-            return groups.missing(tenant, asked).map(missing -> new Compared(rules, new Seen(asked, missing)));
+            return groups.presence(tenant, asked).map(seen -> new Compared(rules, seen(seen)));
         });
     }
 

@@ -40,13 +40,7 @@ public final class PolicyReader {
                 "name",
                 "a policy keeps its name",
                 name);
-        GroupPath group = group(request.group());
-        problems.check(
-                !group.hasDotSteps()
-                        || old.filter(policy -> policy.group().equals(group)).isPresent(),
-                "group",
-                "has a step that is . or ..",
-                GroupPath.ACCEPTED + ", without steps that are . or ..");
+        GroupPath group = group(request.group(), old);
         boolean mayGoBeyond = request.overQuota() == null || request.overQuota();
         return new Policy(
                 old.map(Policy::id).orElseGet(Ids::next),
@@ -84,12 +78,20 @@ public final class PolicyReader {
                 Boolean.TRUE.equals(request.nonPreemptible()));
     }
 
-    private GroupPath group(@Nullable String path) {
-        if (path == null || !GroupPath.isValid(path)) {
-            problems.add("group", "no path of a group", "a path such as /research/nlp");
+    /** A policy keeps a group that was accepted once. */
+    private GroupPath group(@Nullable String path, Optional<Policy> old) {
+        if (path == null) {
+            problems.add("group", "is missing", GroupPath.ACCEPTED);
             return NO_GROUP;
         }
-        return new GroupPath(path);
+        Optional<GroupPath> kept =
+                old.map(Policy::group).filter(group -> group.value().equals(path));
+        if (kept.isPresent()) {
+            return kept.get();
+        }
+        Optional<String> refusal = GroupPath.refusal(path);
+        refusal.ifPresent(why -> problems.add("group", why, GroupPath.ACCEPTED));
+        return refusal.isPresent() ? NO_GROUP : new GroupPath(path);
     }
 
     private List<PolicyQuota> quotas(List<PolicyApi.@Nullable QuotaRequest> requests, boolean mayGoBeyond) {

@@ -9,6 +9,7 @@ import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.TenantId;
@@ -304,19 +305,33 @@ class QueueService {
         AccessRule.Kind kind = request.subjectKind();
         problems.check(kind != null, "subjectKind", "a kind is needed", Words.accepted(AccessRule.Kind.class));
         String subject = request.subject() == null && kind == AccessRule.Kind.EVERYONE ? "*" : request.subject();
-        boolean fine = subject != null
-                && !subject.isBlank()
-                && subject.length() <= MAX_SUBJECT
-                && (kind != AccessRule.Kind.GROUP || GroupPath.isValid(subject));
-        problems.check(
-                fine,
-                "subject",
-                subject == null ? "is missing" : "is not a subject of this kind",
-                "a group path such as /research/nlp, a user name, or a client id");
+        checkSubject(problems, kind, subject);
         if (kind == null || subject == null || !problems.isEmpty()) {
             throw problems.toException();
         }
         return AccessRule.of(kind, subject);
+    }
+
+    private static void checkSubject(
+            ProblemException.Invalid problems, AccessRule.@Nullable Kind kind, @Nullable String subject) {
+        if (subject == null) {
+            problems.add("subject", "is missing", "a group path such as /research/nlp, a user name, or a client id");
+        } else if (kind == AccessRule.Kind.GROUP) {
+            GroupPath.refusal(subject).ifPresent(why -> problems.add("subject", why, GroupPath.ACCEPTED));
+        } else if (kind == AccessRule.Kind.EVERYONE) {
+            problems.check(
+                    subject.equals("*"),
+                    "subject",
+                    "\"" + subject + "\" is given beside subjectKind everyone, which admits all of the tenant",
+                    "no subject, or *; or another subjectKind: group, user, service-account");
+        } else {
+            problems.check(
+                    !subject.isBlank() && subject.length() <= MAX_SUBJECT && PrintableText.isPrintable(subject),
+                    "subject",
+                    "\"" + subject + "\" is blank, longer than " + MAX_SUBJECT
+                            + " characters, or holds characters that cannot be seen",
+                    "a user name or a client id: 1 to " + MAX_SUBJECT + " printable characters");
+        }
     }
 
     private static Queue known(RuleWrites.Work work, String name, Permission permission) {

@@ -73,6 +73,15 @@ public record Operation(
         return steps.stream().anyMatch(known -> known.name().equals(step) && known.state() == StepState.SUCCEEDED);
     }
 
+    /** The name of the step that is at work, or whose turn is next. */
+    String nextStep() {
+        return steps.stream()
+                .filter(step -> step.state() != StepState.SUCCEEDED)
+                .map(Step::name)
+                .findFirst()
+                .orElse("");
+    }
+
     Operation started(String step, Instant at) {
         return with(step, known -> new Step(step, StepState.RUNNING, at, null, null));
     }

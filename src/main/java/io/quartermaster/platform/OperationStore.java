@@ -76,6 +76,30 @@ public class OperationStore {
                 .map(rows -> read(rows.iterator().next()));
     }
 
+    /**
+     * Ends an operation that is not over: nobody works on its next step. A step that is at work just now goes on until its end, and its
+     * process keeps its lease so long; {@link #isOwned} says whether that is so.
+     *
+     * @param why what the operation shows as its failure
+     */
+    public Uni<Void> cancel(SqlConnection connection, Operation operation, String why) {
+        Operation.Failure failure = new Operation.Failure(operation.nextStep(), why, null);
+        return connection
+                .preparedQuery(
+                        "update operation set state = 'failed', error = $2, updated_at = clock_timestamp() where id = $1 and state in ('pending', 'running')")
+                .execute(Tuple.of(operation.id(), new JsonObject(write(failure))))
+                .replaceWithVoid();
+    }
+
+    /** Whether a process is at work on the tenant's last operation of a kind, or was until less than a lease ago. */
+    public Uni<Boolean> isOwned(SqlConnection connection, TenantId tenant, String kind) {
+        return connection
+                .preparedQuery(
+                        "select owner_until > clock_timestamp() as owned from operation where tenant_id = $1 and kind = $2 order by id desc limit 1")
+                .execute(Tuple.of(tenant.value(), kind))
+                .map(rows -> rows.size() > 0 && rows.iterator().next().getBoolean("owned"));
+    }
+
     /** How many operations of a kind are not over. */
     public Uni<Long> open(SqlConnection connection, String kind) {
         return connection
@@ -110,16 +134,16 @@ public class OperationStore {
                 .replaceWithVoid();
     }
 
-    /** Writes how far it has come. False when it is another's by now, or nobody's: then nothing is written. */
+    /** Writes how far it has come. False when it is another's by now, nobody's, or over: then nothing is written. */
     Uni<Boolean> save(SqlConnection connection, String owner, Operation operation) {
         return connection
                 .preparedQuery(
-                        "update operation set steps = $3, updated_at = clock_timestamp() where id = $1 and owner = $2 and owner_until > clock_timestamp()")
+                        "update operation set steps = $3, updated_at = clock_timestamp() where id = $1 and owner = $2 and state = 'running' and owner_until > clock_timestamp()")
                 .execute(Tuple.of(operation.id(), owner, new JsonArray(write(operation.steps()))))
                 .map(rows -> rows.rowCount() == 1);
     }
 
-    /** Writes it and gives it up: finished for good, or to be tried again after {@code wait}. */
+    /** Writes it and gives it up: finished for good, or to be tried again after {@code wait}. Writes nothing of one that was cancelled meanwhile. */
     Uni<Boolean> release(
             SqlConnection connection,
             String owner,
@@ -130,7 +154,7 @@ public class OperationStore {
             Duration wait) {
         return connection
                 .preparedQuery(
-                        "update operation set state = $3, steps = $4, error = $5, attempts = $6, not_before = clock_timestamp() + $7 * interval '1 millisecond', owner = null, owner_until = '-infinity', updated_at = clock_timestamp() where id = $1 and owner = $2")
+                        "update operation set state = $3, steps = $4, error = $5, attempts = $6, not_before = clock_timestamp() + $7 * interval '1 millisecond', owner = null, owner_until = '-infinity', updated_at = clock_timestamp() where id = $1 and owner = $2 and state = 'running'")
                 .execute(Tuple.tuple()
                         .addUUID(operation.id())
                         .addString(owner)

@@ -24,7 +24,7 @@ public interface OperationsConfig {
     @WithDefault("1m")
     Duration retryMost();
 
-    /** After so many failures an operation has failed and waits for somebody to ask for it again. Keycloak being away does not count. */
+    /** After so many failures an operation has failed and waits for somebody to ask for it again. Tries to which Keycloak gives no answer, or 502, 503 or 504, do not count. */
     @WithDefault("20")
     int retries();
 

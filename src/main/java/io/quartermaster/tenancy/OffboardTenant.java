@@ -24,12 +24,14 @@ import java.util.Map;
 class OffboardTenant implements LongWork {
 
     static final String KIND = "offboard-tenant";
+    private static final String UNTOUCHED = "provisioning-over";
     private static final String IDLE = "nothing-held";
     private static final String CLOSE = "closed";
 
     private final Map<String, ProvisioningStep> steps = new LinkedHashMap<>();
     private final List<String> names = new ArrayList<>();
     private final ProvisionTenant provisioning;
+    private final OperationStore operations;
     private final SystemDatabase database;
     private final TenantStore tenants;
     private final Issuers issuers;
@@ -37,10 +39,12 @@ class OffboardTenant implements LongWork {
     OffboardTenant(
             @All List<ProvisioningStep> steps,
             ProvisionTenant provisioning,
+            OperationStore operations,
             SystemDatabase database,
             TenantStore tenants,
             Issuers issuers) {
         this.provisioning = provisioning;
+        this.operations = operations;
         this.database = database;
         this.tenants = tenants;
         this.issuers = issuers;
@@ -49,6 +53,7 @@ class OffboardTenant implements LongWork {
                         .thenComparing(ProvisioningStep::name)
                         .reversed())
                 .forEach(step -> this.steps.put(step.name(), step));
+        names.add(UNTOUCHED);
         names.add(IDLE);
         names.addAll(this.steps.keySet());
         names.add(CLOSE);
@@ -67,6 +72,9 @@ class OffboardTenant implements LongWork {
     @Override
     public Uni<Void> run(String step, OperationStore.Claim claim) {
         TenantSpec tenant = provisioning.spec(claim);
+        if (step.equals(UNTOUCHED)) {
+            return database.on(connection -> requireProvisioningOver(connection, tenant));
+        }
         if (step.equals(IDLE)) {
             return database.on(connection -> requireNothingHeld(connection, tenant));
         }
@@ -80,6 +88,18 @@ class OffboardTenant implements LongWork {
             throw new IllegalArgumentException("no step " + step);
         }
         return known.undo(tenant);
+    }
+
+    /** What a step of the cancelled provisioning makes must not come after its undoing. */
+    private Uni<Void> requireProvisioningOver(SqlConnection connection, TenantSpec tenant) {
+        return operations
+                .isOwned(connection, tenant.id(), ProvisionTenant.KIND)
+                .invoke(owned -> {
+                    if (owned) {
+                        throw new IllegalStateException("a step of the tenant's provisioning is still at work");
+                    }
+                })
+                .replaceWithVoid();
     }
 
     /** A plan that was made before the tenant was suspended may still have bound something. */

@@ -147,9 +147,10 @@ public class OperatorTenantResource {
     @Needs(Permission.TENANTS_WRITE)
     @Operation(
             operationId = "offboardTenant",
-            summary = "Offboards a suspended tenant: its rules, allotments and realm go, its books stay",
+            summary =
+                    "Offboards a suspended tenant, or one that is not made yet: its rules, allotments and realm go, its books stay",
             description =
-                    "Answers with the operation that does it, the same however often it is asked for. Refused while anything of the tenant holds a device. The users of the realm are gone for good; the id is never used again.")
+                    "Answers with the operation that does it, the same however often it is asked for. The provisioning of a tenant that is not made yet, or failed, is cancelled. Refused while anything of the tenant holds a device. The users of the realm are gone for good; the id is never used again.")
     @APIResponseSchema(value = io.quartermaster.platform.Operation.class, responseCode = "202")
     public Uni<Response> offboard(
             @PathParam("tenant") TenantId tenant, @BeanParam WriteParams params, @Context UriInfo uri) {

@@ -24,7 +24,7 @@ final class Realms {
 
     private static final Logger LOG = Logger.getLogger(Realms.class);
 
-    private static final int GROUPS_PER_CALL = 100;
+    private static final int GROUPS_PER_CALL = 500;
     /** Keycloak makes these clients in every realm. */
     static final String ADMIN_CLI = "admin-cli";
 
@@ -79,6 +79,23 @@ final class Realms {
 
     /** Makes the group and those above it. */
     static String ensureGroup(KeycloakRealm realm, GroupPath path) {
+        return ensureGroup(realm, path, new ArrayList<>());
+    }
+
+    /** Likewise, or none of them: where Keycloak refuses one, those that this call made before are removed. */
+    static void ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
+        List<String> made = new ArrayList<>();
+        try {
+            ensureGroup(realm, path, made);
+        } catch (KeycloakFailure e) {
+            if (!e.isAway()) {
+                made.reversed().forEach(realm::removeGroup);
+            }
+            throw e;
+        }
+    }
+
+    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<String> made) {
         Optional<GroupRepresentation> there = realm.group(path);
         if (there.isPresent()) {
             return there.get().getId();
@@ -87,10 +104,12 @@ final class Realms {
         GroupRepresentation group = new GroupRepresentation();
         group.setName(path.value().substring(cut + 1));
         try {
-            return cut == 0
+            String id = cut == 0
                     ? realm.createGroup(group)
                     : realm.createSubgroup(
-                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut))), group);
+                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut)), made), group);
+            made.add(id);
+            return id;
         } catch (KeycloakFailure e) {
             requireConflict(e);
             return realm.group(path).orElseThrow().getId();
@@ -102,24 +121,29 @@ final class Realms {
         return asked.stream().filter(path -> realm.group(path).isEmpty()).toList();
     }
 
-    /** All groups of the realm, at most so many, each before its subgroups. */
-    static List<GroupPath> groups(KeycloakRealm realm, int most) {
+    /**
+     * The groups of the realm, each before its subgroups. It takes a request per group with subgroups, and one per {@value #GROUPS_PER_CALL} groups.
+     *
+     * @param most the most groups that are listed
+     */
+    static GroupList groups(KeycloakRealm realm, int most) {
         List<GroupPath> paths = new ArrayList<>();
-        for (int first = 0; paths.size() < most; first += GROUPS_PER_CALL) {
+        // One more than are listed tells whether there are more.
+        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
             List<GroupRepresentation> page = realm.groups(first, GROUPS_PER_CALL);
             page.forEach(group -> collect(realm, "", group, most, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
             }
         }
-        return paths;
+        return paths.size() > most ? new GroupList(paths.subList(0, most), true) : new GroupList(paths, false);
     }
 
     private static void collect(
             KeycloakRealm realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
         String path = parent + "/" + group.getName();
         // A name of the realm's own making may hold a slash, which no path can tell: such a group is not ours to offer.
-        if (paths.size() >= most || group.getName().contains("/") || !GroupPath.isValid(path)) {
+        if (paths.size() > most || group.getName().contains("/") || !GroupPath.isValid(path)) {
             return;
         }
         paths.add(new GroupPath(path));
@@ -127,7 +151,7 @@ final class Realms {
         if (below != null && below == 0) {
             return;
         }
-        for (int first = 0; paths.size() < most; first += GROUPS_PER_CALL) {
+        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
             List<GroupRepresentation> page = subgroups(realm, group, first);
             page.forEach(child -> collect(realm, path, child, most, paths));
             if (page.size() < GROUPS_PER_CALL) {

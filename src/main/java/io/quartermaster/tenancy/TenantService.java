@@ -263,11 +263,12 @@ class TenantService {
         return tenants.lock(connection, id)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(tenant -> switch (tenant.state()) {
-                    case SUSPENDED, FAILED -> beginOffboarding(connection, caller, tenant);
+                    case PROVISIONING, SUSPENDED, FAILED -> beginOffboarding(connection, caller, tenant);
                     case OFFBOARDING, DELETED -> offboardAgain(connection, id);
-                    case PROVISIONING, ACTIVE ->
+                    case ACTIVE ->
                         throw ProblemException.conflict(
-                                "wrong-state", "the tenant is " + Words.of(tenant.state()) + "; suspend it first");
+                                "wrong-state",
+                                "the tenant " + id + " is active; suspend it by PATCH with state suspended first");
                 })
                 .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
@@ -277,6 +278,8 @@ class TenantService {
                 .last(connection, tenant.id(), ProvisionTenant.KIND)
                 .map(Optional::orElseThrow)
                 .call(made -> requireLeavable(connection, made))
+                .call(made ->
+                        operations.cancel(connection, made.operation(), "the tenant is offboarded before it was made"))
                 .chain(made -> tenants.update(connection, in(tenant, TenantState.OFFBOARDING))
                         .call(after -> audit.record(
                                 connection,
@@ -292,16 +295,14 @@ class TenantService {
     }
 
     private Uni<Void> requireLeavable(SqlConnection connection, OperationStore.Claim made) {
-        switch (made.operation().state()) {
-            case PENDING, RUNNING ->
-                throw ProblemException.conflict("in-use", "the operation that makes the tenant is not over");
-            case SUCCEEDED, FAILED -> {}
-        }
         return OffboardTenant.held(connection, provisioning.spec(made))
                 .invoke(held -> {
                     if (held > 0) {
                         throw ProblemException.conflict(
-                                "in-use", held + " attempts of the tenant hold devices; cancel them or wait");
+                                "in-use",
+                                held + (held == 1 ? " attempt" : " attempts") + " of the tenant "
+                                        + made.operation().tenant() + (held == 1 ? " holds" : " hold")
+                                        + " devices; cancel the workloads, or wait until they end");
                     }
                 })
                 .replaceWithVoid();

@@ -102,7 +102,7 @@ class TenantIT {
                 .then()
                 .statusCode(400)
                 .body("errors.field", contains("path"))
-                .body("errors.accepted", contains("a path such as /research/nlp"));
+                .body("errors.accepted", contains(GroupPath.ACCEPTED));
         for (String dots : List.of("/..", "/rnd/./x")) {
             request(adminToken(A))
                     .body(Map.of("path", dots))

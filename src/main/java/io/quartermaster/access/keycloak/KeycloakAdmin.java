@@ -11,15 +11,14 @@ import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
  * The door to Keycloak's administration. Its client blocks, so every call has a virtual thread; the answer comes back on the caller's
- * Vert.x context. At most {@link #SIDE_BY_SIDE} calls run at once: Keycloak makes realms slowly, and logins go before.
+ * Vert.x context. At most {@link #SIDE_BY_SIDE} requests run at once: Keycloak makes realms slowly, and logins go before. A call that makes
+ * many requests waits in line for each, so that it holds up the calls beside it for one request at a time.
  *
- * <p>A call that is given up ends: its thread is interrupted, its request is broken off, and its permit is free for the next call. So a
+ * <p>A call that is given up ends: its thread is interrupted, its request is broken off, and its permit is free for the next request. So a
  * Keycloak that hangs costs each caller its patience, and nobody anything once it answers again.
  */
 @ApplicationScoped
@@ -31,11 +30,10 @@ public class KeycloakAdmin {
     private final KeycloakHttp http;
     private final ExecutorService threads = Executors.newThreadPerTaskExecutor(
             Thread.ofVirtual().name("keycloak-", 0).factory());
-    private final Semaphore permits = new Semaphore(SIDE_BY_SIDE, true);
 
     KeycloakAdmin(IdentityConfig config) {
         this.patience = config.adminTimeout();
-        this.http = new KeycloakHttp(config);
+        this.http = new KeycloakHttp(config, SIDE_BY_SIDE);
     }
 
     /** Runs the work with Keycloak's client. Fails with {@link KeycloakFailure}, which says what can be told to an operator. */
@@ -59,32 +57,12 @@ public class KeycloakAdmin {
     private <T> void start(Deadline deadline, Function<KeycloakClient, T> work, UniEmitter<? super T> emitter) {
         Future<?> running = threads.submit(() -> {
             try {
-                emitter.complete(withPermit(deadline, work));
+                emitter.complete(work.apply(new KeycloakClient(http, deadline)));
             } catch (RuntimeException | Error e) {
                 emitter.fail(e);
             }
         });
         emitter.onTermination(() -> running.cancel(true));
-    }
-
-    private <T> T withPermit(Deadline deadline, Function<KeycloakClient, T> work) {
-        acquirePermit(deadline);
-        try {
-            return work.apply(new KeycloakClient(http, deadline));
-        } finally {
-            permits.release();
-        }
-    }
-
-    private void acquirePermit(Deadline deadline) {
-        try {
-            if (!permits.tryAcquire(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
-                throw deadline.passed();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw deadline.passed();
-        }
     }
 
     @PreDestroy

@@ -114,8 +114,13 @@ public final class KeycloakClient {
         send("DELETE", path, body);
     }
 
-    /** One segment of a path, or a value of a query. */
+    /**
+     * One segment of a path, or a value of a query. The unreserved characters of RFC 3986, section 2.3, stay as they are: Keycloak refuses a path in
+     * which one of them is encoded, since its normal form is another.
+     */
     static String encoded(String text) {
-        return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
+        return URLEncoder.encode(text, StandardCharsets.UTF_8)
+                .replace("+", "%20")
+                .replace("%7E", "~");
     }
 }

@@ -2,6 +2,7 @@ package io.quartermaster.access.keycloak;
 
 import io.quartermaster.platform.OutsideFailure;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Keycloak was not reached, or did not do what it was asked. */
@@ -12,7 +13,10 @@ public final class KeycloakFailure extends RuntimeException implements OutsideFa
     private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
-    private static final int FIRST_SERVER_ERROR = 500;
+    /** What Keycloak, or the proxy before it, answers while it cannot be asked: bad gateway, unavailable, gateway timeout. */
+    private static final Set<Integer> AWAY = Set.of(502, 503, 504);
+
+    private static final int NO_ANSWER = 503;
 
     private final int status;
     private final String body;
@@ -31,7 +35,7 @@ public final class KeycloakFailure extends RuntimeException implements OutsideFa
 
     /** No answer, or none in time. */
     static KeycloakFailure away(String message) {
-        return new KeycloakFailure(message, FIRST_SERVER_ERROR, "");
+        return new KeycloakFailure(message, NO_ANSWER, "");
     }
 
     static KeycloakFailure refused(String message) {
@@ -48,9 +52,10 @@ public final class KeycloakFailure extends RuntimeException implements OutsideFa
         return new KeycloakFailure("Keycloak has no realm " + realm, NOT_FOUND, "", realm);
     }
 
+    /** An answer of 500 is none of these: Keycloak was there, and failed at what it was asked. */
     @Override
     public boolean isAway() {
-        return status >= FIRST_SERVER_ERROR;
+        return AWAY.contains(status);
     }
 
     /** Something is not there: the realm itself, or a thing of a realm that is there. */

@@ -35,6 +35,9 @@ public final class KeycloakFailureMapper {
                         404,
                         "realm-not-found",
                         "The tenant's realm is not in Keycloak: it is not made yet, or it was deleted. Read the state of the tenant, and try again when it is active.")
-                : ProblemException.of(502, "identity-refused", "Keycloak refused what this needs");
+                : ProblemException.of(
+                        502,
+                        "identity-refused",
+                        "Keycloak refused or failed at a step that this request needs; its answer is in the log of the service. Ask the operator to look there");
     }
 }

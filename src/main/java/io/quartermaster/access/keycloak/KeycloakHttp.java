@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
@@ -47,6 +48,8 @@ final class KeycloakHttp implements AutoCloseable {
     private final Map<String, String> grant;
     /** Guards the renewal of {@link #token}, so that calls side by side log in once; waited for no longer than a call may take. */
     private final ReentrantLock renewal = new ReentrantLock();
+    /** One for each request that may run at once; first come, first served. */
+    private final Semaphore permits;
 
     private volatile @Nullable Token token;
 
@@ -60,7 +63,9 @@ final class KeycloakHttp implements AutoCloseable {
     /** What Keycloak answered, with a status below 400. */
     record Answer(int status, Optional<String> location, byte[] body) {}
 
-    KeycloakHttp(IdentityConfig config) {
+    /** @param sideBySide the most requests that run at once */
+    KeycloakHttp(IdentityConfig config, int sideBySide) {
+        this.permits = new Semaphore(sideBySide, true);
         this.http = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(config.connectTimeout())
@@ -90,16 +95,16 @@ final class KeycloakHttp implements AutoCloseable {
      */
     Answer send(String method, String path, @Nullable Object body, Deadline deadline) {
         Token used = token(deadline);
-        HttpResponse<byte[]> response = exchange(request(method, path, body, used, deadline), deadline);
+        HttpResponse<byte[]> response = exchange(request(method, path, body, used), deadline);
         if (response.statusCode() == UNAUTHORIZED) {
             // Keycloak ends tokens before their time when it restarts, or when its administrator's sessions are
             // removed.
             forget(used, deadline);
-            response = exchange(request(method, path, body, token(deadline), deadline), deadline);
+            response = exchange(request(method, path, body, token(deadline)), deadline);
         } else if (response.statusCode() == FORBIDDEN) {
             // The realm may be newer than the token: another replica may have made it.
             renewRights(used, deadline);
-            response = exchange(request(method, path, body, token(deadline), deadline), deadline);
+            response = exchange(request(method, path, body, token(deadline)), deadline);
         }
         if (response.statusCode() >= FIRST_ERROR) {
             throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
@@ -127,24 +132,36 @@ final class KeycloakHttp implements AutoCloseable {
         }
     }
 
-    private HttpRequest request(String method, String path, @Nullable Object body, Token token, Deadline deadline) {
+    private HttpRequest.Builder request(String method, String path, @Nullable Object body, Token token) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server + path))
-                .timeout(deadline.left())
                 .header("Authorization", "Bearer " + token.value())
                 .header("Accept", "application/json");
         return body == null
-                ? request.method(method, HttpRequest.BodyPublishers.noBody()).build()
+                ? request.method(method, HttpRequest.BodyPublishers.noBody())
                 : request.header("Content-Type", "application/json")
-                        .method(method, HttpRequest.BodyPublishers.ofByteArray(write(body)))
-                        .build();
+                        .method(method, HttpRequest.BodyPublishers.ofByteArray(write(body)));
     }
 
-    private HttpResponse<byte[]> exchange(HttpRequest request, Deadline deadline) {
+    private HttpResponse<byte[]> exchange(HttpRequest.Builder request, Deadline deadline) {
+        acquirePermit(deadline);
         try {
-            return http.send(request, HttpResponse.BodyHandlers.ofByteArray());
+            return http.send(request.timeout(deadline.left()).build(), HttpResponse.BodyHandlers.ofByteArray());
         } catch (IOException e) {
             String why = Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName());
             throw KeycloakFailure.away("Keycloak cannot be reached: " + why);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw deadline.passed();
+        } finally {
+            permits.release();
+        }
+    }
+
+    private void acquirePermit(Deadline deadline) {
+        try {
+            if (!permits.tryAcquire(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
+                throw deadline.passed();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw deadline.passed();
@@ -192,11 +209,9 @@ final class KeycloakHttp implements AutoCloseable {
         String body = form.entrySet().stream()
                 .map(entry -> entry.getKey() + "=" + URLEncoder.encode(entry.getValue(), StandardCharsets.UTF_8))
                 .collect(Collectors.joining("&"));
-        HttpRequest request = HttpRequest.newBuilder(URI.create(server + TOKEN_PATH))
-                .timeout(deadline.left())
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server + TOKEN_PATH))
                 .header("Content-Type", "application/x-www-form-urlencoded")
-                .POST(HttpRequest.BodyPublishers.ofString(body))
-                .build();
+                .POST(HttpRequest.BodyPublishers.ofString(body));
         HttpResponse<byte[]> response = exchange(request, deadline);
         if (response.statusCode() >= FIRST_ERROR) {
             throw KeycloakFailure.answered(response.statusCode(), text(response.body()));

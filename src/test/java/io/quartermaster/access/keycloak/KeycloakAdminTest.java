@@ -87,6 +87,67 @@ class KeycloakAdminTest {
         }
     }
 
+    /** The normal form of a path has them as they are, and Keycloak refuses a path in another form. */
+    @Test
+    void unreservedCharactersOfGroupNamesAreNotEncoded() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+            admin.call(LONG, keycloak -> keycloak.realm("acme").group(new GroupPath("/a~b/c-d._e %")))
+                    .await()
+                    .atMost(LONG);
+
+            assertThat(server.lastPath).endsWith("/group-by-path/a~b/c-d._e%20%25");
+            admin.close();
+        }
+    }
+
+    @Test
+    void keycloakIsAwayWhenItCannotBeAskedAndNotWhenItFails() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+            for (int status : List.of(502, 503, 504)) {
+                server.status = status;
+                assertThat(failureOf(exists(admin, LONG)).isAway())
+                        .as("%s", status)
+                        .isTrue();
+            }
+            server.status = 500;
+            KeycloakFailure failure = failureOf(exists(admin, LONG));
+
+            assertThat(failure.isAway()).isFalse();
+            assertThat(KeycloakFailureMapper.problem(failure).problem().status())
+                    .isEqualTo(502);
+            admin.close();
+        }
+    }
+
+    @Test
+    void callsOfManyRequestsHoldUpOthersForOneRequestOnly() throws Exception {
+        try (Server server = Server.start()) {
+            KeycloakAdmin admin = admin(server.port());
+            CountDownLatch stop = new CountDownLatch(1);
+            List<CompletableFuture<Boolean>> walks = new ArrayList<>();
+            for (int i = 0; i < 2 * KeycloakAdmin.SIDE_BY_SIDE; i++) {
+                walks.add(admin.call(LONG, keycloak -> {
+                            while (stop.getCount() > 0) {
+                                keycloak.realm("acme").exists();
+                            }
+                            return true;
+                        })
+                        .subscribeAsCompletionStage());
+            }
+
+            assertThat(exists(admin, LONG).get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(walks).noneMatch(CompletableFuture::isDone);
+            stop.countDown();
+            for (CompletableFuture<Boolean> walk : walks) {
+                assertThat(walk.get(10, TimeUnit.SECONDS)).isTrue();
+            }
+            assertThat(server.mostAtOnce.get()).isLessThanOrEqualTo(KeycloakAdmin.SIDE_BY_SIDE);
+            admin.close();
+        }
+    }
+
     @Test
     void nobodyWaitsForATokenLongerThanACallMayTake() throws Exception {
         try (Server server = Server.start()) {
@@ -211,6 +272,10 @@ class KeycloakAdminTest {
         private final CountDownLatch release = new CountDownLatch(1);
         private final AtomicInteger hanging = new AtomicInteger();
         private final AtomicInteger tokens = new AtomicInteger();
+        private final AtomicInteger atOnce = new AtomicInteger();
+        private final AtomicInteger mostAtOnce = new AtomicInteger();
+        private volatile String lastPath = "";
+        private volatile int status = 200;
         private volatile boolean hangs;
         private volatile boolean tokensHang;
         private volatile String refused = "";
@@ -240,13 +305,23 @@ class KeycloakAdminTest {
         }
 
         private void realm(HttpExchange exchange) throws IOException {
+            mostAtOnce.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+            try {
+                answerRealm(exchange);
+            } finally {
+                atOnce.decrementAndGet();
+            }
+        }
+
+        private void answerRealm(HttpExchange exchange) throws IOException {
+            lastPath = exchange.getRequestURI().getRawPath();
             if (hangs) {
                 hang();
             }
             String token =
                     exchange.getRequestHeaders().getFirst("Authorization").substring("Bearer ".length());
             boolean deleted = exchange.getRequestURI().getPath().contains("/groups/deleted");
-            int status = token.equals(refused) ? 401 : forbidden.contains(token) ? 403 : deleted ? 404 : 200;
+            int status = token.equals(refused) ? 401 : forbidden.contains(token) ? 403 : deleted ? 404 : this.status;
             answer(exchange, status, "{\"realm\":\"acme\"}");
         }
 
