@@ -21,7 +21,8 @@ final class ClusterApi {
             String region) {}
 
     @Schema(name = "ClusterPatch", description = "What is absent stays as it is.")
-    record Patch(@Nullable String region) {}
+    record Patch(
+            @Schema(description = "needs a value") @Nullable String region) {}
 
     @Schema(name = "Cluster")
     record View(UUID id, String name, ClusterKind kind, String region, long version, Instant createdAt) {

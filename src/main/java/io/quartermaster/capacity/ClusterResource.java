@@ -1,12 +1,15 @@
 package io.quartermaster.capacity;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PATCH;
@@ -22,6 +25,7 @@ import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -75,14 +79,21 @@ public class ClusterResource {
 
     @PATCH
     @Path("{cluster}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
     @Needs(Permission.CLUSTERS_WRITE)
-    @Operation(operationId = "updateCluster", summary = "Changes a cluster")
+    @Operation(operationId = "updateCluster", summary = "Changes a cluster by a merge patch (RFC 7396)")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = ClusterApi.Patch.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = ClusterApi.Patch.class))
+            })
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ClusterApi.View.class)))
     public Uni<Response> update(
-            @PathParam("cluster") String cluster,
-            ClusterApi.@Nullable Patch body,
-            @BeanParam WriteParams params,
-            UriInfo uri) {
+            @PathParam("cluster") String cluster, @Nullable String body, @BeanParam WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
         return clusters.update(cluster, body, params, uri);
     }
 

@@ -1,6 +1,9 @@
 package io.quartermaster.capacity;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
@@ -28,8 +31,11 @@ class ClusterService {
     private final ClusterStore store;
     private final NodeStore nodes;
     private final OperatorAction action;
+    private final ObjectMapper json;
 
-    ClusterService(SystemDatabase database, ClusterStore store, NodeStore nodes, OperatorAction action) {
+    ClusterService(
+            SystemDatabase database, ClusterStore store, NodeStore nodes, OperatorAction action, ObjectMapper json) {
+        this.json = json;
         this.database = database;
         this.store = store;
         this.nodes = nodes;
@@ -80,8 +86,12 @@ class ClusterService {
                 .map(view -> Writes.response(Reply.ok(view, view.version())));
     }
 
-    Uni<Response> update(String name, ClusterApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, body, (work, patch) -> {
+    Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch merge = MergePatch.read(json, body, ClusterApi.Patch.class);
+        merge.requireValue("region", ACCEPTED_REGION);
+        ClusterApi.Patch patch = merge.applyTo(new ClusterApi.Patch(null), ClusterApi.Patch.class, json);
+        return action.run(uri, params, merge.patch(), (work, asked) -> {
             var problems = new ProblemException.Invalid();
             if (patch.region() != null) {
                 checkRegion(problems, patch.region());

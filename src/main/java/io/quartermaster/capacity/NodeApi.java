@@ -3,6 +3,7 @@ package io.quartermaster.capacity;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -43,18 +44,47 @@ final class NodeApi {
             @Schema(description = "the domains it lies in, the widest first", examples = "[\"z1\",\"rack7\"]") @Nullable
             List<String> topology) {}
 
-    @Schema(name = "NodePatch", description = "What is absent stays as it is.")
+    @Schema(name = "NodePatch", description = "What is absent stays as it is; null returns a field to its default.")
     record Patch(
-            @Schema(description = "name of its pool; only while nothing runs on the node") @Nullable
+            @Schema(description = "name of its pool; only while nothing runs on the node; needs a value") @Nullable
             String pool,
 
             @Schema(description = "false: nothing new starts on it, what runs goes on") @Nullable
             Boolean schedulable,
 
-            @Nullable Long cpuMilli,
-            @Nullable Long memoryMiB,
-            @Nullable Map<String, String> labels,
-            @Nullable List<String> topology) {}
+            @Schema(description = "thousandths of a core; null: what its agent sees") @Nullable
+            Long cpuMilli,
+
+            @Schema(description = "null: what its agent sees") @Nullable
+            Long memoryMiB,
+
+            @Schema(description = "the labels that change; a label that is null is removed") @Nullable
+            Map<String, @Nullable String> labels,
+
+            @Schema(description = "the domains it lies in, the widest first; null: none") @Nullable
+            List<String> topology) {
+
+        static Patch of(Settings now) {
+            return new Patch(
+                    now.pool(),
+                    now.schedulable(),
+                    now.cpuMilli(),
+                    now.memoryMiB(),
+                    new TreeMap<>(now.labels()),
+                    now.topology());
+        }
+
+        /** What is null here has its default. */
+        Settings settings() {
+            return new Settings(
+                    pool == null ? "" : pool,
+                    schedulable == null || schedulable,
+                    cpuMilli,
+                    memoryMiB,
+                    labels == null ? Map.of() : labels,
+                    topology == null ? List.of() : topology);
+        }
+    }
 
     /** What can be set of a node; {@code pool} is the pool's name. */
     record Settings(
@@ -73,16 +103,6 @@ final class NodeApi {
                     request.memoryMiB(),
                     request.labels() == null ? Map.of() : request.labels(),
                     request.topology() == null ? List.of() : request.topology());
-        }
-
-        Settings with(Patch patch) {
-            return new Settings(
-                    patch.pool() == null ? pool : patch.pool(),
-                    patch.schedulable() == null ? schedulable : patch.schedulable(),
-                    patch.cpuMilli() == null ? cpuMilli : patch.cpuMilli(),
-                    patch.memoryMiB() == null ? memoryMiB : patch.memoryMiB(),
-                    patch.labels() == null ? labels : patch.labels(),
-                    patch.topology() == null ? topology : patch.topology());
         }
     }
 

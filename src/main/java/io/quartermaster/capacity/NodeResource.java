@@ -1,13 +1,16 @@
 package io.quartermaster.capacity;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
 import io.quartermaster.access.keycloak.NodeCredential;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PATCH;
@@ -22,6 +25,7 @@ import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -69,13 +73,22 @@ public class NodeResource {
 
     @PATCH
     @Path("{node}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
     @Needs(Permission.NODES_WRITE)
     @Operation(
             operationId = "updateNode",
-            summary = "Changes a node: its pool, its labels, whether anything new may start on it")
+            summary =
+                    "Changes a node by a merge patch (RFC 7396): its pool, its labels, whether anything new may start on it")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = NodeApi.Patch.class)),
+                @Content(mediaType = MediaType.APPLICATION_JSON, schema = @Schema(implementation = NodeApi.Patch.class))
+            })
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
     public Uni<Response> update(
-            @PathParam("node") String node, NodeApi.@Nullable Patch body, @BeanParam WriteParams params, UriInfo uri) {
+            @PathParam("node") String node, @Nullable String body, @BeanParam WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
         return nodes.update(node, body, params, uri);
     }
 

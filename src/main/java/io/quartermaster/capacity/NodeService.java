@@ -1,8 +1,11 @@
 package io.quartermaster.capacity;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.keycloak.NodeCredentials;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
@@ -38,6 +41,7 @@ class NodeService {
     private final Tenancies tenancies;
     private final OperatorAction action;
     private final NodeCredentials credentials;
+    private final ObjectMapper json;
 
     NodeService(
             SystemDatabase database,
@@ -46,7 +50,9 @@ class NodeService {
             PoolStore pools,
             Tenancies tenancies,
             OperatorAction action,
-            NodeCredentials credentials) {
+            NodeCredentials credentials,
+            ObjectMapper json) {
+        this.json = json;
         this.database = database;
         this.store = store;
         this.clusters = clusters;
@@ -104,11 +110,16 @@ class NodeService {
                 .map(view -> Writes.response(Reply.ok(view, view.version())));
     }
 
-    Uni<Response> update(String name, NodeApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, body, (work, patch) -> known(work.connection(), name, Lock.FOR_CHANGE)
+    Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, NodeApi.Patch.class);
+        patch.requireValue("pool", "the name of a pool");
+        return action.run(uri, params, patch.patch(), (work, asked) -> known(work.connection(), name, Lock.FOR_CHANGE)
                 .chain(before -> {
                     params.requireVersion(before.version());
-                    NodeApi.Settings settings = before.settings().with(patch);
+                    NodeApi.Settings settings = patch.applyTo(
+                                    NodeApi.Patch.of(before.settings()), NodeApi.Patch.class, json)
+                            .settings();
                     var problems = new ProblemException.Invalid();
                     check(problems, settings);
                     problems.throwIfAny();

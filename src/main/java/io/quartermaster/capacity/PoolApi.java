@@ -71,27 +71,52 @@ final class PoolApi {
         }
     }
 
-    @Schema(name = "PoolPatch", description = "What is absent stays as it is.")
+    @Schema(name = "PoolPatch", description = "What is absent stays as it is; null returns a field to its default.")
     record Patch(
-            Pool.@Nullable Placement placement,
-            Pool.@Nullable Sharing shareGpus,
-            @Nullable GpuAmount capacity,
-            @Nullable Boolean elastic,
-            @Nullable List<String> topologyLevels,
-            @Nullable PoolHours hours,
-            @Nullable Duration waitBeforePreempting,
-            @Nullable Boolean tenantsTrustEachOther) {
+            @Schema(description = "null: pack") Pool.@Nullable Placement placement,
 
-        Settings over(Settings before) {
-            return new Settings(
-                    placement == null ? before.placement() : placement,
-                    shareGpus == null ? before.shareGpus() : shareGpus,
-                    capacity == null ? before.capacity() : capacity,
-                    elastic == null ? before.elastic() : elastic,
-                    topologyLevels == null ? before.topologyLevels() : topologyLevels,
-                    hours == null ? before.hours() : PoolHours.normal(hours),
-                    waitBeforePreempting == null ? before.waitBeforePreempting() : waitBeforePreempting,
-                    tenantsTrustEachOther == null ? before.tenantsTrustEachOther() : tenantsTrustEachOther);
+            @Schema(description = "null: tenant") Pool.@Nullable Sharing shareGpus,
+
+            @Schema(description = "null: what its nodes add up to; only while nothing holds a part of the count")
+            @Nullable
+            GpuAmount capacity,
+
+            @Schema(description = "null: false") @Nullable Boolean elastic,
+
+            @Schema(description = "null: none") @Nullable List<String> topologyLevels,
+
+            @Schema(description = "null: always open") @Nullable
+            PoolHours hours,
+
+            @Schema(description = "null: PT0S") @Nullable Duration waitBeforePreempting,
+
+            @Schema(description = "null: false") @Nullable Boolean tenantsTrustEachOther) {
+
+        static Patch of(Settings now) {
+            return new Patch(
+                    now.placement(),
+                    now.shareGpus(),
+                    now.capacity(),
+                    now.elastic(),
+                    now.topologyLevels(),
+                    now.hours(),
+                    now.waitBeforePreempting(),
+                    now.tenantsTrustEachOther());
+        }
+
+        /** What is null here has its default. */
+        Settings settings() {
+            return new Request(
+                            null,
+                            placement,
+                            shareGpus,
+                            capacity,
+                            elastic,
+                            topologyLevels,
+                            hours,
+                            waitBeforePreempting,
+                            tenantsTrustEachOther)
+                    .settings();
         }
     }
 

@@ -1,12 +1,15 @@
 package io.quartermaster.capacity;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PATCH;
@@ -20,6 +23,7 @@ import jakarta.ws.rs.core.UriInfo;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -63,11 +67,19 @@ public class PoolResource {
 
     @PATCH
     @Path("{pool}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
     @Needs(Permission.POOLS_WRITE)
-    @Operation(operationId = "updatePool", summary = "Changes a pool")
+    @Operation(operationId = "updatePool", summary = "Changes a pool by a merge patch (RFC 7396)")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = PoolApi.Patch.class)),
+                @Content(mediaType = MediaType.APPLICATION_JSON, schema = @Schema(implementation = PoolApi.Patch.class))
+            })
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
     public Uni<Response> update(
-            @PathParam("pool") String pool, PoolApi.@Nullable Patch body, @BeanParam WriteParams params, UriInfo uri) {
+            @PathParam("pool") String pool, @Nullable String body, @BeanParam WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
         return pools.update(pool, body, params, uri);
     }
 

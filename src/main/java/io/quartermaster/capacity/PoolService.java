@@ -1,7 +1,10 @@
 package io.quartermaster.capacity;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.Problem;
@@ -35,8 +38,16 @@ class PoolService {
     private final NodeStore nodes;
     private final Tenancies tenancies;
     private final OperatorAction action;
+    private final ObjectMapper json;
 
-    PoolService(SystemDatabase database, PoolStore store, NodeStore nodes, Tenancies tenancies, OperatorAction action) {
+    PoolService(
+            SystemDatabase database,
+            PoolStore store,
+            NodeStore nodes,
+            Tenancies tenancies,
+            OperatorAction action,
+            ObjectMapper json) {
+        this.json = json;
         this.database = database;
         this.store = store;
         this.nodes = nodes;
@@ -94,14 +105,20 @@ class PoolService {
                 .map(view -> Writes.response(Reply.ok(view, view.version())));
     }
 
-    Uni<Response> update(String name, PoolApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, body, (work, patch) -> known(work.connection(), name, Lock.NO_KEY_UPDATE)
+    Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, PoolApi.Patch.class);
+        return action.run(uri, params, patch.patch(), (work, asked) -> known(
+                        work.connection(), name, Lock.NO_KEY_UPDATE)
                 .chain(before -> {
                     params.requireVersion(before.version());
-                    PoolApi.Settings settings = patch.over(before.settings());
+                    PoolApi.Patch wanted =
+                            patch.applyTo(PoolApi.Patch.of(before.settings()), PoolApi.Patch.class, json);
                     var problems = new ProblemException.Invalid();
+                    PoolHours.check(problems, wanted.hours());
+                    problems.throwIfAny();
+                    PoolApi.Settings settings = wanted.settings();
                     checkLevels(problems, settings.topologyLevels());
-                    PoolHours.check(problems, patch.hours());
                     settings.check(problems);
                     problems.throwIfAny();
                     if (settings.equals(before.settings())) {
@@ -115,7 +132,8 @@ class PoolService {
                                 "no capacity, or a pool without nodes");
                     }
                     boolean trustEnds = before.tenantsTrustEachOther() && !settings.tenantsTrustEachOther();
-                    return requireLevelsKept(work.connection(), before, settings)
+                    return requireCountUnused(work.connection(), before, settings)
+                            .chain(() -> requireLevelsKept(work.connection(), before, settings))
                             .chain(() -> tenancies.lock(work.connection(), before.id()))
                             .chain(() -> trustEnds
                                     ? tenancies.checkTrust(work.connection(), before.id(), "tenantsTrustEachOther")
@@ -155,6 +173,23 @@ class PoolService {
                 "topologyLevels",
                 "not accepted",
                 "at most " + MAX_LEVELS + " different names, each " + Names.ACCEPTED);
+    }
+
+    /** What holds a part of a plain count holds no devices of nodes. */
+    private Uni<Void> requireCountUnused(SqlConnection connection, PoolApi.View before, PoolApi.Settings after) {
+        return before.capacity() == null || after.capacity() != null
+                ? Uni.createFrom().voidItem()
+                : store.attempts(connection, before.id())
+                        .invoke(held -> {
+                            if (held > 0) {
+                                throw ProblemException.conflict(
+                                        "in-use",
+                                        "pool " + before.name() + " stays a plain count while work runs in it: "
+                                                + (held == 1 ? "1 attempt holds" : held + " attempts hold")
+                                                + " a part of it. Wait until the work ends, or cancel it");
+                            }
+                        })
+                        .replaceWithVoid();
     }
 
     /** Work of a profile that names a level would wait for good once none of its pools has it. */

@@ -81,6 +81,14 @@ class PoolStore {
                 .replaceWithVoid();
     }
 
+    /** How many attempts hold a part of the pool. */
+    Uni<Long> attempts(SqlConnection connection, UUID id) {
+        return connection
+                .preparedQuery("select count(*) as held from attempt where pool_id = $1 and state <> 'ended'")
+                .execute(Tuple.of(id))
+                .map(rows -> rows.iterator().next().getLong("held"));
+    }
+
     /** Whether the pool is not retired. */
     Uni<Boolean> isLive(SqlConnection connection, UUID id) {
         return connection

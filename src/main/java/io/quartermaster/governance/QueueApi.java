@@ -41,14 +41,24 @@ final class QueueApi {
             @Schema(description = ORDER + "; absent: skip-ahead") @Nullable
             QueueOrder order) {}
 
-    @Schema(name = "QueuePatch", description = "What is absent stays as it is.")
+    @Schema(name = "QueuePatch", description = "What is absent stays as it is; null returns a field to its default.")
     record Patch(
-            @Nullable Boolean overQuota,
-            @Nullable Integer maxWaiting,
+            @Schema(description = "whether its work may run beyond what is reserved; null: true") @Nullable
+            Boolean overQuota,
 
-            @Schema(description = STATE) @Nullable QueueState state,
+            @Schema(description = "how many workloads may wait in it; null: 10000") @Nullable
+            Integer maxWaiting,
 
-            @Schema(description = ORDER) @Nullable QueueOrder order) {}
+            @Schema(description = STATE + "; null: open") @Nullable
+            QueueState state,
+
+            @Schema(description = ORDER + "; null: skip-ahead") @Nullable
+            QueueOrder order) {
+
+        static Patch of(Queue.Terms now) {
+            return new Patch(now.overQuota(), now.maxWaiting(), now.state(), now.order());
+        }
+    }
 
     @Schema(name = "Queue")
     record View(

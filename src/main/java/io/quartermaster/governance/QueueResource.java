@@ -1,13 +1,16 @@
 package io.quartermaster.governance;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PATCH;
@@ -25,6 +28,7 @@ import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -79,15 +83,25 @@ public class QueueResource {
 
     @PATCH
     @Path("{queue}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
     @Needs(Permission.QUEUES_WRITE)
-    @Operation(operationId = "updateQueue", summary = "Changes a queue")
+    @Operation(operationId = "updateQueue", summary = "Changes a queue by a merge patch (RFC 7396)")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = QueueApi.Patch.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = QueueApi.Patch.class))
+            })
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
     public Uni<Response> update(
             @PathParam("tenant") String tenant,
             @PathParam("queue") String queue,
-            QueueApi.@Nullable Patch body,
+            @Nullable String body,
             @BeanParam WriteParams params,
-            UriInfo uri) {
+            UriInfo uri)
+            throws JsonProcessingException {
         return queues.update(new TenantId(tenant), queue, body, params, uri);
     }
 

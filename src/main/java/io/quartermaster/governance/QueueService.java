@@ -1,5 +1,7 @@
 package io.quartermaster.governance;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
@@ -7,6 +9,7 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Permission;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.PrintableText;
@@ -44,13 +47,16 @@ class QueueService {
 
     private final AuditLog audit;
     private final TenantSubjects subjects;
+    private final ObjectMapper json;
 
     QueueService(
             TenantTransactions transactions,
             RulesStore store,
             RuleWrites writes,
             AuditLog audit,
-            TenantSubjects subjects) {
+            TenantSubjects subjects,
+            ObjectMapper json) {
+        this.json = json;
         this.transactions = transactions;
         this.store = store;
         this.writes = writes;
@@ -119,7 +125,7 @@ class QueueService {
                 .check(profile.isPresent(), "profile", "there is no such profile", "the name of a profile");
         QueueApi.Patch said =
                 new QueueApi.Patch(request.overQuota(), request.maxWaiting(), request.state(), request.order());
-        Queue.Terms terms = terms(problems, said, Queue.Terms.DEFAULT);
+        Queue.Terms terms = terms(problems, said);
         if (policy.isEmpty() || profile.isEmpty()) {
             throw problems.toException();
         }
@@ -145,13 +151,15 @@ class QueueService {
         return Queue.of(name, policy.get(), profile.get(), terms);
     }
 
-    Uni<Response> update(TenantId tenant, String name, QueueApi.@Nullable Patch body, WriteParams params, UriInfo uri) {
-        QueueApi.Patch patch = RuleWrites.required(body);
-        return writes.run(tenant, uri, params, patch, work -> {
+    Uni<Response> update(TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, QueueApi.Patch.class);
+        return writes.run(tenant, uri, params, patch.patch(), work -> {
             Queue old = known(work, name, Permission.QUEUES_WRITE);
             params.requireVersion(old.version());
             var problems = new ProblemException.Invalid();
-            Queue asked = old.with(terms(problems, patch, old.terms()));
+            QueueApi.Patch wanted = patch.applyTo(QueueApi.Patch.of(old.terms()), QueueApi.Patch.class, json);
+            Queue asked = old.with(terms(problems, wanted));
             problems.throwIfAny();
             if (asked.terms().equals(old.terms())) {
                 return Uni.createFrom().item(Reply.ok(QueueApi.View.of(work.before(), old, null), old.version()));
@@ -351,8 +359,9 @@ class QueueService {
         }
     }
 
-    /** @param otherwise what holds where nothing is said */
-    private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch said, Queue.Terms otherwise) {
+    /** What is null has its default. */
+    private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch said) {
+        Queue.Terms otherwise = Queue.Terms.DEFAULT;
         int most = said.maxWaiting() == null ? otherwise.maxWaiting() : said.maxWaiting();
         problems.check(
                 most >= 0 && most <= Queue.MAX_MAX_WAITING,

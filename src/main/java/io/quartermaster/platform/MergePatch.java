@@ -34,6 +34,17 @@ public record MergePatch(ObjectNode patch) {
         return new MergePatch(patch);
     }
 
+    /**
+     * Refuses a null for a field that needs a value.
+     *
+     * @param accepted what the field takes
+     */
+    public void requireValue(String field, String accepted) {
+        if (patch.path(field).isNull()) {
+            throw ProblemException.invalid(field, "is null, but the field needs a value", accepted);
+        }
+    }
+
     /** The resource with the patch applied. */
     public <T> T applyTo(T current, Class<T> type, ObjectMapper json) {
         try {

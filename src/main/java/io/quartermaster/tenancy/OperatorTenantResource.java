@@ -1,8 +1,11 @@
 package io.quartermaster.tenancy;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.Callers;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.OperatorWrites;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
@@ -16,6 +19,7 @@ import io.quartermaster.platform.WriteParams;
 import io.quartermaster.platform.Writes;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.DELETE;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.PATCH;
@@ -33,6 +37,7 @@ import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
@@ -50,6 +55,7 @@ public class OperatorTenantResource {
     private final OperatorWrites writes;
     private final Callers callers;
     private final TenantCredentials credentials;
+    private final ObjectMapper json;
 
     OperatorTenantResource(
             TenantService service,
@@ -57,7 +63,9 @@ public class OperatorTenantResource {
             SystemDatabase database,
             OperatorWrites writes,
             Callers callers,
-            TenantCredentials credentials) {
+            TenantCredentials credentials,
+            ObjectMapper json) {
+        this.json = json;
         this.service = service;
         this.tenants = tenants;
         this.database = database;
@@ -121,24 +129,37 @@ public class OperatorTenantResource {
 
     @PATCH
     @Path("/{tenant}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
     @Needs(Permission.TENANTS_WRITE)
     @Operation(
             operationId = "updateTenant",
-            summary = "Renames, suspends or resumes a tenant",
+            summary = "Renames, suspends or resumes a tenant, by a merge patch (RFC 7396)",
             description =
                     "A suspended tenant reads what it has and changes nothing; what it runs goes on, and nothing of it is started.")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(
+                        mediaType = MergePatch.MEDIA_TYPE,
+                        schema = @Schema(implementation = TenantService.TenantChange.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = TenantService.TenantChange.class))
+            })
     @APIResponseSchema(Tenant.class)
     public Uni<Response> change(
             @PathParam("tenant") TenantId tenant,
             @BeanParam WriteParams params,
             @Context UriInfo uri,
-            TenantService.@Nullable TenantChange body) {
+            @Nullable String body)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, TenantService.TenantChange.class);
         return writes.run(
                         callers.current().subject(),
                         uri,
                         params,
-                        body,
-                        connection -> service.change(connection, callers.current(), tenant, params, body))
+                        patch.patch(),
+                        connection -> service.change(connection, callers.current(), tenant, params, patch))
                 .call(() -> service.committed(params.mode()));
     }
 

@@ -1,5 +1,6 @@
 package io.quartermaster.tenancy;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
@@ -7,6 +8,7 @@ import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Issuers;
 import io.quartermaster.access.Realm;
 import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Operation;
 import io.quartermaster.platform.OperationStore;
 import io.quartermaster.platform.PrintableText;
@@ -45,7 +47,10 @@ class TenantService {
     /** What to change; what is absent stays. */
     @Schema(name = "TenantPatch")
     public record TenantChange(
-            @Nullable String displayName, @Nullable Wish state) {
+            @Schema(description = "null: the id of the tenant") @Nullable
+            String displayName,
+
+            @Schema(description = "needs a value") @Nullable Wish state) {
 
         /** The states that can be asked for. */
         @Schema(name = "TenantWish")
@@ -64,6 +69,7 @@ class TenantService {
     private final IdentityConfig identity;
     private final Issuers issuers;
     private final AuditLog audit;
+    private final ObjectMapper json;
 
     TenantService(
             TenantStore tenants,
@@ -74,7 +80,9 @@ class TenantService {
             TenancyConfig config,
             IdentityConfig identity,
             Issuers issuers,
-            AuditLog audit) {
+            AuditLog audit,
+            ObjectMapper json) {
+        this.json = json;
         this.tenants = tenants;
         this.operations = operations;
         this.provisioning = provisioning;
@@ -188,9 +196,8 @@ class TenantService {
         }
     }
 
-    Uni<Reply> change(
-            SqlConnection connection, Caller caller, TenantId id, WriteParams params, @Nullable TenantChange wanted) {
-        TenantChange change = checked(wanted);
+    Uni<Reply> change(SqlConnection connection, Caller caller, TenantId id, WriteParams params, MergePatch patch) {
+        TenantChange change = checked(patch, id);
         return tenants.lock(connection, id).chain(found -> {
             Tenant before = found.orElseThrow(ProblemException::notFound);
             params.requireVersion(before.version());
@@ -209,10 +216,11 @@ class TenantService {
         });
     }
 
-    private static TenantChange checked(@Nullable TenantChange wanted) {
-        if (wanted == null) {
-            throw ProblemException.invalid("body", "is missing", "a JSON object with displayName, state or both");
-        }
+    private TenantChange checked(MergePatch patch, TenantId id) {
+        patch.requireValue("state", Words.accepted(TenantChange.Wish.class));
+        TenantChange asked = patch.applyTo(new TenantChange(null, null), TenantChange.class, json);
+        boolean resetsName = patch.patch().path("displayName").isNull();
+        TenantChange wanted = resetsName ? new TenantChange(id.value(), asked.state()) : asked;
         if (wanted.displayName() != null && !isName(wanted.displayName())) {
             throw ProblemException.invalid(
                     "displayName",
