@@ -55,7 +55,7 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
      *
      * @param path whose quota or cap it is; absent where it is the pool's room
      * @param scope the pool, or all pools, in which it counts; absent for caps
-     * @param gpuMilli by how much; 0 where workloads are counted
+     * @param gpuMilli by how much; 0 where workloads are counted, and for room of which the amount depends on waiting work of other tenants
      * @param workloads how many more may run; 0 where GPUs are counted
      */
     public record Relief(Kind kind, Optional<QuotaPath> path, Optional<Scope> scope, long gpuMilli, long workloads) {
@@ -72,9 +72,9 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
             /** How many workloads may run. */
             RAISE_MAX_RUNNING,
             RESERVE_MORE,
-            /** So many more in a pool that is a plain count. */
+            /** So many more in a pool that is a plain count; or enough, where the amount is 0. */
             FREE_IN_POOL,
-            /** So many more, together on one node. */
+            /** So many more, together on one node; or enough, where the amount is 0. */
             FREE_ON_ONE_NODE
         }
     }

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds what would have to change for one waiting workload to start, and tries it before naming it. A try makes the changes in a fork of the engine and plans there: it
@@ -20,6 +23,9 @@ import java.util.function.BooleanSupplier;
  * amount that is missing; in the end every change that the others do without is dropped, and every amount lowered as far as it can be. A list that is named is sufficient, and
  * nothing in it can be left out. Where GPUs are to come free together, this is so on the node that was tried: on another, other changes may be enough. Where no such list is
  * found within the bounds, nothing is named.
+ *
+ * <p>No amount is named of which waiting work of other tenants is a part. The search is made as if none waited, which is enough where it does not come first. Where it does,
+ * more has to come free than the tenant may know: then the room is named without an amount.
  *
  * <p>Bounds: {@link #MOST_TRIES} tries for all pools of a workload together, each of at most {@link #MOST_PLANS} plans, and none once the caller says that it is enough. A try
  * costs a fork and its plans, which is about what an engine needs that is built anew.
@@ -36,6 +42,7 @@ final class Remedies {
     private final long nowMillis;
     private final BooleanSupplier enough;
     private int tries;
+    private @Nullable Engine alone;
 
     /** @param enough asked before each try; true ends the search */
     Remedies(Engine engine, Workload workload, long nowMillis, BooleanSupplier enough) {
@@ -66,6 +73,14 @@ final class Remedies {
                     node);
         }
 
+        /** Whether it is GPUs that come free. */
+        boolean isRoom() {
+            return switch (relief.kind()) {
+                case FREE_IN_POOL, FREE_ON_ONE_NODE -> true;
+                case RAISE_LIMIT, RAISE_USER_LIMIT, RAISE_MAX_RUNNING, RESERVE_MORE -> false;
+            };
+        }
+
         Step withGpuMilli(long gpuMilli) {
             return new Step(relief.with(gpuMilli, relief.workloads()), node);
         }
@@ -76,32 +91,130 @@ final class Remedies {
 
     /** All changes that have to be made together; empty where none were found, or none would help. */
     List<Outlook.Relief> in(PoolId pool) {
-        List<Step> steps = List.of();
-        Engine after = engine;
+        Engine alone = alone();
+        List<Step> own = alone == engine
+                ? enough(engine, engine, List.of(), pool)
+                        .map(steps -> minimal(engine, steps, pool))
+                        .orElse(List.of())
+                : ofTenantAlone(alone, pool).orElse(List.of());
+        return own.stream().map(Step::relief).toList();
+    }
+
+    /** What is enough as if no other tenant waited; with room of no amount beside it where that is not enough because others do. */
+    private Optional<List<Step>> ofTenantAlone(Engine alone, PoolId pool) {
+        if (!mayTry()) {
+            return Optional.empty();
+        }
+        Tried unchanged = tried(alone, List.of(), pool);
+        Optional<List<Step>> own = unchanged.admits()
+                ? Optional.of(List.of())
+                : enough(alone, unchanged.after(), List.of(), pool)
+                        .map(steps -> minimal(alone, steps, pool))
+                        .filter(steps -> !steps.isEmpty());
+        if (own.isEmpty() || !mayTry()) {
+            return Optional.empty();
+        }
+        Tried beside = tried(engine, own.get(), pool);
+        return beside.admits()
+                ? own
+                : enough(engine, beside.after(), own.get(), pool)
+                        .filter(steps -> withoutRoom(steps).equals(withoutRoom(own.get())))
+                        .map(Remedies::withoutAmountsOfRoom);
+    }
+
+    private static List<Step> withoutRoom(List<Step> steps) {
+        return steps.stream().filter(step -> !step.isRoom()).toList();
+    }
+
+    private static List<Step> withoutAmountsOfRoom(List<Step> steps) {
+        return steps.stream()
+                .map(step -> step.isRoom() ? step.withGpuMilli(0) : step)
+                .toList();
+    }
+
+    /** The engine as if no work of other tenants waited, for its start or to grow, but for what has a place set aside; the engine itself where none does. */
+    private Engine alone() {
+        Engine known = alone;
+        if (known == null) {
+            List<Change> held = new ArrayList<>();
+            for (Workload other : engine.facts().workloads()) {
+                boolean waits = !other.held()
+                        && other.nomination().isEmpty()
+                        && (other.state() instanceof WorkloadState.Waiting
+                                || other.state() instanceof WorkloadState.Holding holding
+                                        && holding.allocation().workers().size()
+                                                < other.shape().allWorkers());
+                if (waits && !other.path().tenant().equals(workload.path().tenant())) {
+                    held.add(new Change.WorkloadSet(other.asHeld()));
+                }
+            }
+            known = held.isEmpty() ? engine : engine.fork();
+            known.apply(held);
+            alone = known;
+        }
+        return known;
+    }
+
+    /**
+     * Adds a change for each obstacle in turn.
+     *
+     * @param after the engine with the steps, after its plan
+     */
+    private Optional<List<Step>> enough(Engine from, Engine after, List<Step> first, PoolId pool) {
+        List<Step> steps = first;
+        Engine state = after;
         while (mayTry()) {
-            Optional<Step> missing = missing(after, pool, steps);
+            Optional<Step> missing = missing(state, pool, steps);
             if (missing.isEmpty()) {
-                return List.of();
+                return Optional.empty();
             }
             steps = plus(steps, missing.get());
             if (steps.stream().anyMatch(this::isMoreThanThereIs)) {
-                return List.of();
+                return Optional.empty();
             }
-            Tried tried = tried(steps, pool);
+            Tried tried = tried(from, steps, pool);
             if (tried.admits()) {
-                return minimal(steps, pool);
+                return Optional.of(steps);
             }
-            after = tried.after();
+            state = tried.after();
         }
-        return List.of();
+        return Optional.empty();
     }
 
-    /** Whether more GPUs are to come free on a node than it has. */
+    /** Whether more GPUs are to come free than are held where they are to. */
     private boolean isMoreThanThereIs(Step step) {
-        return step.node()
-                .map(engine.facts().nodes()::get)
-                .filter(node -> step.relief().gpuMilli() > node.devices().size() * GPU)
-                .isPresent();
+        if (step.node().isPresent()) {
+            return step.relief().gpuMilli() > heldOn(step.node().get()) * GPU;
+        }
+        return step.relief().kind() == Outlook.Relief.Kind.FREE_IN_POOL
+                && step.relief().gpuMilli() > heldIn(step.relief().scope().orElseThrow());
+    }
+
+    /** How many GPUs of a node somebody holds a part of. */
+    private long heldOn(NodeId node) {
+        SortedSet<Integer> devices = new TreeSet<>();
+        for (Workload other : engine.facts().workloads()) {
+            if (other.state() instanceof WorkloadState.Holding holding) {
+                for (Allocation.Worker worker : holding.allocation().workers()) {
+                    if (worker.place() instanceof Allocation.Place.OnNode place
+                            && place.node().equals(node)) {
+                        place.shares().forEach(share -> devices.add(share.device()));
+                    }
+                }
+            }
+        }
+        return devices.size();
+    }
+
+    private long heldIn(Scope scope) {
+        long held = 0;
+        for (Workload other : engine.facts().workloads()) {
+            if (other.state() instanceof WorkloadState.Holding holding
+                    && scope.equals(Scope.of(holding.allocation().pool()))) {
+                held += holding.allocation().gpuMilli();
+            }
+        }
+        return held;
     }
 
     private boolean mayTry() {
@@ -122,7 +235,7 @@ final class Remedies {
     }
 
     /** Drops what the others do without and lowers what is left, until nothing more can be; empty when the tries do not suffice. */
-    private List<Outlook.Relief> minimal(List<Step> found, PoolId pool) {
+    private List<Step> minimal(Engine from, List<Step> found, PoolId pool) {
         List<Step> steps = found;
         boolean smaller = true;
         while (smaller) {
@@ -135,7 +248,7 @@ final class Remedies {
                     if (!mayTry()) {
                         return List.of();
                     }
-                    if (tried(without, pool).admits()) {
+                    if (tried(from, without, pool).admits()) {
                         steps = without;
                         smaller = true;
                         break;
@@ -147,7 +260,7 @@ final class Remedies {
                     }
                     List<Step> less = new ArrayList<>(steps);
                     less.set(i, lower.get());
-                    if (tried(less, pool).admits()) {
+                    if (tried(from, less, pool).admits()) {
                         steps = less;
                         smaller = true;
                         break;
@@ -155,7 +268,7 @@ final class Remedies {
                 }
             }
         }
-        return withRoomAbove(steps, pool);
+        return withRoomAbove(from, steps, pool);
     }
 
     /** One GPU, or one workload, less. */
@@ -169,14 +282,14 @@ final class Remedies {
     }
 
     /** What is reserved must fit into what is reserved above: where it would not any more, more is to be reserved there, too. */
-    private List<Outlook.Relief> withRoomAbove(List<Step> found, PoolId pool) {
+    private List<Step> withRoomAbove(Engine from, List<Step> found, PoolId pool) {
         List<Step> steps = found;
         for (Step step : found) {
             if (step.relief().kind() == Outlook.Relief.Kind.RESERVE_MORE) {
                 List<QuotaPath> above =
                         step.relief().path().orElseThrow().fromTenant().reversed();
                 for (QuotaPath path : above.subList(1, above.size())) {
-                    Engine changed = engine.fork();
+                    Engine changed = from.fork();
                     apply(steps, changed);
                     long lacks = changed.facts()
                             .reservedBeyond(path, step.relief().scope().orElseThrow());
@@ -186,28 +299,28 @@ final class Remedies {
                 }
             }
         }
-        if (!steps.equals(found) && !isEnoughAndNoMore(steps, pool)) {
+        if (!steps.equals(found) && !isEnoughAndNoMore(from, steps, pool)) {
             return List.of();
         }
-        return steps.stream().map(Step::relief).toList();
+        return steps;
     }
 
     /** Whether these changes are enough and none can be left out or lowered, but for what is reserved above another reservation. */
-    private boolean isEnoughAndNoMore(List<Step> steps, PoolId pool) {
-        if (!mayTry() || !tried(steps, pool).admits()) {
+    private boolean isEnoughAndNoMore(Engine from, List<Step> steps, PoolId pool) {
+        if (!mayTry() || !tried(from, steps, pool).admits()) {
             return false;
         }
         for (int i = 0; i < steps.size(); i++) {
             List<Step> others = new ArrayList<>(steps);
             Step step = others.remove(i);
             if (others.stream().noneMatch(other -> isAbove(step, other))) {
-                if (!mayTry() || tried(others, pool).admits()) {
+                if (!mayTry() || tried(from, others, pool).admits()) {
                     return false;
                 }
                 Optional<Step> lower = lower(step);
                 if (lower.isPresent()) {
                     others.add(i, lower.get());
-                    if (!mayTry() || tried(others, pool).admits()) {
+                    if (!mayTry() || tried(from, others, pool).admits()) {
                         return false;
                     }
                 }
@@ -226,9 +339,9 @@ final class Remedies {
                         .covers(other.relief().path().orElseThrow());
     }
 
-    private Tried tried(List<Step> steps, PoolId pool) {
+    private Tried tried(Engine from, List<Step> steps, PoolId pool) {
         tries++;
-        Engine fork = engine.fork();
+        Engine fork = from.fork();
         if (!apply(steps, fork)) {
             return new Tried(false, fork);
         }

@@ -130,4 +130,26 @@ public record Workload(
                 state,
                 place);
     }
+
+    /** The same, not to be started and not to grow. */
+    Workload asHeld() {
+        return new Workload(
+                id,
+                path,
+                user,
+                profile,
+                queue,
+                shape,
+                pools,
+                priority,
+                preemptible,
+                dedicatedOnly,
+                movesBack,
+                submittedMillis,
+                sequence,
+                maxRuntimeMillis,
+                true,
+                state,
+                nomination);
+    }
 }

@@ -66,6 +66,14 @@ class OutlookTest {
         return plain.id();
     }
 
+    /** Submits it and lets it start alone. */
+    private void run(String id, QuotaPath path, int gpus) {
+        submit(id, path, gpus, OptionalLong.empty());
+        Decision.Start start = (Decision.Start) engine.plan(0).decisions().getFirst();
+        engine.apply(List.of(new Change.WorkloadSet(
+                engine.facts().workload(start.workload()).withState(WorkloadState.running(start.allocation(), 0)))));
+    }
+
     private Outlook.InPool outlook(WorkloadId id, long nowMillis) {
         return engine.outlook(id, nowMillis).orElseThrow().perPool().getFirst();
     }
@@ -234,6 +242,36 @@ class OutlookTest {
         assertThat(outlook.holders()).containsExactly(new WorkloadId("own-large"), new WorkloadId("own-small"));
         assertThat(outlook.heldByOthersGpuMilli()).isEqualTo(5_000);
         assertThat(outlook.relief()).containsExactly(freeOnOneNode(2_000));
+    }
+
+    @Test
+    void anAmountThatWaitingWorkOfAnotherTenantIsPartOfIsNotSaid() {
+        givenNodes(1, 8);
+        run("running", ACME, 8);
+        submit("foreign", UMBRA, 1, OptionalLong.empty());
+        WorkloadId waiting = submit("w", ACME, 3, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).relief()).containsExactly(freeOnOneNode(0));
+    }
+
+    @Test
+    void anAmountThatOnlyWaitingWorkOfItsOwnTenantIsPartOfIsSaid() {
+        givenNodes(1, 8);
+        run("running", UMBRA, 8);
+        submit("own", ACME, 1, OptionalLong.empty());
+        WorkloadId waiting = submit("w", ACME, 3, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).relief()).containsExactly(freeOnOneNode(4_000));
+    }
+
+    @Test
+    void noMoreIsToComeFreeThanIsHeld() {
+        givenNodes(1, 4);
+        run("running", ACME, 1);
+        submit("own", ACME, 4, OptionalLong.empty());
+        WorkloadId waiting = submit("w", ACME, 4, OptionalLong.empty());
+        engine.plan(0);
+        assertThat(outlook(waiting, 0).relief()).isEmpty();
     }
 
     @Test

@@ -16,6 +16,7 @@ class RemediesPropertiesTest {
     private static final int MOST_PLANS = 10;
     private static final int EVENTS_BETWEEN = 4;
     private static final int MOST_WAITS = 2;
+    private static final int MOST_GPUS = 12;
 
     @Test
     void whatIsNamedAdmitsTheWorkloadAndNothingOfItCanBeLeftOut() {
@@ -88,6 +89,10 @@ class RemediesPropertiesTest {
     private static void holdsOn(
             Optional<NodeId> node, Engine settled, WorkloadId id, Outlook.InPool pool, long nowMillis) {
         List<Outlook.Relief> relief = pool.relief();
+        if (relief.stream().anyMatch(each -> each.gpuMilli() == 0 && each.workloads() == 0)) {
+            holdsWithSomeAmount(node, settled, id, pool, nowMillis);
+            return;
+        }
         assertThat(admits(settled, relief, node, id, pool.pool(), nowMillis))
                 .as("all, on %s", node)
                 .isTrue();
@@ -115,6 +120,20 @@ class RemediesPropertiesTest {
                 }
             }
         }
+    }
+
+    /** What is named without an amount is enough with some amount. */
+    private static void holdsWithSomeAmount(
+            Optional<NodeId> node, Engine settled, WorkloadId id, Outlook.InPool pool, long nowMillis) {
+        boolean enough = false;
+        for (int gpus = 1; gpus <= MOST_GPUS && !enough; gpus++) {
+            long gpuMilli = gpus * 1000L;
+            List<Outlook.Relief> relief = pool.relief().stream()
+                    .map(each -> each.gpuMilli() == 0 && each.workloads() == 0 ? each.with(gpuMilli, 0) : each)
+                    .toList();
+            enough = admits(settled, relief, node, id, pool.pool(), nowMillis);
+        }
+        assertThat(enough).as("some amount, on %s", node).isTrue();
     }
 
     private static boolean admits(
