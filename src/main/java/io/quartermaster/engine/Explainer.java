@@ -5,6 +5,7 @@ import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Meter;
+import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,22 +28,36 @@ final class Explainer {
 
     /** What is in a line's way in one pool, without words and numbers. */
     private record Finding(
-            Reason.Code code, Optional<QuotaPath> path, Optional<Admission.Hit> hit, OptionalLong opensAtMillis) {
+            Reason.Code code,
+            Optional<QuotaPath> path,
+            Optional<Scope> scope,
+            Optional<Admission.Hit> hit,
+            OptionalLong opensAtMillis) {
 
         static Finding of(Reason.Code code) {
-            return new Finding(code, Optional.empty(), Optional.empty(), OptionalLong.empty());
+            return new Finding(code, Optional.empty(), Optional.empty(), Optional.empty(), OptionalLong.empty());
         }
 
         static Finding of(Reason.Code code, QuotaPath path) {
-            return new Finding(code, Optional.of(path), Optional.empty(), OptionalLong.empty());
+            return new Finding(code, Optional.of(path), Optional.empty(), Optional.empty(), OptionalLong.empty());
         }
 
         static Finding of(Admission.Hit hit) {
-            return new Finding(ReasonTexts.code(hit), ReasonTexts.path(hit), Optional.of(hit), OptionalLong.empty());
+            return new Finding(
+                    ReasonTexts.code(hit),
+                    ReasonTexts.path(hit),
+                    Optional.empty(),
+                    Optional.of(hit),
+                    OptionalLong.empty());
         }
 
-        static Finding closedUntil(QuotaPath path, long opensAtMillis) {
-            return new Finding(Reason.Code.CLOSED, Optional.of(path), Optional.empty(), OptionalLong.of(opensAtMillis));
+        static Finding closedUntil(QuotaNode node, long opensAtMillis) {
+            return new Finding(
+                    Reason.Code.CLOSED,
+                    Optional.of(node.path()),
+                    Optional.of(node.tree().scope()),
+                    Optional.empty(),
+                    OptionalLong.of(opensAtMillis));
         }
     }
 
@@ -73,9 +88,36 @@ final class Explainer {
         int next = 0;
         for (PoolId pool : line.key().pools()) {
             boolean known = next < wishes.size() && wishes.get(next).pool().equals(pool);
-            reasons.add(known ? reason(line, wishes.get(next++), turn) : ReasonTexts.unknownPool(pool));
+            reasons.add(
+                    known
+                            ? reason(line, wishes.get(next++), turn)
+                            : ReasonTexts.unknownPool(pool, hasOtherPools(line.key())));
         }
         return reasons;
+    }
+
+    /** Whether its group has a quota in a pool that work of this kind does not use and that runs work. */
+    private boolean hasOtherPools(Line.Key key) {
+        for (Space space : books.cluster().spaces()) {
+            Pool pool = space.pool();
+            if (!key.pools().contains(pool.id())
+                    && pool.hasExecutor()
+                    && books.cluster()
+                            .bindingLeaves(pool.id(), key.path())
+                            .getFirst()
+                            .named()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the first of its queue is first for no more than its place or its submission. */
+    private static boolean wouldAPlaceHelp(Line line) {
+        return line.queue()
+                .flatMap(StrictQueue::first)
+                .filter(first -> first.priority() == line.key().priority() && !Line.isAtHead(first))
+                .isPresent();
     }
 
     /** Whether the reasons would be of the same kinds as others. */
@@ -119,8 +161,8 @@ final class Explainer {
         return wish.ask().path().stream()
                 .filter(node -> node.fitsFromMillis(gpuMilli).isPresent())
                 .findFirst()
-                .map(node -> Finding.closedUntil(
-                        node.path(), node.fitsFromMillis(gpuMilli).getAsLong()));
+                .map(node ->
+                        Finding.closedUntil(node, node.fitsFromMillis(gpuMilli).getAsLong()));
     }
 
     private static Optional<Finding> ofBudgets(QuotaPath path, Change.Standing standing, Wish wish) {
@@ -195,6 +237,15 @@ final class Explainer {
                         .isPresent();
     }
 
+    private ReasonTexts.Room room(Line line, Wish wish) {
+        if (wish.space().fitsOnceEmpty(wishes.request(line))) {
+            return ReasonTexts.Room.WHEN_WORK_ENDS;
+        }
+        return wishes.couldEver(line, wish)
+                ? ReasonTexts.Room.WHEN_NODES_ARE_BACK
+                : ReasonTexts.Room.WHEN_THERE_IS_MORE;
+    }
+
     private Reason reason(Line line, Wish wish, Turn turn) {
         Space space = wish.space();
         Finding finding = find(line, wish, turn);
@@ -204,14 +255,17 @@ final class Explainer {
                 free(line, space, Horizon.AT_ONCE),
                 wholeFree(line, space),
                 usedIn(space),
-                line.key().only().isPresent() ? ReasonTexts.Where.ITS_OWN_NODE : ReasonTexts.Where.ANYWHERE);
+                line.key().only().isPresent() ? ReasonTexts.Where.ITS_OWN_NODE : ReasonTexts.Where.ANYWHERE,
+                hasOtherPools(line.key()));
         return switch (finding.code()) {
             case SUSPENDED -> texts.suspended(finding.path().orElseThrow());
             case NO_EXECUTOR -> texts.noExecutor();
             case CLOSED ->
                 finding.path()
-                        .map(path ->
-                                texts.closedTo(path, finding.opensAtMillis().orElseThrow()))
+                        .map(path -> texts.closedTo(
+                                path,
+                                finding.scope().orElseThrow(),
+                                finding.opensAtMillis().orElseThrow()))
                         .orElseGet(() -> closed(texts, line, wish));
             case BUDGET ->
                 texts.budget(
@@ -221,12 +275,12 @@ final class Explainer {
             case NODES_CLOSED -> texts.nodesClosed();
             case BEHIND ->
                 turn == Turn.OF_THOSE_BEFORE_IT
-                        ? texts.notItsTurn()
+                        ? texts.notItsTurn(wouldAPlaceHelp(line))
                         : texts.behind(free(line, space, Horizon.IGNORING_PROMISES));
-            case NO_CAPACITY -> texts.noCapacity();
-            case FRAGMENTED -> texts.fragmented(line.workersOfHead());
+            case NO_CAPACITY -> texts.noCapacity(room(line, wish));
+            case FRAGMENTED -> texts.fragmented(line.workersOfHead(), room(line, wish));
             case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS ->
-                texts.bound(finding.hit().orElseThrow());
+                texts.bound(finding.hit().orElseThrow(), books.mayEver(wish.ask()));
             case NOMINATED -> texts.nominated();
         };
     }
@@ -251,7 +305,13 @@ final class Explainer {
         long free = space.map(known -> known.freeGpuMilli(Horizon.AT_ONCE)).orElse(0L);
         long used = space.map(Explainer::usedIn).orElse(0L);
         return new ReasonTexts(
-                        place.pool(), place.gpuMilli(), free, OptionalLong.empty(), used, ReasonTexts.Where.ANYWHERE)
+                        place.pool(),
+                        place.gpuMilli(),
+                        free,
+                        OptionalLong.empty(),
+                        used,
+                        ReasonTexts.Where.ANYWHERE,
+                        false)
                 .nominated();
     }
 }

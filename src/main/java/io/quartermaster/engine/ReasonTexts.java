@@ -8,12 +8,15 @@ import java.util.OptionalLong;
 
 /**
  * Puts reasons into words and numbers. A sentence says what is wrong and names the values; a remedy begins with a verb and says what its reader can do about
- * this one obstacle. Neither forecasts anything.
+ * this one obstacle. It is named only where it would change something, and without amounts: how much is enough depends on other waiting work, and is in the
+ * {@linkplain Outlook.Relief relief} alone. Neither forecasts anything.
  *
  * @param free of what it may use
+ * @param otherPools whether there are pools that its group may use and it does not
  * @param wholeFree GPUs of which nobody holds a part, for work that needs whole ones; absent for other work
  */
-record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFree, long used, Where where) {
+record ReasonTexts(
+        PoolId pool, long requested, long free, OptionalLong wholeFree, long used, Where where, boolean otherPools) {
 
     /** What of the pool it may use. */
     enum Where {
@@ -22,7 +25,39 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
         ITS_OWN_NODE
     }
 
+    /** What leads to room for it. */
+    enum Room {
+        /** There is a place for it on the nodes that take work, once nothing is held there. */
+        WHEN_WORK_ENDS,
+        /** There is a place for it once more nodes take work. */
+        WHEN_NODES_ARE_BACK,
+        WHEN_THERE_IS_MORE
+    }
+
     private static final String ELSEWHERE = "submit to a queue that uses another pool";
+
+    /** The end of a remedy: also the other pool, where there is one. */
+    private String orElsewhere() {
+        return orElsewhere(otherPools && where == Where.ANYWHERE);
+    }
+
+    private static String orElsewhere(boolean otherPools) {
+        return otherPools ? ", or " + ELSEWHERE + "." : ".";
+    }
+
+    private static String whoGrants(QuotaPath path) {
+        return path.segments().size() == 1 ? "the operator" : "an admin";
+    }
+
+    private static String raise(QuotaNode node) {
+        return "Ask " + whoGrants(node.path()) + " to raise the limit of " + holder(node.path()) + " in " + where(node)
+                + ".";
+    }
+
+    /** A remedy, and beside it less work where some would be within the bound. */
+    private static String orSmaller(long boundGpuMilli, String remedy) {
+        return boundGpuMilli > 0 ? "Submit a smaller workload, or " + uncapitalised(remedy) : remedy;
+    }
 
     private String there() {
         return switch (where) {
@@ -67,8 +102,12 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         : "Ask an admin to create " + holder(path) + " again, or to give its policy another group.");
     }
 
-    /** There is no pool of this name. */
-    static Reason unknownPool(PoolId pool) {
+    /**
+     * There is no pool of this name.
+     *
+     * @param otherPools whether there are pools that its group may use and it does not
+     */
+    static Reason unknownPool(PoolId pool, boolean otherPools) {
         Reason.Numbers numbers = new Reason.Numbers(0, 0, OptionalLong.empty(), 0);
         return new Reason(
                 Reason.Code.NO_SUCH_NODE,
@@ -76,7 +115,7 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                 Optional.empty(),
                 numbers,
                 "There is no pool " + pool + ".",
-                "Ask the operator to set up pool " + pool + ", or " + ELSEWHERE + ".");
+                "Ask the operator to set up pool " + pool + orElsewhere(otherPools));
     }
 
     /** @param opensAtMillis when the pool opens; absent where that is not known */
@@ -87,7 +126,7 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + (opensAtMillis.isPresent()
                                 ? " until " + Moments.utc(opensAtMillis.getAsLong()) + "."
                                 : " at this time."),
-                "Wait until pool " + pool + " opens, or " + ELSEWHERE + ".");
+                "Wait until pool " + pool + " opens" + orElsewhere());
     }
 
     /** The pool is open, but closes too soon for this work. */
@@ -112,22 +151,23 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + (saysHowLong
                                 ? "may run longer than the pool is ever open at a time."
                                 : "is not preemptible and states no maximum run time."),
-                "State a maximum run time that fits into the opening hours of pool " + pool + ", or "
-                        + (saysHowLong ? ELSEWHERE : "submit the workload as preemptible") + ".");
+                "State a maximum run time that fits into the opening hours of pool " + pool
+                        + (saysHowLong ? orElsewhere() : ", or submit the workload as preemptible."));
     }
 
     /**
      * @param path whose limit is to rise
+     * @param scope where
      * @param opensAtMillis when it does
      */
-    Reason closedTo(QuotaPath path, long opensAtMillis) {
+    Reason closedTo(QuotaPath path, Scope scope, long opensAtMillis) {
         return ofHolder(
                 Reason.Code.CLOSED,
                 path,
-                "This workload needs " + Amounts.gpus(requested) + " in " + pool + ", more than " + holder(path)
-                        + " may hold before " + Moments.utc(opensAtMillis) + ".",
-                "Wait until " + Moments.utc(opensAtMillis) + ", or ask an admin to raise the limit of " + holder(path)
-                        + " to at least " + Amounts.gpus(requested) + ".");
+                "This workload needs " + Amounts.gpus(requested) + ", more than " + holder(path) + " may hold in "
+                        + where(scope) + " before " + Moments.utc(opensAtMillis) + ".",
+                "Wait until " + Moments.utc(opensAtMillis) + ", or ask " + whoGrants(path) + " to raise the limit of "
+                        + holder(path) + " in " + where(scope) + ".");
     }
 
     /** @param someIsLeft only too little of it for this work and what runs already */
@@ -144,9 +184,12 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
     Reason nominated() {
         return ofPool(
                 Reason.Code.NOMINATED,
-                Amounts.gpusAre(requested) + " in " + pool
-                        + " set aside for this workload, and the work on "
-                        + (requested == 1000 ? "it" : "them") + " has been told to stop.",
+                requested == 0
+                        ? "A place in " + pool
+                                + " is set aside for this workload, and the work there has been told to stop."
+                        : Amounts.gpus(requested) + " in " + pool + (requested == 1000 ? " is" : " are")
+                                + " set aside for this workload, and the work on "
+                                + (requested == 1000 ? "it" : "them") + " has been told to stop.",
                 "Wait until the stopped work has left; nothing else is needed.");
     }
 
@@ -164,15 +207,15 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                 "Pool " + pool + " cannot run this workload: " + why + ".",
                 where == Where.ITS_OWN_NODE
                         ? "Wait until the node is back, or cancel this workload and submit it again."
-                        : "Submit to a queue with another profile or pool, or ask the operator to add nodes that fit.");
+                        : "Submit to a queue with another profile" + (otherPools ? " or pool" : "")
+                                + ", or ask the operator to add nodes that fit.");
     }
 
     Reason noExecutor() {
         return ofPool(
                 Reason.Code.NO_EXECUTOR,
                 "Nothing runs work in pool " + pool + ": no executor is connected to it.",
-                "Submit to a queue that uses another pool, or have the operator connect a cluster that runs work to pool "
-                        + pool + ".");
+                "Ask the operator to connect a cluster that runs work to pool " + pool + orElsewhere());
     }
 
     Reason nodesClosed() {
@@ -181,7 +224,7 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                 "The nodes of pool " + pool
                         + " that could take this workload accept no new work of its tenant now: they are cordoned,"
                         + " being drained or in maintenance, or they serve another tenant only.",
-                "Wait until the operator opens such a node of pool " + pool + ", or " + ELSEWHERE + ".");
+                "Wait until the operator opens such a node of pool " + pool + orElsewhere());
     }
 
     Reason behind(long freeNow) {
@@ -191,32 +234,44 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         ? "There is room " + there() + ", but it is kept for work that comes first."
                         : Amounts.gpusAre(freeNow) + " free " + there() + ", but "
                                 + (freeNow == 1000 ? "it is" : "they are") + " kept for work that comes first.",
-                "Wait until the work that comes first has started, or " + ELSEWHERE + ".");
+                "Wait until the work that comes first has started" + orElsewhere());
     }
 
-    Reason notItsTurn() {
+    /** @param placeHelps whether a place that an admin gives it would bring it before the work that is first */
+    Reason notItsTurn(boolean placeHelps) {
         return ofPool(
                 Reason.Code.BEHIND,
                 "The queue of this workload starts work strictly in order, and other work comes first.",
-                "Wait until the work that comes first has started, or ask an admin to put this workload first in its queue.");
+                "Wait until the work that comes first has started"
+                        + (placeHelps ? ", or ask an admin to put this workload first in its queue." : "."));
     }
 
-    Reason noCapacity() {
-        return tooFew(Reason.Code.NO_CAPACITY);
+    Reason noCapacity(Room room) {
+        return tooFew(Reason.Code.NO_CAPACITY, room);
     }
 
-    private Reason tooFew(Reason.Code code) {
+    private Reason tooFew(Reason.Code code, Room room) {
         long usable = wholeFree.isPresent() ? wholeFree.getAsLong() * 1000 : free;
-        long missing = Math.max(0, requested - usable);
         String needs = wholeFree.isPresent() && free > usable
                 ? Amounts.decimal(requested) + (requested == 1000 ? " whole GPU" : " whole GPUs")
                 : Amounts.gpus(requested);
-        String more = Amounts.decimal(missing) + " more " + (missing == 1000 ? "GPU comes" : "GPUs come");
         return ofPool(
                 code,
                 "This workload needs " + needs + " " + there() + "; " + isFree(usable) + ".",
-                "Wait until " + more + " free " + there()
-                        + (where == Where.ANYWHERE ? ", or " + ELSEWHERE + "." : "."));
+                until(room, "enough GPUs come free " + there()) + orElsewhere());
+    }
+
+    /** @param there what happens when work ends */
+    private String until(Room room, String there) {
+        return switch (room) {
+            case WHEN_WORK_ENDS -> "Wait until " + there;
+            case WHEN_NODES_ARE_BACK ->
+                switch (where) {
+                    case ANYWHERE -> "Wait until more nodes of pool " + pool + " take work";
+                    case ITS_OWN_NODE -> "Wait until the node takes work again";
+                };
+            case WHEN_THERE_IS_MORE -> "Ask the operator to add GPUs to pool " + pool;
+        };
     }
 
     private static String isFree(long gpuMilli) {
@@ -225,13 +280,15 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                 : Amounts.decimal(gpuMilli) + (gpuMilli == 1000 ? " is" : " are") + " free";
     }
 
-    Reason fragmented(int workers) {
+    Reason fragmented(int workers, Room room) {
         if (wholeFree.isPresent() && wholeFree.getAsLong() * 1000 < requested) {
-            return tooFew(Reason.Code.FRAGMENTED);
+            return tooFew(Reason.Code.FRAGMENTED, room);
         }
-        String wait = "Wait until work ends and leaves enough room "
-                + (workers > 1 ? "for all " + workers + " workers" : "on one node")
-                + (where == Where.ANYWHERE ? ", or " + ELSEWHERE + "." : ".");
+        String wait = until(
+                        room,
+                        "work ends and leaves enough room "
+                                + (workers > 1 ? "for all " + workers + " workers" : "on one node"))
+                + orElsewhere();
         if (requested == 0) {
             return ofPool(
                     Reason.Code.FRAGMENTED,
@@ -273,16 +330,20 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
         };
     }
 
-    /** The reason behind a bound of the quota trees. */
-    Reason bound(Admission.Hit hit) {
+    /**
+     * The reason behind a bound of the quota trees.
+     *
+     * @param waitingHelps whether the bounds leave room for it once nothing is held
+     */
+    Reason bound(Admission.Hit hit, boolean waitingHelps) {
         return switch (hit.bound()) {
             case UNNAMED -> unnamed(hit);
             case LIMIT -> limit(hit);
             case USER_CAP, WORKLOAD_CAP -> cap(hit, hit.ceiling().orElseThrow());
             case OVER_QUOTA_OFF -> overQuotaOff(hit);
             case NOT_PREEMPTIBLE -> notPreemptible(hit);
-            case HELD_FOR_OTHERS -> heldForOthers(hit);
-            case CAPACITY -> noCapacity();
+            case HELD_FOR_OTHERS -> heldForOthers(hit, waitingHelps);
+            case CAPACITY -> noCapacity(waitingHelps ? Room.WHEN_WORK_ENDS : Room.WHEN_THERE_IS_MORE);
         };
     }
 
@@ -297,20 +358,19 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                                 ? "Ask the operator for an allotment in " + where(node)
                                 : "Ask an admin to add a quota in " + where(node) + " to the policy of "
                                         + holder(node.path()))
-                        + ", or " + ELSEWHERE + ".");
+                        + orElsewhere());
     }
 
     private Reason limit(Admission.Hit hit) {
         QuotaNode node = hit.node();
         String whose = holder(node.path());
-        String raise = "ask " + whoGrants(node) + " to raise the limit of " + whose + " to at least ";
         if (requested > hit.boundGpuMilli()) {
             return ofPath(
                     Reason.Code.LIMIT,
                     hit,
                     "This workload needs " + Amounts.gpus(requested) + ", and " + whose + " may hold at most "
                             + Amounts.gpus(hit.boundGpuMilli()) + " in " + where(node) + ".",
-                    "Submit a smaller workload, or " + raise + Amounts.gpus(requested) + ".");
+                    orSmaller(hit.boundGpuMilli(), raise(node)));
         }
         return ofPath(
                 Reason.Code.LIMIT,
@@ -318,24 +378,22 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                 "This workload needs " + Amounts.gpus(requested) + ", and " + whose + " holds "
                         + Amounts.decimal(hit.usedGpuMilli()) + " of at most " + Amounts.gpus(hit.boundGpuMilli())
                         + " in " + where(node) + "." + drain(node, hit.usedGpuMilli()),
-                untilHolds("", node, hit) + ", or " + raise + Amounts.gpus(hit.usedGpuMilli() + requested) + ".");
+                untilEnds("", node) + ", or " + uncapitalised(raise(node)));
     }
 
-    /** @param what of the holder's work counts, with a preposition */
-    private String untilHolds(String what, QuotaNode node, Admission.Hit hit) {
-        long over = hit.usedGpuMilli() + requested - hit.boundGpuMilli();
-        return "Wait until " + what + holder(node.path()) + " holds " + Amounts.decimal(over) + " fewer "
-                + (over == 1000 ? "GPU" : "GPUs");
+    /** @param other the word for other work, with a blank, where some of the holder's would not help */
+    private static String untilEnds(String other, QuotaNode node) {
+        return "Wait until " + other + "work of " + holder(node.path()) + " ends";
     }
 
-    private static String whoGrants(QuotaNode node) {
-        return node.path().segments().size() == 1 ? "the operator" : "an admin";
+    private static String uncapitalised(String text) {
+        return Character.toLowerCase(text.charAt(0)) + text.substring(1);
     }
 
     private Reason overQuotaOff(Admission.Hit hit) {
         QuotaNode node = hit.node();
-        String raise = "ask " + whoGrants(node) + " to reserve at least " + Amounts.gpus(hit.usedGpuMilli() + requested)
-                + (isOwnPart(node) ? " for its own work." : " for " + holder(node.path()) + ".");
+        String reserve = "Ask " + whoGrants(node.path()) + " to reserve more GPUs in " + where(node)
+                + (isOwnPart(node) ? " for the own work of " : " for ") + holder(node.path()) + ".";
         return ofPath(
                 Reason.Code.OVER_QUOTA_OFF,
                 hit,
@@ -343,7 +401,9 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + Amounts.decimal(hit.usedGpuMilli()) + " of the " + reserved(node, hit)
                         + ", and this workload needs "
                         + Amounts.gpus(requested) + ".",
-                untilHolds("", node, hit) + ", or " + raise);
+                requested <= hit.boundGpuMilli()
+                        ? untilEnds("", node) + ", or " + uncapitalised(reserve)
+                        : orSmaller(hit.boundGpuMilli(), reserve));
     }
 
     /** Whether it is what a group has left for its own work beside what is reserved for the groups below. */
@@ -367,9 +427,9 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                 + (below == 1000 ? " is" : " are") + " reserved for groups below it)";
     }
 
-    private Reason heldForOthers(Admission.Hit hit) {
+    private Reason heldForOthers(Admission.Hit hit, boolean waitingHelps) {
         if (!hit.node().isRoot()) {
-            return heldForGroupsBeside(hit);
+            return heldForGroupsBeside(hit, waitingHelps);
         }
         long left = Math.max(0, Math.min(free, hit.boundGpuMilli() - hit.usedGpuMilli()));
         String idle = free == 1000 ? "The idle GPU in " : "Idle GPUs in ";
@@ -379,19 +439,18 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + " reserved for others who do not lend " + (free == 1000 ? "it" : "them")
                         + "; this workload needs " + Amounts.gpus(requested) + " and may use "
                         + (left == 0 ? "none." : Amounts.decimal(left) + " of them."),
-                "Wait until more GPUs come free, or ask an admin to reserve more in " + where(hit.node())
-                        + " for the group of this workload.");
+                waitingHelps
+                        ? "Wait until more GPUs come free " + there() + orElsewhere()
+                        : "Ask the operator to add GPUs to pool " + pool + orElsewhere());
     }
 
     /** Below a limit, groups beside this one keep something for themselves. */
-    private Reason heldForGroupsBeside(Admission.Hit hit) {
+    private Reason heldForGroupsBeside(Admission.Hit hit, boolean waitingHelps) {
         QuotaNode node = hit.node();
         long limit = node.limitGpuMilli().orElseThrow();
         long left = Math.max(0, hit.boundGpuMilli() - hit.usedGpuMilli());
         String whose = holder(node.path());
-        String raise = "ask " + whoGrants(node) + " to raise the limit of " + whose + " to at least "
-                + Amounts.gpus(limit - hit.boundGpuMilli() + hit.usedGpuMilli() + requested) + ".";
-        boolean canWait = requested <= hit.boundGpuMilli();
+        String raise = raise(node);
         return ofPath(
                 Reason.Code.HELD_FOR_OTHERS,
                 hit,
@@ -400,7 +459,9 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + Amounts.gpusAre(limit - hit.boundGpuMilli())
                         + " reserved for its groups that do not lend; this workload needs " + Amounts.gpus(requested)
                         + " and may use " + (left == 0 ? "none." : Amounts.decimal(left) + "."),
-                canWait ? untilHolds("other work of ", node, hit) + ", or " + raise : capitalised(raise));
+                waitingHelps && hit.usedGpuMilli() > 0
+                        ? untilEnds("other ", node) + ", or " + uncapitalised(raise)
+                        : raise);
     }
 
     /** What becomes of what is held beyond the limit, where it is to go. */
@@ -429,7 +490,8 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + (ends ? " for as long as this workload may run." : "."),
                 "Submit this workload as preemptible, "
                         + (ends ? "state a maximum run time that ends before the capacity reservation does, " : "")
-                        + "or ask " + whoGrants(node) + " to reserve more GPUs for " + holder(node.path()) + ".");
+                        + "or ask " + whoGrants(node.path()) + " to reserve more GPUs in " + where(node) + " for "
+                        + holder(node.path()) + ".");
     }
 
     /** A bound on users or on numbers of workloads. */
@@ -444,13 +506,11 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                     OptionalLong.empty(),
                     hit.usedGpuMilli() + (one ? " workload of " : " workloads of ") + holder(path)
                             + (one ? " runs" : " run") + ", and at most " + cap.most() + " may run at once.",
-                    "Wait until a workload of " + holder(path) + " ends, or ask an admin to let at least "
-                            + (hit.usedGpuMilli() + 1) + " run at once.");
+                    (cap.most() > 0 ? "Wait until a workload of " + holder(path) + " ends, or ask" : "Ask")
+                            + " an admin to let more workloads of " + holder(path) + " run at once.");
         }
         boolean never = requested > cap.most();
-        long over = hit.usedGpuMilli() + requested - cap.most();
-        String raise = "ask an admin to let one user of " + holder(path) + " hold at least "
-                + Amounts.gpus(never ? requested : hit.usedGpuMilli() + requested) + ".";
+        String raise = "Ask an admin to let one user of " + holder(path) + " hold more GPUs.";
         return reason(
                 Reason.Code.LIMIT,
                 Optional.of(path),
@@ -460,8 +520,8 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
                         + Amounts.decimal(hit.usedGpuMilli()) + " of at most " + Amounts.gpus(cap.most())
                         + " per user of " + holder(path) + ".",
                 never
-                        ? "Submit a smaller workload, or " + raise
-                        : "Wait until other work of its submitter leaves " + Amounts.gpus(over) + ", or " + raise);
+                        ? orSmaller(cap.most(), raise)
+                        : "Wait until other work of its submitter ends, or " + uncapitalised(raise));
     }
 
     private Reason ofPath(Reason.Code code, Admission.Hit hit, String sentence, String remedy) {
@@ -475,7 +535,11 @@ record ReasonTexts(PoolId pool, long requested, long free, OptionalLong wholeFre
     }
 
     private static String where(QuotaNode node) {
-        return switch (node.tree().scope()) {
+        return where(node.tree().scope());
+    }
+
+    private static String where(Scope scope) {
+        return switch (scope) {
             case Scope.OnePool one -> one.pool().value();
             case Scope.AllPools all -> "all pools together";
         };

@@ -45,6 +45,8 @@ class ReasonTextsTest {
         assertThat(reason.sentence()).matches("(?s)[A-Z\\d].*\\.");
         assertThat(reason.remedy()).endsWith(".").satisfies(remedy -> assertThat(VERBS)
                 .contains(remedy.substring(0, remedy.indexOf(' '))));
+        // How much is enough is said by the relief alone, which counts in what else waits.
+        assertThat(reason.remedy()).doesNotContainPattern("\\d GPU|at least");
         assertThat(FAULTS).allSatisfy(fault -> assertThat(fault.matcher(all).find())
                 .as(fault + " in: " + all)
                 .isFalse());
@@ -56,9 +58,10 @@ class ReasonTextsTest {
         for (long requested : AMOUNTS) {
             for (long free : AMOUNTS) {
                 for (ReasonTexts.Where where : ReasonTexts.Where.values()) {
-                    texts.add(new ReasonTexts(POOL, requested, free, OptionalLong.empty(), 3000, where));
+                    texts.add(new ReasonTexts(POOL, requested, free, OptionalLong.empty(), 3000, where, true));
                     if (requested % 1000 == 0) {
-                        texts.add(new ReasonTexts(POOL, requested, free, OptionalLong.of(free / 1000), 3000, where));
+                        texts.add(new ReasonTexts(
+                                POOL, requested, free, OptionalLong.of(free / 1000), 3000, where, false));
                     }
                 }
             }
@@ -68,7 +71,7 @@ class ReasonTextsTest {
 
     @Test
     void whatIsSaidOfPoolsAndTimesKeepsTheRules() {
-        hold(ReasonTexts.unknownPool(POOL));
+        hold(ReasonTexts.unknownPool(POOL, true));
         for (ReasonTexts text : texts()) {
             hold(text.suspended(ACME));
             hold(text.suspended(RND));
@@ -77,7 +80,7 @@ class ReasonTextsTest {
             hold(text.closes(1_790_000_000_000L));
             hold(text.neverOpenLongEnough(true));
             hold(text.neverOpenLongEnough(false));
-            hold(text.closedTo(RND, 1_790_000_000_000L));
+            hold(text.closedTo(RND, Scope.ALL_POOLS, 1_790_000_000_000L));
             hold(text.budget(RND, true));
             hold(text.budget(ACME, false));
             hold(text.nominated());
@@ -87,10 +90,13 @@ class ReasonTextsTest {
             hold(text.nodesClosed());
             hold(text.behind(1000));
             hold(text.behind(3000));
-            hold(text.notItsTurn());
-            hold(text.noCapacity());
-            hold(text.fragmented(1));
-            hold(text.fragmented(2));
+            hold(text.notItsTurn(true));
+            for (ReasonTexts.Room room : ReasonTexts.Room.values()) {
+                hold(text.noCapacity(room));
+                hold(text.fragmented(1, room));
+                hold(text.fragmented(2, room));
+            }
+            assertThat(text.nominated().sentence()).doesNotContainPattern("(is|are) in demo");
         }
     }
 
@@ -114,26 +120,30 @@ class ReasonTextsTest {
                             case USER_CAP, WORKLOAD_CAP ->
                                 ceilings.over(RND, Optional.of("ann")).stream()
                                         .filter(ceiling -> ceiling.user().isEmpty() || used + text.requested() > 4000)
-                                        .forEach(ceiling -> hold(text.bound(new Admission.Hit(
-                                                bound,
-                                                node,
-                                                Optional.of(ceiling),
-                                                ceiling.user().isPresent() ? used : used / 1000,
-                                                ceiling.most()))));
+                                        .forEach(ceiling -> hold(text.bound(
+                                                new Admission.Hit(
+                                                        bound,
+                                                        node,
+                                                        Optional.of(ceiling),
+                                                        ceiling.user().isPresent() ? used : used / 1000,
+                                                        ceiling.most()),
+                                                true)));
                             case HELD_FOR_OTHERS -> {
-                                hold(text.bound(held(tree.root(), used, used + text.requested() - 1000)));
+                                hold(text.bound(held(tree.root(), used, used + text.requested() - 1000), used > 0));
                                 QuotaNode group =
                                         Objects.requireNonNull(tree.leaf(NLP).parent());
                                 long least = Math.max(0, 6000 - text.requested() + 1000);
-                                hold(text.bound(held(group, least, 6000 - 1000)));
+                                hold(text.bound(held(group, least, 6000 - 1000), used > 0));
                             }
                             default ->
-                                hold(text.bound(new Admission.Hit(
-                                        bound,
-                                        node,
-                                        Optional.empty(),
-                                        used,
-                                        Math.max(0, used + text.requested() - 1000))));
+                                hold(text.bound(
+                                        new Admission.Hit(
+                                                bound,
+                                                node,
+                                                Optional.empty(),
+                                                used,
+                                                Math.max(0, used + text.requested() - 1000)),
+                                        true));
                         }
                     }
                 }
@@ -175,7 +185,7 @@ class ReasonTextsTest {
                 .isEqualTo(
                         "Tenant acme may hold at most 4 GPUs in demo, and holds 0. 3 GPUs are reserved for its groups"
                                 + " that do not lend; this workload needs 2 GPUs and may use 1.");
-        assertThat(reason.remedy()).isEqualTo("Ask the operator to raise the limit of tenant acme to at least 5 GPUs.");
+        assertThat(reason.remedy()).isEqualTo("Ask the operator to raise the limit of tenant acme in demo.");
         hold(reason);
     }
 
@@ -195,11 +205,11 @@ class ReasonTextsTest {
 
     @Test
     void aQuarterOfASharedGpuIsNotOfferedToWorkThatNeedsWholeGpus() {
-        Reason reason =
-                new ReasonTexts(POOL, 2000, 1250, OptionalLong.of(1), 0, ReasonTexts.Where.ANYWHERE).noCapacity();
+        Reason reason = new ReasonTexts(POOL, 2000, 1250, OptionalLong.of(1), 0, ReasonTexts.Where.ANYWHERE, true)
+                .noCapacity(ReasonTexts.Room.WHEN_WORK_ENDS);
         assertThat(reason.sentence()).isEqualTo("This workload needs 2 whole GPUs in demo; 1 is free.");
         assertThat(reason.remedy())
-                .isEqualTo("Wait until 1 more GPU comes free in demo, or submit to a queue that uses another pool.");
+                .isEqualTo("Wait until enough GPUs come free in demo, or submit to a queue that uses another pool.");
     }
 
     @Test
@@ -208,14 +218,14 @@ class ReasonTextsTest {
         quotas.put(NLP, Quota.reserving(NLP, Scope.ALL_POOLS, 0).withLimit(3000));
         QuotaNode nlp = QuotaTree.of(Scope.ALL_POOLS, quotas, new TreeSet<>(List.of(NLP)))
                 .leaf(NLP);
-        Reason reason = new ReasonTexts(POOL, 4000, 9000, OptionalLong.of(9), 0, ReasonTexts.Where.ANYWHERE)
-                .bound(new Admission.Hit(Admission.Bound.LIMIT, nlp, Optional.empty(), 0, 3000));
+        Reason reason = new ReasonTexts(POOL, 4000, 9000, OptionalLong.of(9), 0, ReasonTexts.Where.ANYWHERE, true)
+                .bound(new Admission.Hit(Admission.Bound.LIMIT, nlp, Optional.empty(), 0, 3000), true);
         assertThat(reason.sentence())
                 .isEqualTo(
                         "This workload needs 4 GPUs, and group /rnd/nlp may hold at most 3 GPUs in all pools together.");
         assertThat(reason.remedy())
                 .isEqualTo(
-                        "Submit a smaller workload, or ask an admin to raise the limit of group /rnd/nlp to at least 4 GPUs.");
+                        "Submit a smaller workload, or ask an admin to raise the limit of group /rnd/nlp in all pools together.");
     }
 
     @Test
@@ -225,8 +235,8 @@ class ReasonTextsTest {
         quotas.put(NLP, Quota.reserving(NLP, Scope.of(POOL), 2000));
         QuotaNode own = QuotaTree.of(Scope.of(POOL), quotas, new TreeSet<>(List.of(RND, NLP)))
                 .leaf(RND);
-        Reason reason = new ReasonTexts(POOL, 1000, 4000, OptionalLong.of(4), 0, ReasonTexts.Where.ANYWHERE)
-                .bound(new Admission.Hit(Admission.Bound.OVER_QUOTA_OFF, own, Optional.empty(), 3000, 3000));
+        Reason reason = new ReasonTexts(POOL, 1000, 4000, OptionalLong.of(4), 0, ReasonTexts.Where.ANYWHERE, true)
+                .bound(new Admission.Hit(Admission.Bound.OVER_QUOTA_OFF, own, Optional.empty(), 3000, 3000), true);
         assertThat(reason.sentence())
                 .contains("Group /rnd holds 3 of the 3 GPUs reserved for its own work in demo (5 GPUs are reserved for"
                         + " group /rnd, of which 2 are reserved for groups below it)");

@@ -134,6 +134,11 @@ public final class CountedSpace implements Space {
     }
 
     @Override
+    public boolean fitsOnceEmpty(Request request) {
+        return couldEver(request);
+    }
+
+    @Override
     public boolean hasClosedNodes() {
         return false;
     }

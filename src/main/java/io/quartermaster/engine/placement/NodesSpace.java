@@ -458,6 +458,22 @@ public final class NodesSpace implements Space {
         return all.place(request, Horizon.AT_ONCE).isPresent();
     }
 
+    @Override
+    public boolean fitsOnceEmpty(Request request) {
+        return request.gpuMilli(this) <= maxGpuMilli.orElse(Long.MAX_VALUE)
+                && emptyOpen().place(request, Horizon.AT_ONCE).isPresent();
+    }
+
+    /** The nodes that take work, with nothing held. */
+    private NodesSpace emptyOpen() {
+        NodesSpace open = emptyOpen;
+        if (open == null) {
+            open = empty(node -> node.up() && node.schedulable(), node -> node);
+            emptyOpen = open;
+        }
+        return open;
+    }
+
     /** The same pool while nothing is held, with some of the nodes. */
     private NodesSpace empty(Predicate<Node> some, UnaryOperator<Node> change) {
         return new NodesSpace(
@@ -481,16 +497,13 @@ public final class NodesSpace implements Space {
         if (!hasClosedNodes) {
             return false;
         }
-        NodesSpace open = emptyOpen;
         NodesSpace ifOpen = emptyIfOpen;
-        if (open == null || ifOpen == null) {
-            open = empty(node -> node.up() && node.schedulable(), node -> node);
+        if (ifOpen == null) {
             ifOpen = empty(node -> node.up() || !node.schedulable(), node -> node.upAndSchedulable()
                     .open());
-            emptyOpen = open;
             emptyIfOpen = ifOpen;
         }
-        return open.place(request, Horizon.AT_ONCE).isEmpty()
+        return emptyOpen().place(request, Horizon.AT_ONCE).isEmpty()
                 && ifOpen.place(request, Horizon.AT_ONCE).isPresent();
     }
 

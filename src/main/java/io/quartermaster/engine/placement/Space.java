@@ -71,6 +71,9 @@ public sealed interface Space permits CountedSpace, NodesSpace {
     /** Whether the request fits when every known node is up and empty. */
     boolean couldEver(Request request);
 
+    /** Whether the request fits once nothing is held, with the nodes as they are now. */
+    boolean fitsOnceEmpty(Request request);
+
     /** Whether some nodes take no new work, or that of one tenant only. */
     boolean hasClosedNodes();
 
