@@ -1,5 +1,6 @@
 package io.quartermaster.capacity;
 
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
@@ -40,7 +41,7 @@ public class Allotments {
             if (gpuMilli <= limit) {
                 return Optional.empty();
             }
-            String holds = "tenant " + tenant.value() + " holds " + new GpuAmount(gpuMilli) + " GPUs in " + pool
+            String holds = "tenant " + tenant.value() + " holds " + Amounts.gpus(gpuMilli) + " in " + pool
                     + ", and what is beyond " + new GpuAmount(limit);
             return Optional.of(
                     drainByMillis.isEmpty()

@@ -3,6 +3,7 @@ package io.quartermaster.capacity;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.keycloak.NodeCredentials;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.MergePatch;
@@ -199,7 +200,9 @@ class NodeService {
                     if (holders > 0) {
                         throw ProblemException.conflict(
                                 "in-use",
-                                holders + " attempts hold devices of it; set schedulable to false and wait for them");
+                                Amounts.count(holders, "attempt", "hold")
+                                        + " devices of it; set schedulable to false and wait for "
+                                        + (holders == 1 ? "it" : "them"));
                     }
                 })
                 .replaceWithVoid();

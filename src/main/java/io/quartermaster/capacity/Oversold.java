@@ -1,5 +1,6 @@
 package io.quartermaster.capacity;
 
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.platform.GpuAmount;
 import java.util.List;
 import java.util.Set;
@@ -36,7 +37,7 @@ public final class Oversold {
     public static List<String> warnings(String pool, long reservedGpuMilli, long upGpuMilli) {
         return reservedGpuMilli <= upGpuMilli
                 ? List.of()
-                : List.of("reservations in pool " + pool + " add up to " + new GpuAmount(reservedGpuMilli)
-                        + " GPUs, and " + new GpuAmount(upGpuMilli) + " are up");
+                : List.of("reservations in pool " + pool + " add up to " + Amounts.gpus(reservedGpuMilli) + ", and "
+                        + new GpuAmount(upGpuMilli) + (upGpuMilli == 1000 ? " is up" : " are up"));
     }
 }

@@ -2,6 +2,7 @@ package io.quartermaster.capacity;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.MergePatch;
@@ -128,7 +129,7 @@ class PoolService {
                         throw ProblemException.refused(
                                 "pool-has-nodes",
                                 "capacity",
-                                "the pool has " + before.nodes() + " nodes, so it is no plain count",
+                                "the pool has " + Amounts.count(before.nodes(), "node") + ", so it is no plain count",
                                 "no capacity, or a pool without nodes");
                     }
                     boolean trustEnds = before.tenantsTrustEachOther() && !settings.tenantsTrustEachOther();

@@ -76,7 +76,7 @@ interface DispatchConfig {
     @WithDefault("64")
     int backfillReservations();
 
-    /** How long paused work waits to go on where it is; after that its processes are ended, and it starts anew wherever there is room. */
+    /** How long paused work waits to go on where it is; after that its processes are ended, and it starts from the beginning wherever there is room. */
     @WithDefault("1h")
     Duration pausedFor();
 

@@ -64,7 +64,9 @@ final class PendingReasons {
                 .add(new JsonObject()
                         .put("pool", pool.value())
                         .put("code", RETRY)
-                        .put("sentence", "Its paused processes are being ended; it is started anew once they are gone.")
+                        .put(
+                                "sentence",
+                                "Its paused processes are being ended; it is started again once they are gone.")
                         .put("remedy", "Wait until the paused processes have ended; nothing else is needed."));
     }
 

@@ -71,7 +71,7 @@ public class QuarantineResource {
             operationId = "dropQuarantineEntry",
             summary = "Gives up what is set aside",
             description =
-                    "Deletes an inbox row: the scheduler reads what it names from the tables when it starts anew. Cancels a workload: it leaves the"
+                    "Deletes an inbox row: the scheduler reads what it names from the tables when it starts again. Cancels a workload: it leaves the"
                             + " quarantine when what it runs has stopped. A tenant cannot be dropped: suspend or offboard it instead.")
     @APIResponse(responseCode = "204", description = "The inbox row is deleted, or the workload is to be cancelled.")
     public Uni<Response> drop(@PathParam("quarantineEntry") String entry, @BeanParam WriteParams params, UriInfo uri) {

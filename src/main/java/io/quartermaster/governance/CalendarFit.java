@@ -3,6 +3,7 @@ package io.quartermaster.governance;
 import io.quartermaster.capacity.Allotment;
 import io.quartermaster.capacity.CapacityReservation;
 import io.quartermaster.capacity.QuotaTerms;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
@@ -127,7 +128,7 @@ final class CalendarFit {
         return "in " + rules.nameOf(overdrawn.parent().scope()) + " the groups of "
                 + PoliciesGuard.holder(overdrawn.parent().path()) + " would reserve "
                 + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " of "
-                + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " GPUs at " + moment + ": "
+                + Amounts.gpus(overdrawn.parent().reservedGpuMilli()) + " at " + moment + ": "
                 + PoliciesGuard.reservations(overdrawn);
     }
 

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
@@ -193,7 +194,7 @@ public record Effects(
         if (all <= bound) {
             return Optional.empty();
         }
-        return Optional.of("policy " + policy.name() + " holds " + new GpuAmount(all) + " GPUs in "
+        return Optional.of("policy " + policy.name() + " holds " + Amounts.gpus(all) + " in "
                 + rules.nameOf(quota.scope()) + ", and what is beyond " + new GpuAmount(bound) + " at "
                 + Instant.ofEpochMilli(quota.terms().drainByMillis().getAsLong()) + " is stopped"
                 + (stays > bound ? ", except " + new GpuAmount(stays) + " held by work that cannot be preempted" : ""));

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.platform.GpuAmount;
 import java.util.OptionalInt;
@@ -52,11 +53,11 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
      */
     public String refusal(String giver) {
         if (most.isPresent()) {
-            return giver + " gives a worker " + new GpuAmount(leastGpuMilli) + " to " + most.getAsInt() + " GPUs";
+            return giver + " gives a worker " + new GpuAmount(leastGpuMilli) + " to "
+                    + Amounts.gpus(most.getAsInt() * GPU);
         }
         return whole
-                ? giver + " always gives a worker " + new GpuAmount(leastGpuMilli)
-                        + (leastGpuMilli == GPU ? " GPU" : " GPUs")
+                ? giver + " always gives a worker " + Amounts.gpus(leastGpuMilli)
                 : giver + " gives a worker " + (any ? "parts of GPUs" : "no GPUs") + ", as its profile says";
     }
 }

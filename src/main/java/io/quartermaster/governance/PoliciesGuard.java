@@ -3,6 +3,7 @@ package io.quartermaster.governance;
 import io.quartermaster.capacity.AllotmentGuard;
 import io.quartermaster.capacity.Allotments;
 import io.quartermaster.capacity.CapacityReservation;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
@@ -73,7 +74,7 @@ class PoliciesGuard implements AllotmentGuard {
         for (QuotaTree.Overdrawn overdrawn : changed.tree().overdrawn()) {
             objections.add(new Objection.DoesNotFit(
                     "in " + changed.nameOf(overdrawn.parent().scope()) + " policies reserve "
-                            + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " GPUs, and only "
+                            + Amounts.gpus(overdrawn.childrenReservedGpuMilli()) + ", and only "
                             + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " would be granted: "
                             + reservations(overdrawn),
                     Optional.empty()));

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
@@ -177,7 +178,7 @@ final class PolicyChecks {
         long needed = profile.startGpuMilli();
         OptionalLong userLimit = policy.userLimitGpuMilli();
         if (userLimit.isPresent() && userLimit.getAsLong() < needed) {
-            return Optional.of("it starts with " + new GpuAmount(needed) + " GPUs, and one user may hold "
+            return Optional.of("it starts with " + Amounts.gpus(needed) + ", and one user may hold "
                     + new GpuAmount(userLimit.getAsLong()));
         }
         List<String> bounds = new ArrayList<>();
@@ -192,7 +193,6 @@ final class PolicyChecks {
             }
             bounds.add("at most " + new GpuAmount(ceiling.getAsLong()) + " in " + after.nameOf(pool));
         }
-        return Optional.of(
-                "it starts with " + new GpuAmount(needed) + " GPUs, and there is " + String.join(", ", bounds));
+        return Optional.of("it starts with " + Amounts.gpus(needed) + ", and there is " + String.join(", ", bounds));
     }
 }

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
@@ -60,8 +61,8 @@ class WaitingStore {
                     throw new ProblemException(Problem.of(
                             409,
                             "work-is-waiting",
-                            (count == 1 ? "1 workload waits" : count + " workloads wait")
-                                    + " in what would be retired: " + String.join(", ", names) + more,
+                            Amounts.count(count, "workload", "wait") + " in what would be retired: "
+                                    + String.join(", ", names) + more,
                             List.of(new Problem.Field("onWaiting", "say what becomes of them", OnWaiting.ACCEPTED))));
                 });
     }

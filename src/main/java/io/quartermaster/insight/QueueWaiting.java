@@ -33,7 +33,7 @@ class QueueWaiting {
                        cast(case when w.at_head_since is null then 1 else 0 end as bigint) as by_head,
                        coalesce(w.place, 2147483648) as by_place, w.place is not null as placed, w.seq
                   from workload w
-                 where w.tenant_id = :tenant and w.state in ('waiting', 'paused')
+                 where w.tenant_id = :tenant and w.state in ('waiting', 'paused') and w.wish = 'run'
                    and w.queue_id = (select q.id from queue q where q.tenant_id = :tenant and q.name = :queue and q.retired_at is null))
             select cast(json_build_object('position', position, 'id', id, 'name', name, 'submittedBy', submitted_by, 'priority', priority,
                        'submittedAt', submitted_at, 'placed', placed, 'reason', reason_code) as text), by_priority, by_head, by_place, seq

@@ -5,6 +5,7 @@ import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakFailure;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
@@ -116,7 +117,7 @@ class GroupCreation {
             throw ProblemException.refused(
                     "too-many-groups",
                     "path",
-                    "the realm has " + lacking.groups() + " groups, and the path adds "
+                    "the realm has " + Amounts.count(lacking.groups(), "group") + ", and the path adds "
                             + lacking.missing().size(),
                     "groups that together are at most " + most + ", which the plan allows");
         }

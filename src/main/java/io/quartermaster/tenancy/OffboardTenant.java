@@ -2,6 +2,7 @@ package io.quartermaster.tenancy;
 
 import io.quarkus.arc.All;
 import io.quartermaster.access.Issuers;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.platform.LongWork;
 import io.quartermaster.platform.Operation;
 import io.quartermaster.platform.OperationStore;
@@ -107,7 +108,8 @@ class OffboardTenant implements LongWork {
         return held(connection, tenant)
                 .invoke(held -> {
                     if (held > 0) {
-                        throw new IllegalStateException(held + " attempts of the tenant still hold devices");
+                        throw new IllegalStateException(Amounts.count(held, "attempt") + " of the tenant still "
+                                + (held == 1 ? "holds" : "hold") + " devices");
                     }
                 })
                 .replaceWithVoid();

@@ -7,6 +7,7 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Issuers;
 import io.quartermaster.access.Realm;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Operation;
@@ -191,8 +192,8 @@ class TenantService {
         if (!different.isEmpty()) {
             throw ProblemException.conflict(
                     "tenant-exists",
-                    "there is a tenant " + now.id() + " already, asked for with another "
-                            + String.join(" and ", different));
+                    "there is a tenant " + now.id() + " already, with other values of "
+                            + String.join(" and ", different) + " than asked for");
         }
     }
 
@@ -308,7 +309,7 @@ class TenantService {
                     if (held > 0) {
                         throw ProblemException.conflict(
                                 "in-use",
-                                held + (held == 1 ? " attempt" : " attempts") + " of the tenant "
+                                Amounts.count(held, "attempt") + " of the tenant "
                                         + made.operation().tenant() + (held == 1 ? " holds" : " hold")
                                         + " devices; cancel the workloads, or wait until they end");
                     }

@@ -1,5 +1,6 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.RedisScript;
@@ -236,7 +237,7 @@ class Admission {
     }
 
     private ProblemException tooFast(long waitMillis) {
-        String detail = "a tenant may submit " + perSecond + " workloads a second and " + burst
+        String detail = "a tenant may submit " + Amounts.count(perSecond, "workload") + " a second and " + burst
                 + " at once; there is room again in " + waitMillis + " ms";
         return new ProblemException(
                 Problem.of(429, "rate-exceeded", detail, List.of()), Optional.of(Duration.ofMillis(waitMillis)));

@@ -31,7 +31,7 @@ final class Explanations {
     static Explanation stored(Details details, WorkloadApi.@Nullable Position position) {
         return explanation(
                 details,
-                sentence(details, details.reasons(), "no plan has looked at it yet"),
+                sentence(details, position, details.reasons(), "no plan has looked at it yet"),
                 details.reasons(),
                 details.reasonsAt(),
                 position,
@@ -47,14 +47,18 @@ final class Explanations {
             WorkloadApi.Outlook outlook) {
         List<WorkloadApi.Reason> reasons =
                 prospect.reasons().stream().map(WorkloadApi.Reason::of).toList();
-        String sentence = sentence(details, reasons, "the next plan starts it")
+        String sentence = sentence(details, position, reasons, "the next plan starts it")
                 + (details.workload().wish() == Wish.CANCEL ? "" : more(details, outlook));
         return explanation(
                 details, sentence, reasons, reasons.isEmpty() ? null : prospect.asOf(), position, null, outlook);
     }
 
     /** @param without what is so where there is no reason */
-    private static String sentence(Details details, List<WorkloadApi.Reason> reasons, String without) {
+    private static String sentence(
+            Details details,
+            WorkloadApi.@Nullable Position position,
+            List<WorkloadApi.Reason> reasons,
+            String without) {
         String name = details.workload().name();
         if (details.workload().wish() == Wish.CANCEL) {
             return name + " is being cancelled.";
@@ -67,7 +71,7 @@ final class Explanations {
         String why = reasons.isEmpty()
                 ? ""
                 : " " + reasons.getFirst().sentence() + " " + reasons.getFirst().remedy();
-        return preempted(details) + waits + why;
+        return preempted(details, position) + waits + why;
     }
 
     /** What the outlook adds: what comes first, what would be enough, and when it starts. */
@@ -98,29 +102,34 @@ final class Explanations {
     static Explanation withAttempt(Details details, WorkloadState.WithAttempt state, @Nullable String rule) {
         String name = details.workload().name();
         WorkloadApi.Attempt attempt = details.attempts().getLast();
-        boolean hasGpus = attempt.gpus().milli() > 0;
+        // With those of its surplus workers.
+        long held = Math.max(
+                attempt.gpus().milli(),
+                details.workload().heldGpus() == null
+                        ? 0
+                        : details.workload().heldGpus().milli());
+        boolean hasGpus = held > 0;
         String sentence =
                 switch (state) {
                     case WorkloadState.Starting starting ->
-                        name + (hasGpus ? " holds " + gpus(attempt) + " in " : " has its place in ") + attempt.pool()
-                                + " and is about to start." + right(details, hasGpus ? rule : null);
+                        name + (hasGpus ? " holds " + Amounts.gpus(held) + " in " : " has its place in ")
+                                + attempt.pool() + " and is about to start." + right(details, hasGpus ? rule : null);
                     case WorkloadState.Running running ->
                         name + " runs in " + attempt.pool()
-                                + (hasGpus ? " on " + gpus(attempt) + "." : " and uses no GPU.")
+                                + (hasGpus ? " on " + Amounts.gpus(held) + "." : " and uses no GPU.")
                                 + right(details, hasGpus ? rule : null);
                     case WorkloadState.Stopping stopping -> stopping(details);
                 };
         return explanation(details, sentence, List.of(), null, null, hasGpus ? rule : null, null);
     }
 
-    private static String gpus(WorkloadApi.Attempt attempt) {
-        return Amounts.gpus(attempt.gpus().milli());
-    }
-
     static Explanation idle(Details details, WorkloadState.WithoutAttempt state) {
         String name = details.workload().name();
         String reason = details.workload().endReason();
         String because = reason == null ? "." : ": " + reason + ".";
+        // Its reason may say already that it was cancelled.
+        String ofCancelled =
+                reason != null && reason.startsWith("cancelled ") ? " was " + reason + "." : " was cancelled" + because;
         String sentence =
                 switch (state) {
                     case WorkloadState.Held held -> name + " is held. Release it to let it start.";
@@ -128,13 +137,13 @@ final class Explanations {
                     case WorkloadState.Paused paused -> name + " is paused.";
                     case WorkloadState.Succeeded succeeded -> name + " has succeeded.";
                     case WorkloadState.Failed failed -> name + " has failed" + because;
-                    case WorkloadState.Cancelled cancelled -> name + " was cancelled" + because;
+                    case WorkloadState.Cancelled cancelled -> name + ofCancelled;
                 };
         return explanation(details, sentence, List.of(), null, null, null, null);
     }
 
     /** Of work that was stopped for others and is queued again: when, by which rule, and what happens next. */
-    private static String preempted(Details details) {
+    private static String preempted(Details details, WorkloadApi.@Nullable Position position) {
         WorkloadApi.Preemption last = lastPreemption(details);
         WorkloadApi.Attempt attempt =
                 details.attempts().isEmpty() ? null : details.attempts().getLast();
@@ -147,9 +156,19 @@ final class Explanations {
         }
         String again = "consolidate".equals(last.cause())
                 ? "It starts again where its new place is kept. "
-                : "It is at the head of its queue again and starts anew when there is room. ";
+                : "It " + place(position) + " and starts again when there is room. ";
         return details.workload().name() + " was stopped at " + Moments.utc(last.at()) + " during attempt "
                 + last.attempt() + ": " + rule(last) + ". " + again;
+    }
+
+    /** Where it stands in its queue once it is there again. */
+    private static String place(WorkloadApi.@Nullable Position position) {
+        if (position == null) {
+            return "is in its queue again";
+        }
+        return position.aheadInQueue() == 0
+                ? "is first in its queue again"
+                : "is in its queue again, behind " + Amounts.count(position.aheadInQueue(), "workload") + ",";
     }
 
     /** The preemption of the newest attempt; null when the newest attempt was not preempted. */
@@ -285,7 +304,7 @@ final class Explanations {
                         .orElse(null),
                 relief.path().map(QuotaPath::group).orElse(null),
                 relief.path().map(QuotaPath::group).map(policies::get).orElse(null),
-                relief.workloads() > 0 ? null : new GpuAmount(relief.gpuMilli()),
+                relief.gpuMilli() > 0 ? new GpuAmount(relief.gpuMilli()) : null,
                 relief.workloads() > 0 ? relief.workloads() : null);
     }
 

@@ -2,6 +2,7 @@ package io.quartermaster.workloads;
 
 import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AccessRules;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.governance.MoveGuard;
 import io.quartermaster.governance.Queue;
 import io.quartermaster.platform.Problem;
@@ -96,16 +97,17 @@ class MovedWorkCheck implements MoveGuard {
         if (!target.gpus().allows(kind.gpus())) {
             throw refused(
                     "gpus-out-of-range",
-                    "work that asks for " + kind.gpus().getAsInt() + " GPUs per worker waits, and queue "
-                            + target.name() + " does not give a worker that many",
-                    "a queue whose profile allows " + kind.gpus().getAsInt() + " GPUs per worker");
+                    "work that asks for " + Amounts.count(kind.gpus().getAsInt(), "GPU")
+                            + " per worker waits, and queue " + target.name() + " does not give a worker that many",
+                    "a queue whose profile allows " + Amounts.count(kind.gpus().getAsInt(), "GPU") + " per worker");
         }
         if (!target.gpus().allowsAtLeast(kind.minGpus(), kind.gpus())) {
             throw refused(
                     "gpus-out-of-range",
-                    "work that starts with " + kind.minGpus().getAsInt() + " GPUs per worker waits, and queue "
-                            + target.name() + " does not give a worker that few",
-                    "a queue whose profile allows " + kind.minGpus().getAsInt() + " GPUs per worker");
+                    "work that starts with " + Amounts.count(kind.minGpus().getAsInt(), "GPU")
+                            + " per worker waits, and queue " + target.name() + " does not give a worker that few",
+                    "a queue whose profile allows "
+                            + Amounts.count(kind.minGpus().getAsInt(), "GPU") + " per worker");
         }
         List<Problem.Field> objections = kind.underPolicy()
                 ? List.of()

@@ -21,7 +21,7 @@ public final class WorkloadApi {
     public static final int MAX_BATCH = 1_000;
 
     private static final String REASONS_AT =
-            "as of when the reasons' numbers are: they are told anew when the kind of a reason changes, not with every plan";
+            "as of when the reasons' numbers are: they are updated when the kind of a reason changes, not with every plan";
 
     private WorkloadApi() {}
 
@@ -502,12 +502,18 @@ public final class WorkloadApi {
             @Nullable
             String policy,
 
-            @Schema(description = "by how much; absent where workloads are counted") @Nullable
+            @Schema(
+                    description =
+                            "by how much; absent where workloads are counted, and where the amount depends on waiting work of other tenants, which is not shown")
+            @Nullable
             GpuAmount gpus,
 
             @Schema(description = "how many more would have to be allowed at once; absent where GPUs are counted")
             @Nullable
             Long workloads) {
+
+        private static final String ENOUGH = "enough GPUs";
+        private static final String DEPENDS = " (how many depends on waiting work of others)";
 
         /** As a clause that begins with a verb. */
         String inWords() {
@@ -522,8 +528,12 @@ public final class WorkloadApi {
                     "let " + workloads + " more " + (Long.valueOf(1).equals(workloads) ? "workload" : "workloads")
                             + " of " + whose + " run at once";
                 case RESERVE_MORE -> "reserve " + more + " for " + whose + where;
-                case FREE_IN_POOL -> "free " + more + where;
-                case FREE_ON_ONE_NODE -> "free " + more + " together on one node" + where;
+                case FREE_IN_POOL -> "free " + (gpus == null ? ENOUGH + where + DEPENDS : more + where);
+                case FREE_ON_ONE_NODE ->
+                    "free "
+                            + (gpus == null
+                                    ? ENOUGH + " on one node" + where + DEPENDS
+                                    : more + " on one node" + where);
             };
         }
 

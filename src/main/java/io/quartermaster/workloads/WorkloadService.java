@@ -169,7 +169,11 @@ class WorkloadService {
             return true;
         }
         if (state instanceof WorkloadState.Over) {
-            throw ProblemException.conflict("workload-over", "the workload has " + view.state());
+            throw ProblemException.conflict(
+                    "workload-over",
+                    state instanceof WorkloadState.Cancelled
+                            ? "the workload was cancelled"
+                            : "the workload has " + view.state());
         }
         if (view.wish() == Wish.CANCEL && wish != Wish.CANCEL) {
             throw ProblemException.conflict("workload-over", "the workload is being cancelled");

@@ -77,7 +77,7 @@ class WorkloadStore {
                          and (o.at_head_since is null, o.place is null, coalesce(o.place, 0), o.seq)
                              < (w.at_head_since is null, w.place is null, coalesce(w.place, 0), w.seq) as ahead
                     from workload o
-                   where o.tenant_id = w.tenant_id and o.policy_id = w.policy_id and o.state in ('waiting', 'paused')
+                   where o.tenant_id = w.tenant_id and o.policy_id = w.policy_id and o.state in ('waiting', 'paused') and (o.wish = 'run' or o.id = w.id)
                      and o.queue_id in (select q.id from queue q where q.tenant_id = w.tenant_id and q.policy_id = w.policy_id)) o on true
              where w.tenant_id = :tenant and w.id = :id
             """;

@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The sentence of an explanation. */
@@ -34,7 +35,7 @@ class ExplanationsTest {
                 null,
                 "0.25",
                 "This workload needs 1 whole GPU in demo; none is free.",
-                "Wait until 1 more GPU comes free in demo.");
+                "Wait until enough GPUs come free in demo.");
     }
 
     private static WorkloadApi.Preemption preemption(String cause, String right) {
@@ -44,6 +45,16 @@ class ExplanationsTest {
 
     private static Details details(
             String state, Wish wish, long gpuMilli, boolean preemptible, List<WorkloadApi.Preemption> preemptions) {
+        return details(state, wish, gpuMilli, null, preemptible, preemptions);
+    }
+
+    private static Details details(
+            String state,
+            Wish wish,
+            long gpuMilli,
+            @Nullable GpuAmount held,
+            boolean preemptible,
+            List<WorkloadApi.Preemption> preemptions) {
         WorkloadApi.View view = new WorkloadApi.View(
                 ID,
                 "train",
@@ -54,7 +65,7 @@ class ExplanationsTest {
                 "1gpu",
                 "ann",
                 new GpuAmount(gpuMilli),
-                null,
+                held,
                 null,
                 50,
                 preemptible,
@@ -104,10 +115,37 @@ class ExplanationsTest {
         WorkloadApi.Explanation explanation = Explanations.stored(waiting, null);
         assertThat(explanation.sentence())
                 .isEqualTo("train was stopped at 2026-12-01 02:02:11 UTC during attempt 1: another group took back GPUs"
-                        + " that are reserved for it. It is at the head of its queue again and starts anew when there"
-                        + " is room. train waits. This workload needs 1 whole GPU in demo; none is free. Wait until 1"
-                        + " more GPU comes free in demo.");
+                        + " that are reserved for it. It is in its queue again and starts again when there is room."
+                        + " train waits. This workload needs 1 whole GPU in demo; none is free. Wait until"
+                        + " enough GPUs come free in demo.");
         assertThat(explanation.preemption()).isEqualTo(waiting.preemptions().getFirst());
+    }
+
+    @Test
+    void whatWasStoppedSaysWhereItStandsInItsQueueNow() {
+        Details waiting = details("waiting", Wish.RUN, 1000, true, List.of(preemption("reclaim", "reserved")));
+        assertThat(Explanations.stored(waiting, new WorkloadApi.Position(0, 0, 1))
+                        .sentence())
+                .contains("It is first in its queue again and starts again when there is room.");
+        assertThat(Explanations.stored(waiting, new WorkloadApi.Position(1, 1, 2))
+                        .sentence())
+                .contains("It is in its queue again, behind 1 workload, and starts again when there is room.");
+    }
+
+    @Test
+    void elasticWorkSaysAllThatItHolds() {
+        Details running = details("running", Wish.RUN, 1000, new GpuAmount(3000), true, List.of());
+        assertThat(Explanations.withAttempt(running, new WorkloadState.Running(), null)
+                        .sentence())
+                .isEqualTo("train runs in demo on 3 GPUs.");
+    }
+
+    @Test
+    void roomWithoutAnAmountSaysThatItDependsOnOthers() {
+        WorkloadApi.Relief relief =
+                new WorkloadApi.Relief(WorkloadApi.Relief.Change.FREE_ON_ONE_NODE, "demo", null, null, null, null);
+        assertThat(relief.inWords())
+                .isEqualTo("free enough GPUs on one node in demo (how many depends on waiting work of others)");
     }
 
     @Test
@@ -120,7 +158,7 @@ class ExplanationsTest {
                 Optional.of(QuotaPath.of("acme", "rnd")),
                 new Reason.Numbers(1000, 3000, OptionalLong.of(3000), 5000),
                 "This workload needs 1 GPU, and group /rnd holds 3 of at most 3 GPUs in demo.",
-                "Wait until group /rnd holds 1 fewer GPU.");
+                "Wait until work of group /rnd ends.");
         Outlook outlook = new Outlook(
                 new WorkloadId(ID.toString()),
                 0,
@@ -157,7 +195,7 @@ class ExplanationsTest {
         assertThat(explanation.reasons()).extracting(WorkloadApi.Reason::code).containsExactly("LIMIT");
         assertThat(explanation.sentence())
                 .isEqualTo("train waits. This workload needs 1 GPU, and group /rnd holds 3 of at most 3 GPUs in demo."
-                        + " Wait until group /rnd holds 1 fewer GPU. To let train start now: raise the limit of group"
+                        + " Wait until work of group /rnd ends. To let train start now: raise the limit of group"
                         + " /rnd in demo by 1 GPU, and let 2 more workloads of the tenant run at once. Forecast: it"
                         + " starts at 2026-12-01 02:04:31 UTC if running work uses all of its maximum run time and no"
                         + " new work comes first.");

@@ -19,8 +19,10 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.contract.AnswerValidator;
+import io.quartermaster.engine.Amounts;
 import io.quartermaster.testing.Identity;
 import io.restassured.RestAssured;
+import io.restassured.path.json.JsonPath;
 import io.restassured.response.Response;
 import java.io.BufferedReader;
 import java.io.InputStream;
@@ -293,6 +295,69 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("items.name", contains("wait-4"))
                 .body("items.position", contains(1))
                 .body("nextPageToken", nullValue());
+    }
+
+    @Test
+    void allPartsOfAnExplanationAgree() {
+        endAll();
+        List<String> running =
+                IntStream.range(0, 3).mapToObj(i -> submit("agree-" + i)).toList();
+        running.forEach(id -> eventually(id, "starting"));
+        submit("agree-3");
+        String id = submit("agree-4");
+        // Where it stands follows from what was submitted, whether a plan has looked at it or not.
+        explain(id).then().body("position.aheadInQueue", equalTo(1)).body("position.waitingInQueue", equalTo(2));
+
+        Awaitility.await().atMost(PATIENCE).until(() -> "LIMIT".equals(get(id).path("workload.reason")));
+        JsonPath explained = explain(id).jsonPath();
+        JsonPath shown = get(id).jsonPath();
+        JsonPath queued = request(member())
+                .get("/v1/tenants/" + A + "/queues/" + rnd + "/waiting")
+                .jsonPath();
+
+        assertThat(explained.getString("state"))
+                .isEqualTo(shown.getString("workload.state"))
+                .isEqualTo("waiting");
+        assertThat(explained.getString("reasons[0].code"))
+                .isEqualTo(shown.getString("workload.reason"))
+                .isEqualTo(explained.getString("outlook.pools[0].code"))
+                .isEqualTo(queued.getString("items.find { it.name == 'agree-4' }.reason"));
+        assertThat(explained.getString("reasonsAt")).isEqualTo(explained.getString("outlook.asOf"));
+        double held = explained.getDouble("reasons[0].used");
+        double asked = explained.getDouble("reasons[0].requested");
+        assertThat(held + asked).isGreaterThan(explained.getDouble("reasons[0].bound"));
+
+        String sentence = explained.getString("sentence");
+        assertThat(sentence)
+                .contains(explained.getString("reasons[0].sentence"), explained.getString("reasons[0].remedy"));
+        assertThat(explained.getString("reasons[0].remedy"))
+                .startsWith("Wait until work of group /rnd ends, or ask an admin to raise the limit of group /rnd in ")
+                .doesNotContainPattern("[0-9] GPU");
+        String byHowMuch = explained.getString("outlook.pools[0].relief.find { it.path == '/rnd' }.gpus");
+        assertThat(sentence)
+                .contains("raise the limit of group /rnd in workloads by " + Amounts.gpus(2000))
+                .doesNotContain("at least");
+        // What is ahead of it counts: both together exceed the limit by as much as both ask for.
+        assertThat(Double.parseDouble(byHowMuch))
+                .isEqualTo(held
+                        + asked * (1 + explained.getLong("position.aheadInQueue"))
+                        - explained.getDouble("reasons[0].bound"));
+
+        assertThat(explained.getLong("position.aheadInQueue") + 1)
+                .isEqualTo(queued.getLong("items.find { it.name == 'agree-4' }.position"));
+        assertThat(explained.getInt("position.waitingInQueue"))
+                .isEqualTo(queued.getList("items").size());
+        assertThat(sentence.contains("Forecast:")).isEqualTo(explained.get("outlook.startsAt") != null);
+        assertThat(explained.<Object>get("outlook.startsAt"))
+                .isEqualTo(queued.get("items.find { it.name == 'agree-4' }.startsAt"));
+
+        // What is to be cancelled is ahead of nothing, before the leader has cancelled it, too.
+        cancel(queued.getString("items.find { it.name == 'agree-3' }.id"));
+        explain(id).then().body("position.aheadInQueue", equalTo(0)).body("position.waitingInQueue", equalTo(1));
+    }
+
+    private static Response explain(String id) {
+        return request(member()).get(WORKLOADS + "/" + id + "/explain");
     }
 
     private static void order(String... first) {
