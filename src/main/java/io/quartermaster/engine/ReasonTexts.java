@@ -204,7 +204,8 @@ record ReasonTexts(
                 };
         return ofPool(
                 Reason.Code.NO_SUCH_NODE,
-                "Pool " + pool + " cannot run this workload: " + why + ".",
+                "Pool " + pool + (where == Where.ANYWHERE ? " can never run" : " cannot run") + " this workload: " + why
+                        + ".",
                 where == Where.ITS_OWN_NODE
                         ? "Wait until the node is back, or cancel this workload and submit it again."
                         : "Submit to a queue with another profile" + (otherPools ? " or pool" : "")

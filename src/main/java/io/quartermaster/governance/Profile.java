@@ -2,6 +2,7 @@ package io.quartermaster.governance;
 
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Slice;
 import io.quartermaster.engine.placement.CountedSpace;
 import java.util.Collections;
@@ -129,6 +130,19 @@ public record Profile(
         return fewest.isPresent() && gpus(named) instanceof GpuRequest.Whole whole
                 ? new GpuRequest.Whole(whole.count(), fewest.getAsInt())
                 : gpus(named);
+    }
+
+    /** The shape of a workload whose workers have such GPUs each. */
+    public Shape shape(GpuRequest each) {
+        return Shape.ofWorkers(workers, each)
+                .minWorkers(minWorkers)
+                .cpuMilli(cpuMilli)
+                .memoryMiB(memoryMiB)
+                .labels(nodeLabels)
+                .requiredLevel(topology.required())
+                .preferredLevel(topology.preferred())
+                .slice(topology.slice())
+                .shape();
     }
 
     /** What a workload may choose of it. */

@@ -6,6 +6,7 @@ import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
 import io.quartermaster.capacity.CapacityReservations;
+import io.quartermaster.capacity.NodeShapes;
 import io.quartermaster.platform.FieldChange;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.Inbox;
@@ -48,6 +49,7 @@ class RuleWrites {
     private final RulesStore store;
     private final WaitingStore waiting;
     private final CapacityReservations reservations;
+    private final NodeShapes shapes;
     private final AuditLog audit;
     private final Callers callers;
     private final ObjectMapper json;
@@ -57,6 +59,7 @@ class RuleWrites {
             RulesStore store,
             WaitingStore waiting,
             CapacityReservations reservations,
+            NodeShapes shapes,
             AuditLog audit,
             Callers callers,
             ObjectMapper json) {
@@ -64,6 +67,7 @@ class RuleWrites {
         this.store = store;
         this.waiting = waiting;
         this.reservations = reservations;
+        this.shapes = shapes;
         this.audit = audit;
         this.callers = callers;
         this.json = json;
@@ -108,6 +112,7 @@ class RuleWrites {
                 .chain(() -> waiting.settle(work.session(), after, queues.gone(), onWaiting))
                 .chain(touched -> waiting.held(work.session(), work.tenant())
                         .map(held -> Effects.between(before, after, held, touched)))
+                .chain(effects -> warnOfShapes(work, after, effects))
                 .call(() -> InTurn.each(
                         changes, change -> audit.record(work.session(), work.tenant(), work.caller(), change)))
                 .call(() -> endReservations(
@@ -115,6 +120,19 @@ class RuleWrites {
                 .call(() -> tell(work, Inbox.Kind.POLICY, Difference.ofPolicies(before, after), Policy::id))
                 .call(() -> tell(work, Inbox.Kind.PROFILE, Difference.ofProfiles(before, after), Profile::id))
                 .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
+    }
+
+    private Uni<Effects> warnOfShapes(Work work, TenantRules after, Effects effects) {
+        List<Profile> concerned = ShapeWarnings.concerned(work.before(), after);
+        return concerned.isEmpty()
+                ? Uni.createFrom().item(effects)
+                : shapes.of(work.session(), work.tenant()).map(fits -> {
+                    Effects warned = effects;
+                    for (String warning : ShapeWarnings.of(after, concerned, fits)) {
+                        warned = warned.warning(warning);
+                    }
+                    return warned;
+                });
     }
 
     private List<FieldChange> fields(AuditLog.Change change) {

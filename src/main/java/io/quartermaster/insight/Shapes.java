@@ -3,9 +3,7 @@ package io.quartermaster.insight;
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Realm;
-import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.ProfileId;
-import io.quartermaster.engine.Shape;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.WorkloadState;
@@ -63,7 +61,7 @@ final class Shapes {
                 caller.realm() instanceof Realm.Tenant ? Optional.of(caller.subject()) : Optional.empty(),
                 Optional.of(new ProfileId(profile.id().toString())),
                 queue.id(),
-                shape(profile, profile.gpus(named(asked), namedMin(asked))),
+                profile.shape(profile.gpus(named(asked), namedMin(asked))),
                 profile.pools(),
                 asked.priority() == null ? queue.rights().defaultPriority(type.defaultPriority()) : asked.priority(),
                 asked.preemptible() == null ? type.defaultPreemptible() : asked.preemptible(),
@@ -89,18 +87,6 @@ final class Shapes {
 
     private static OptionalInt whole(@Nullable GpuAmount gpus) {
         return gpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(gpus.milli() / WHOLE_GPU));
-    }
-
-    private static Shape shape(Profile profile, GpuRequest gpus) {
-        return Shape.ofWorkers(profile.workers(), gpus)
-                .minWorkers(profile.minWorkers())
-                .cpuMilli(profile.cpuMilli())
-                .memoryMiB(profile.memoryMiB())
-                .labels(profile.nodeLabels())
-                .requiredLevel(profile.topology().required())
-                .preferredLevel(profile.topology().preferred())
-                .slice(profile.topology().slice())
-                .shape();
     }
 
     private static OptionalLong shorter(@Nullable Duration asked, OptionalLong ofProfile) {

@@ -263,14 +263,14 @@ class ReasonTextsTest {
                         Shape.ofWorkers(1, new GpuRequest.Mig("1g.10gb")).shape()))
                 .hasValue("it needs a MIG instance 1g.10gb, and no GPU there has MIG on");
         assertThat(fit.unmetNeed(Shape.ofWholeGpus(16)))
-                .hasValue("it needs 16 GPUs on one node, and the largest node there has 10");
-        assertThat(fit.unmetNeed(Shape.gang(3, 4))).hasValue("it needs 12 GPUs in all, and the pool has 10");
+                .hasValue("it needs 16 GPUs on one node, and no node there has as many");
+        assertThat(fit.unmetNeed(Shape.gang(3, 4))).hasValue("it needs 12 GPUs in all, and the pool has fewer");
         assertThat(fit.unmetNeed(
                         Shape.ofWorkers(1, new GpuRequest.Memory(1, 90_000)).shape()))
-                .hasValue("it needs 90000 MiB of memory on one GPU, and the largest GPU there has 81920 MiB");
+                .hasValue("it needs 90000 MiB of memory on one GPU, and no GPU there has as much");
         assertThat(fit.unmetNeed(
                         Shape.ofWorkers(1, GpuRequest.whole(1)).cpuMilli(64_000).shape()))
-                .hasValue("it needs 64 CPUs on one node, and the largest node there has 32 CPUs");
+                .hasValue("it needs 64 CPUs on one node, and no node there has as much");
         TreeMap<String, String> labels = new TreeMap<>();
         labels.put("zone", "b");
         assertThat(fit.unmetNeed(

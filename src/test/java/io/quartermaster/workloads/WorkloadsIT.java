@@ -356,6 +356,83 @@ class WorkloadsIT extends TwoTenantsWork {
         explain(id).then().body("position.aheadInQueue", equalTo(0)).body("position.waitingInQueue", equalTo(1));
     }
 
+    @Test
+    void aProfileThatNoNodeCouldEverRunIsWarnedOf() {
+        String never =
+                "pool workloads can never run it: it needs 900000 MiB of memory on one GPU, and no GPU there has as"
+                        + " much";
+        Map<String, Object> profile =
+                Map.of("name", "large-memory", "gpuMemoryMiB", 900_000, "pools", List.of("workloads"));
+        String made = request(adminToken(A))
+                .body(profile)
+                .post("/v1/tenants/" + A + "/profiles")
+                .then()
+                .statusCode(201)
+                .extract()
+                .asString();
+        assertThat(made).contains("work of profile large-memory would wait for ever: " + never);
+        Map<String, Object> policy = Map.of(
+                "name",
+                "large-memory",
+                "group",
+                "/rnd/nlp",
+                "quotas",
+                List.of(Map.of("pool", "workloads", "reserved", "0")),
+                "profiles",
+                List.of("large-memory"));
+        String granted = request(adminToken(A))
+                .body(policy)
+                .post("/v1/tenants/" + A + "/policies")
+                .then()
+                .statusCode(201)
+                .extract()
+                .asString();
+        assertThat(granted).contains(never);
+        String queue = request(adminToken(A))
+                .body(Map.of("name", "rnd-never", "policy", "rnd", "profile", "large-memory"))
+                .post("/v1/tenants/" + A + "/queues")
+                .then()
+                .statusCode(201)
+                .extract()
+                .asString();
+        assertThat(queue).contains(never);
+        String id = request(member())
+                .body(training("rnd-never", "never"))
+                .post(WORKLOADS)
+                .then()
+                .statusCode(201)
+                .extract()
+                .path("id");
+        Awaitility.await().atMost(PATIENCE).until(() -> "NO_SUCH_NODE".equals(get(id).path("workload.reason")));
+        explain(id)
+                .then()
+                .body(
+                        "reasons[0].sentence",
+                        equalTo("Pool workloads can never run this workload: it needs 900000 MiB of memory on one GPU,"
+                                + " and no GPU there has as much."))
+                .body("reasons[0].remedy", not(containsString("another pool")));
+        cancel(id);
+        eventually(id, "cancelled");
+        request(adminToken(A))
+                .delete("/v1/tenants/" + A + "/policies/large-memory")
+                .then()
+                .statusCode(200);
+        String changed = request(adminToken(A))
+                .header("Content-Type", "application/merge-patch+json; charset=UTF-8")
+                .header("If-Match", "\"0\"")
+                .body("{\"gpuMemoryMiB\": 20480}")
+                .patch("/v1/tenants/" + A + "/profiles/large-memory")
+                .then()
+                .statusCode(200)
+                .extract()
+                .asString();
+        assertThat(changed).doesNotContain("can never run");
+        request(adminToken(A))
+                .delete("/v1/tenants/" + A + "/profiles/large-memory")
+                .then()
+                .statusCode(200);
+    }
+
     private static Response explain(String id) {
         return request(member()).get(WORKLOADS + "/" + id + "/explain");
     }

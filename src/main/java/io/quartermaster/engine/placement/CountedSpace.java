@@ -63,8 +63,7 @@ public final class CountedSpace implements Space {
         }
         long needed = request.gpuMilli(this);
         return needed > capacityGpuMilli
-                ? Optional.of("it needs " + Amounts.gpus(needed) + ", and the pool has "
-                        + Amounts.decimal(capacityGpuMilli) + " in all")
+                ? Optional.of("it needs " + Amounts.gpus(needed) + ", and the pool has fewer in all")
                 : Optional.empty();
     }
 

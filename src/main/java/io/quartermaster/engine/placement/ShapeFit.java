@@ -14,7 +14,7 @@ import java.util.function.ToLongFunction;
 
 /**
  * Compares a shape with the nodes of a pool and says in words which of its needs none of them can meet, even when all are up and empty. Needs are looked at
- * one after the other, each on the nodes that meet those before. It only explains: whether there is a place at all {@link Space#couldEver} says.
+ * one after the other, each on the nodes that meet those before. The words say nothing of the nodes, which the reader may not know. It only explains: whether there is a place at all {@link Space#couldEver} says.
  */
 public final class ShapeFit {
     private final Pool pool;
@@ -25,7 +25,7 @@ public final class ShapeFit {
         this.nodes = List.copyOf(nodes);
     }
 
-    /** A clause such as {@code it needs 16 GPUs on one node, and the largest node has 10}; empty where no single need is at fault. */
+    /** A clause such as {@code it needs 16 GPUs on one node, and no node there has as many}; empty where no single need is at fault. */
     public Optional<String> unmetNeed(Request request) {
         for (Request set : request.sets()) {
             Optional<String> need = unmetNeed(set.shape(), request.within());
@@ -93,7 +93,7 @@ public final class ShapeFit {
         long needed = (long) whole.fewest() * shape.minWorkers();
         long has = nodes.stream().mapToLong(node -> node.devices().size()).sum();
         return shape.minWorkers() > 1 && needed > has
-                ? Optional.of("it needs " + Amounts.gpus(needed * 1000) + " in all, and the pool has " + has)
+                ? Optional.of("it needs " + Amounts.gpus(needed * 1000) + " in all, and the pool has fewer")
                 : Optional.empty();
     }
 
@@ -159,7 +159,7 @@ public final class ShapeFit {
                 .orElse(0);
         return most < memory.memoryMiBEach()
                 ? Optional.of("it needs " + memory.memoryMiBEach()
-                        + " MiB of memory on one GPU, and the largest GPU there has " + most + " MiB")
+                        + " MiB of memory on one GPU, and no GPU there has as much")
                 : Optional.empty();
     }
 
@@ -167,8 +167,7 @@ public final class ShapeFit {
         int most =
                 suitable.stream().mapToInt(node -> node.devices().size()).max().orElse(0);
         return most < gpus
-                ? Optional.of("it needs " + Amounts.gpus(gpus * 1000L) + " on one node, and the largest node there has "
-                        + most)
+                ? Optional.of("it needs " + Amounts.gpus(gpus * 1000L) + " on one node, and no node there has as many")
                 : Optional.empty();
     }
 
@@ -180,8 +179,7 @@ public final class ShapeFit {
             long needed, List<Node> nodes, ToLongFunction<Node> amount, InWords words) {
         long most = nodes.stream().mapToLong(amount).max().orElse(Long.MAX_VALUE);
         return most < needed
-                ? Optional.of("it needs " + words.of(needed) + " on one node, and the largest node there has "
-                        + words.of(most))
+                ? Optional.of("it needs " + words.of(needed) + " on one node, and no node there has as much")
                 : Optional.empty();
     }
 }

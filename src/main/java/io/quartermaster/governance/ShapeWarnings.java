@@ -1,0 +1,48 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.engine.PoolId;
+import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.placement.ShapeFit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Warns of profiles of which no node of their pools could ever run the work. A pool that has no nodes yet may get some that fit. */
+final class ShapeWarnings {
+
+    private ShapeWarnings() {}
+
+    /** The profiles that a change makes or changes, and those for which it makes a queue. */
+    static List<Profile> concerned(TenantRules before, TenantRules after) {
+        Map<UUID, Profile> concerned = new LinkedHashMap<>();
+        Difference<Profile> profiles = Difference.ofProfiles(before, after);
+        profiles.made().forEach(profile -> concerned.put(profile.id(), profile));
+        profiles.changed().forEach(profile -> concerned.put(profile.id(), profile));
+        Difference.ofQueues(before, after).made().stream()
+                .map(after::profileOf)
+                .forEach(profile -> concerned.put(profile.id(), profile));
+        return List.copyOf(concerned.values());
+    }
+
+    static List<String> of(TenantRules rules, List<Profile> profiles, Map<PoolId, ShapeFit> fits) {
+        List<String> warnings = new ArrayList<>();
+        profiles.forEach(profile -> of(rules, profile, fits).ifPresent(warnings::add));
+        return warnings;
+    }
+
+    private static Optional<String> of(TenantRules rules, Profile profile, Map<PoolId, ShapeFit> fits) {
+        Shape shape = profile.shape(profile.gpus());
+        List<String> unmet = new ArrayList<>();
+        for (PoolId pool : profile.pools()) {
+            Optional<String> need = Optional.ofNullable(fits.get(pool)).flatMap(fit -> fit.unmetNeed(shape));
+            if (need.isEmpty()) {
+                return Optional.empty();
+            }
+            unmet.add("pool " + rules.nameOf(pool) + " can never run it: " + need.get());
+        }
+        return Optional.of("work of profile " + profile.name() + " would wait for ever: " + String.join("; ", unmet));
+    }
+}
