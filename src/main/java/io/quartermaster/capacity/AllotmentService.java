@@ -407,7 +407,7 @@ public class AllotmentService {
             TenantId tenant, PoolApi.View pool, QuotaTerms terms, Optional<Allotments.Named> before) {
         Allotment allotment = new Allotment(tenant, new PoolId(pool.id().toString()), terms);
         long version = before.map(one -> one.version() + 1).orElse(0L);
-        return new Allotments.Named(pool.name(), pool.id(), pool.topologyLevels(), allotment, version);
+        return new Allotments.Named(pool.name(), pool.id(), pool.topologyLevels(), pool.maxGrace(), allotment, version);
     }
 
     private static List<Allotments.Named> replaced(
@@ -439,6 +439,7 @@ public class AllotmentService {
                 fields.weight(),
                 fields.lendable(),
                 terms.rank(),
-                one.topologyLevels());
+                one.topologyLevels(),
+                one.maxGrace());
     }
 }

@@ -7,6 +7,7 @@ import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -21,8 +22,14 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class Allotments {
 
-    /** An allotment with the name of its pool and of the levels of its nodes' topology, the widest first. */
-    public record Named(String poolName, UUID poolId, List<String> topologyLevels, Allotment allotment, long version) {
+    /** An allotment with what its tenant may know of the pool: name, levels of its nodes' topology, the widest first, and longest grace. */
+    public record Named(
+            String poolName,
+            UUID poolId,
+            List<String> topologyLevels,
+            Duration maxGrace,
+            Allotment allotment,
+            long version) {
         public Named {
             topologyLevels = List.copyOf(topologyLevels);
         }
@@ -119,7 +126,7 @@ public class Allotments {
     public Uni<List<Named>> of(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
                         select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version, array_to_string(p.topology_levels, ','),
-                               a.override_reserved_milli, a.override_limit_milli, a.override_from, a.override_until, a.drain_by, a.fence
+                               a.override_reserved_milli, a.override_limit_milli, a.override_from, a.override_until, a.drain_by, a.fence, p.max_grace_ms
                         from allotment a join pool p on p.id = a.pool_id where a.tenant_id = :tenant order by p.name
                         """, Object[].class)
                 .setParameter("tenant", tenant.value())
@@ -143,6 +150,7 @@ public class Allotments {
                 (String) value(row[0]),
                 pool,
                 levels((String) value(row[8])),
+                Duration.ofMillis(((Number) value(row[15])).longValue()),
                 new Allotment(tenant, new PoolId(pool.toString()), terms),
                 ((Number) value(row[7])).longValue());
     }

@@ -52,6 +52,13 @@ final class PoolApi {
 
             @Schema(
                     description =
+                            "work that is stopped in it keeps its devices for at most this long, whatever its policy says; PT0S to PT1H; absent: PT5M",
+                    examples = "PT5M")
+            @Nullable
+            Duration maxGrace,
+
+            @Schema(
+                    description =
                             "the operator states that its tenants trust each other: nodes whose agent does not keep tenants apart (isolation"
                                     + " none or os-user) may then serve several of them, whose work can see, disturb and stop each"
                                     + " other's; for demonstrations and tenants of one house; absent: false")
@@ -67,6 +74,7 @@ final class PoolApi {
                     topologyLevels == null ? List.of() : topologyLevels,
                     PoolHours.normal(hours),
                     waitBeforePreempting == null ? Duration.ZERO : waitBeforePreempting,
+                    maxGrace == null ? Settings.DEFAULT_MAX_GRACE : maxGrace,
                     tenantsTrustEachOther != null && tenantsTrustEachOther);
         }
     }
@@ -90,6 +98,8 @@ final class PoolApi {
 
             @Schema(description = "null: PT0S") @Nullable Duration waitBeforePreempting,
 
+            @Schema(description = "null: PT5M") @Nullable Duration maxGrace,
+
             @Schema(description = "null: false") @Nullable Boolean tenantsTrustEachOther) {
 
         static Patch of(Settings now) {
@@ -101,6 +111,7 @@ final class PoolApi {
                     now.topologyLevels(),
                     now.hours(),
                     now.waitBeforePreempting(),
+                    now.maxGrace(),
                     now.tenantsTrustEachOther());
         }
 
@@ -115,6 +126,7 @@ final class PoolApi {
                             topologyLevels,
                             hours,
                             waitBeforePreempting,
+                            maxGrace,
                             tenantsTrustEachOther)
                     .settings();
         }
@@ -129,9 +141,13 @@ final class PoolApi {
             List<String> topologyLevels,
             @Nullable PoolHours hours,
             Duration waitBeforePreempting,
+            Duration maxGrace,
             boolean tenantsTrustEachOther) {
 
         static final Duration LONGEST_WAIT = Duration.ofDays(7);
+        static final Duration DEFAULT_MAX_GRACE = Duration.ofMinutes(5);
+        /** As long as any policy's grace. */
+        static final Duration LONGEST_GRACE = Duration.ofHours(1);
 
         void check(ProblemException.Invalid problems) {
             problems.check(
@@ -139,6 +155,11 @@ final class PoolApi {
                     "waitBeforePreempting",
                     "out of range",
                     "PT0S to P" + LONGEST_WAIT.toDays() + "D");
+            problems.check(
+                    !maxGrace.isNegative() && maxGrace.compareTo(LONGEST_GRACE) <= 0,
+                    "maxGrace",
+                    "out of range",
+                    "PT0S to " + LONGEST_GRACE);
         }
     }
 
@@ -157,6 +178,9 @@ final class PoolApi {
 
             @Schema(description = "nothing that runs in it is stopped for work that has waited less")
             Duration waitBeforePreempting,
+
+            @Schema(description = "work that is stopped in it keeps its devices for at most this long")
+            Duration maxGrace,
 
             @Schema(
                     description =
@@ -190,6 +214,7 @@ final class PoolApi {
                     topologyLevels,
                     hours,
                     waitBeforePreempting,
+                    maxGrace,
                     tenantsTrustEachOther);
         }
     }
@@ -207,5 +232,10 @@ final class PoolApi {
             int rank,
 
             @Schema(description = "what a profile's topology may name, the widest first")
-            List<String> topologyLevels) {}
+            List<String> topologyLevels,
+
+            @Schema(
+                    description =
+                            "work that is stopped in it keeps its devices for at most this long, whatever its policy says")
+            Duration maxGrace) {}
 }

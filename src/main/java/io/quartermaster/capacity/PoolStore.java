@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 class PoolStore {
 
     private static final String SELECT = """
-            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours, p.wait_before_preempting_ms, p.tenants_trust_each_other, p.version, p.created_at,
+            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours, p.wait_before_preempting_ms, p.max_grace_ms, p.tenants_trust_each_other, p.version, p.created_at,
                 coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint as reserved_milli,
                 (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
                 (select count(*) from node n join node_contact c on c.node_id = n.id
@@ -60,7 +60,7 @@ class PoolStore {
         return connection
                 .preparedQuery(
                         "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels, hours, wait_before_preempting_ms,"
-                                + " tenants_trust_each_other) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
+                                + " max_grace_ms, tenants_trust_each_other) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
@@ -68,7 +68,7 @@ class PoolStore {
     Uni<Void> update(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
                 .preparedQuery(
-                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7, hours = $8, wait_before_preempting_ms = $9, tenants_trust_each_other = $10,"
+                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7, hours = $8, wait_before_preempting_ms = $9, max_grace_ms = $10, tenants_trust_each_other = $11,"
                                 + " version = version + 1 where id = $1 and name = $2")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
@@ -200,6 +200,7 @@ class PoolStore {
                 .addArrayOfString(settings.topologyLevels().toArray(String[]::new))
                 .addValue(PoolHours.toJson(settings.hours()))
                 .addLong(settings.waitBeforePreempting().toMillis())
+                .addLong(settings.maxGrace().toMillis())
                 .addBoolean(settings.tenantsTrustEachOther());
     }
 
@@ -214,6 +215,7 @@ class PoolStore {
                 List.of(row.getArrayOfStrings("topology_levels")),
                 PoolHours.fromJson(row.getJsonObject("hours")),
                 Duration.ofMillis(row.getLong("wait_before_preempting_ms")),
+                Duration.ofMillis(row.getLong("max_grace_ms")),
                 row.getBoolean("tenants_trust_each_other"),
                 new GpuAmount(row.getLong("up_milli")),
                 new GpuAmount(row.getLong("reserved_milli")),

@@ -11,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code qm demo}: plays the worked example against the running service. */
@@ -53,6 +54,8 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        atLeastOne("--steps", steps);
+        atLeastOne("--patience", patienceSeconds);
         PrintWriter out = spec.commandLine().getOut();
         DataFolder folder = dataFolder.folder();
         Optional<RunFile> running = RunFile.ofRunning(folder);
@@ -82,6 +85,12 @@ final class DemoCommand implements Callable<Integer> {
         } catch (ApiFailure e) {
             spec.commandLine().getErr().println("qm: " + e.getMessage());
             return 1;
+        }
+    }
+
+    private void atLeastOne(String option, int value) {
+        if (value < 1) {
+            throw new ParameterException(spec.commandLine(), option + " is 1 or more, not " + value);
         }
     }
 

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 
 /** The demonstration's workloads as the API shows them; prints each change once, in the order in which it is seen. */
 final class DemoStage {
@@ -51,6 +52,10 @@ final class DemoStage {
 
         String reason() {
             return details.path("workload").path("reason").asText();
+        }
+
+        String standing() {
+            return name + " is " + state() + (state().equals("waiting") ? why() : "");
         }
 
         String name() {
@@ -182,7 +187,11 @@ final class DemoStage {
                 return;
             }
             if (System.nanoTime() > end) {
-                throw new ApiFailure("This did not come true within " + patience.toSeconds() + " s: " + what);
+                throw new ApiFailure(
+                        "This did not come true within " + patience.toSeconds() + " s: " + what + ". Instead: "
+                                + actors.stream().map(Actor::standing).collect(Collectors.joining(", "))
+                                + ". The story needs the rules that the demo set up, and GPUs that nobody else uses:"
+                                + " if those were changed, set them back, or begin again with qm down, qm reset and qm up.");
             }
             pause();
         }

@@ -6,6 +6,7 @@ import io.quartermaster.cli.DemoStage.Actor;
 import java.io.PrintWriter;
 import java.math.BigInteger;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -47,7 +48,7 @@ final class DemoStory {
     /** Throws when something did not come true. */
     void play() {
         clearStage();
-        Instant begun = Instant.now();
+        Instant begun = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         stage.scene(
                 "acme reserves all 10 GPUs of pool demo; its groups /rnd and /devops reserve 5 each and may use 9.");
         stage.say("R&D submits five jobs of 3 GPUs: three run, two wait for the group's limit.");
@@ -96,7 +97,7 @@ final class DemoStory {
                             && !log.contains("begins at step 0 "),
                     victim.name() + " resumed from its checkpoint");
         }
-        bill(begun, Instant.now());
+        bill(begun, Instant.now().truncatedTo(ChronoUnit.MILLIS));
     }
 
     /**
@@ -156,6 +157,7 @@ final class DemoStory {
     }
 
     private void bill(Instant from, Instant to) {
+        awaitCounted(from, to);
         stage.scene("What it comes to, from " + from + " to " + to + ":");
         String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
         for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
@@ -190,6 +192,22 @@ final class DemoStory {
         out.printf("          the equations of the ledger hold: %s%n", holds ? "yes, exactly" : "NO: " + audit);
         out.flush();
         must(holds, "the equations of the ledger hold");
+    }
+
+    /** Usage is counted up to the leader's last look, so the end of the window may not be in it yet. */
+    private void awaitCounted(Instant from, Instant to) {
+        String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
+        for (int looks = 0; ; looks++) {
+            String asOf = operator.require(operator.get(
+                            "/v1/tenants/" + DemoWorld.OWNER + "/usage?granularity=total&groupBy=pool&" + window))
+                    .path("asOf")
+                    .asText();
+            if (!Instant.parse(asOf).isBefore(to)) {
+                return;
+            }
+            must(looks < 120, "usage is counted up to " + to + ", not only up to " + asOf);
+            DemoStage.pause();
+        }
     }
 
     private static String seconds(JsonNode amount) {

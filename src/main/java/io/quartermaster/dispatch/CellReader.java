@@ -32,8 +32,8 @@ final class CellReader {
 
     private static final String ALL_WORKLOADS = """
             select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
-                   w.wish, w.state, w.attempts, w.at_head_since, w.place, w.quick_losses, w.retry_at,
-                   p.id as policy_id, p.group_path, p.on_preemption, p.grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
+                   w.wish, w.stop_by, w.state, w.attempts, w.at_head_since, w.place, w.quick_losses, w.retry_at,
+                   p.id as policy_id, p.group_path, p.on_preemption, least(p.grace_ms, l.max_grace_ms) as grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
                    f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
                    case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids, f.moves_back,
                    f.max_runtime_ms as profile_max_runtime_ms,
@@ -45,6 +45,7 @@ final class CellReader {
               join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
               left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended' and a.worker is null
+              left join pool l on l.id = a.pool_id
               left join nomination n on n.tenant_id = w.tenant_id and n.workload_id = w.id
               -- With a limit, so that it is looked up for those few alone, however many are read.
               left join lateral (
@@ -226,6 +227,7 @@ final class CellReader {
                 shorter(row.getLong("max_runtime_ms"), row.getLong("profile_max_runtime_ms")),
                 millis(row.getOffsetDateTime("submitted_at")),
                 Wish.of(row.getString("wish")),
+                optionalMillis(row.getOffsetDateTime("stop_by")),
                 WorkloadState.of(row.getString("state")),
                 row.getInteger("attempts"),
                 optionalMillis(row.getOffsetDateTime("at_head_since")),

@@ -31,6 +31,7 @@ final class PlanRows {
     private final JsonArray endedAttempts = new JsonArray();
     private final JsonArray attemptProgress = new JsonArray();
     private final JsonArray attemptStops = new JsonArray();
+    private final JsonArray attemptDeadlines = new JsonArray();
     private final JsonArray newAttempts = new JsonArray();
     private final JsonArray newDevices = new JsonArray();
     /** The last state that the plan gives each; one that ended and starts anew in one plan is just starting. */
@@ -76,6 +77,14 @@ final class PlanRows {
                 .put("id", attempt.toString())
                 .put("stop_reason", reason.word())
                 .put("grace_ms", graceMillis));
+    }
+
+    /** An attempt that is stopping has until then alone. */
+    void attemptDueBy(TenantId tenant, UUID attempt, long deadlineMillis) {
+        attemptDeadlines.add(new JsonObject()
+                .put("tenant_id", tenant.value())
+                .put("id", attempt.toString())
+                .put("deadline_ms", deadlineMillis));
     }
 
     /**
@@ -280,6 +289,11 @@ final class PlanRows {
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, stop_reason text, grace_ms bigint)
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
+        set(transaction, attemptDeadlines, """
+                update attempt a set deadline_at = least(a.deadline_at, timestamptz 'epoch' + x.deadline_ms * interval '1 millisecond')
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, deadline_ms bigint)
+                 where a.tenant_id = x.tenant_id and a.id = x.id and a.state = 'stopping'
+                """);
         set(transaction, newAttempts, """
                 insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, resumes, rule, from_reservation, bound_at)
                 select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, resumes, rule, from_reservation, $2::timestamptz

@@ -61,6 +61,8 @@ final class Settling {
                     case Step.Left() -> left(record);
                     case Step.Progress progress -> progress(record, attempt(record), progress);
                     case Step.AskToStop ask -> askToStop(record, attempt(record), ask.reason());
+                    case Step.Shorten shorten ->
+                        record.with(shorten(record, attempt(record), shorten.deadlineMillis()));
                     case Step.End end -> end(record, attempt(record), end);
                 };
         tell(surplus(after));
@@ -180,6 +182,9 @@ final class Settling {
                     case SurplusStep.AskToStop(StopReason reason) ->
                         core.with(
                                 core.surplus().with(new SurplusWorker(worker.number(), stop(record, attempt, reason))));
+                    case SurplusStep.Shorten(long deadlineMillis) ->
+                        core.with(core.surplus()
+                                .with(new SurplusWorker(worker.number(), shorten(record, attempt, deadlineMillis))));
                     case SurplusStep.End end -> {
                         rows.attemptEnded(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
                         free(record.tenant(), attempt);
@@ -201,13 +206,21 @@ final class Settling {
     }
 
     private LiveAttempt stop(WorkloadRecord record, LiveAttempt attempt, StopReason reason) {
-        long grace = record.terms().graceMillis();
+        long grace = Math.min(
+                record.terms().graceMillis(),
+                Math.max(0, record.stopByMillis().orElse(Long.MAX_VALUE) - fence.stampMillis()));
         rows.attemptStopping(record.tenant(), attempt.id(), reason, grace);
         if (!outOfContact(record.tenant(), attempt)) {
             phase(record.tenant(), attempt, "stopping", fence.stampMillis());
         }
         touch(attempt);
         return attempt.told(reason, fence.stampMillis() + grace);
+    }
+
+    private LiveAttempt shorten(WorkloadRecord record, LiveAttempt attempt, long deadlineMillis) {
+        rows.attemptDueBy(record.tenant(), attempt.id(), deadlineMillis);
+        touch(attempt);
+        return attempt.dueBy(deadlineMillis);
     }
 
     /**

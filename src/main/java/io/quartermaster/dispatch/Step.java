@@ -23,6 +23,9 @@ sealed interface Step {
     /** Its attempt is told to stop and keeps its devices until it has. */
     record AskToStop(StopReason reason) implements Step {}
 
+    /** Its attempt, which is stopping, is given less time for that. */
+    record Shorten(long deadlineMillis) implements Step {}
+
     /**
      * Its attempt is over and its devices are free.
      *

@@ -15,6 +15,9 @@ sealed interface SurplusStep {
     /** It is told to stop, since what it is a worker of stops. */
     record AskToStop(StopReason reason) implements SurplusStep {}
 
+    /** It is stopping, and is given less time for that. */
+    record Shorten(long deadlineMillis) implements SurplusStep {}
+
     /**
      * It is over and its devices are free.
      *

@@ -13,6 +13,7 @@ import io.quartermaster.workloads.WorkloadState.AfterPreemption;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
@@ -91,10 +92,10 @@ final class Transitions {
         if (quiet.containsAll(nodes) && (!nodes.isEmpty() || stopping || workload.wish() == Wish.CANCEL)) {
             return attempt.surplus().workers().isEmpty()
                     ? end(workload, attempt, ended, nodes)
-                    : withoutCore(workload, stopping);
+                    : withoutCore(workload, attempt);
         }
         if (stopping) {
-            return new Step.Stay();
+            return stopping(workload, attempt);
         }
         if (workload.wish() == Wish.CANCEL) {
             return new Step.AskToStop(StopReason.CANCELLED);
@@ -110,11 +111,22 @@ final class Transitions {
     }
 
     /** Surplus workers do not go on without those that the workload started with, nor is it over before they are. */
-    private static Step withoutCore(WorkloadRecord workload, boolean stopping) {
-        if (stopping) {
-            return new Step.Stay();
+    private static Step withoutCore(WorkloadRecord workload, LiveAttempt attempt) {
+        if (attempt.stopping()) {
+            return stopping(workload, attempt);
         }
         return new Step.AskToStop(workload.wish() == Wish.CANCEL ? StopReason.CANCELLED : StopReason.INCOMPLETE);
+    }
+
+    /** Whoever cancels may leave it less time to stop than it was given. */
+    private static Step stopping(WorkloadRecord workload, LiveAttempt attempt) {
+        return endsLater(attempt, workload.stopByMillis())
+                ? new Step.Shorten(workload.stopByMillis().getAsLong())
+                : new Step.Stay();
+    }
+
+    private static boolean endsLater(LiveAttempt stopping, OptionalLong byMillis) {
+        return byMillis.isPresent() && stopping.deadlineMillis().orElse(Long.MIN_VALUE) > byMillis.getAsLong();
     }
 
     /** Whether a surplus worker that ended so ended by itself: then none is started in its place. */
@@ -141,7 +153,9 @@ final class Transitions {
                     isForGood(outcome));
         }
         if (attempt.stopping()) {
-            return new SurplusStep.Stay();
+            return core.stopping() && endsLater(attempt, core.deadlineMillis())
+                    ? new SurplusStep.Shorten(core.deadlineMillis().getAsLong())
+                    : new SurplusStep.Stay();
         }
         if (core.stopping()) {
             return new SurplusStep.AskToStop(core.stopReason().orElse(StopReason.CANCELLED));

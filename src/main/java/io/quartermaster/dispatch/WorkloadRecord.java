@@ -20,7 +20,11 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** A workload as the tables have it, with what its policy, profile and queue say, its live attempt and the reports on it. */
+/**
+ * A workload as the tables have it, with what its policy, profile and queue say, its live attempt and the reports on it.
+ *
+ * @param stopByMillis when it is to have stopped at the latest, where whoever cancelled it said so
+ */
 record WorkloadRecord(
         TenantId tenant,
         UUID id,
@@ -33,6 +37,7 @@ record WorkloadRecord(
         OptionalLong maxRuntimeMillis,
         long submittedMillis,
         Wish wish,
+        OptionalLong stopByMillis,
         WorkloadState state,
         int attempts,
         OptionalLong atHeadSinceMillis,
@@ -70,6 +75,7 @@ record WorkloadRecord(
     /**
      * What policy, profile and queue say.
      *
+     * @param graceMillis at most what the pool allows in which it runs
      * @param queueHeld whether nothing that waits in the queue is started
      * @param overQuota false where the queue allows none; what the policy allows is in its quota
      * @param gpus of one worker
@@ -190,6 +196,11 @@ record WorkloadRecord(
 
         LiveAttempt told(StopReason reason, long untilMillis) {
             return with(new AttemptState.Stopping(), Optional.of(reason), OptionalLong.of(untilMillis), surplus);
+        }
+
+        /** The same attempt, which is stopping, with less time left. */
+        LiveAttempt dueBy(long untilMillis) {
+            return with(state, stopReason, OptionalLong.of(untilMillis), surplus);
         }
 
         LiveAttempt with(Surplus next) {
@@ -368,6 +379,7 @@ record WorkloadRecord(
                 maxRuntimeMillis,
                 submittedMillis,
                 wish,
+                stopByMillis,
                 state,
                 attempts,
                 atHeadSinceMillis,
@@ -396,6 +408,7 @@ record WorkloadRecord(
                 maxRuntimeMillis,
                 submittedMillis,
                 wish,
+                stopByMillis,
                 nextState,
                 attempts,
                 nextAtHeadSince,

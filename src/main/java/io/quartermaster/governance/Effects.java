@@ -8,6 +8,7 @@ import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.DryRun;
 import io.quartermaster.platform.FieldChange;
 import io.quartermaster.platform.GpuAmount;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -160,6 +161,7 @@ public record Effects(
             QuotaPath path = QuotaTree.path(after.tenant(), policy.group());
             for (PolicyQuota quota : policy.quotas()) {
                 drain(after, byId, policy, quota, held).ifPresent(warnings::add);
+                longGrace(after, policy, quota.scope()).ifPresent(warnings::add);
                 tree.parentOf(path, quota.scope())
                         .filter(parent -> exceeds(quota, parent))
                         .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
@@ -169,6 +171,17 @@ public record Effects(
             }
         });
         return warnings;
+    }
+
+    /** What the operator allows in a pool bounds the grace of every policy. */
+    private static Optional<String> longGrace(TenantRules rules, Policy policy, Scope scope) {
+        Duration asked = Duration.ofMillis(policy.graceMillis());
+        return rules.allotments().stream()
+                .filter(one -> Scope.of(one.allotment().pool()).equals(scope))
+                .filter(one -> asked.compareTo(one.maxGrace()) > 0)
+                .map(one -> "work under policy " + policy.name() + " that is stopped in " + one.poolName()
+                        + " keeps its GPUs for at most " + one.maxGrace() + ", not for its grace of " + asked)
+                .findFirst();
     }
 
     /** What is to be gone by a date of what a group and those below it hold now. */

@@ -16,6 +16,7 @@ import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.tenancy.BlueprintSection;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -99,6 +100,7 @@ class PlanRules implements BlueprintSection {
                         one.poolName(),
                         pool,
                         List.of(),
+                        Duration.ofMillis(Policy.MAX_GRACE_MILLIS),
                         new Allotment(ANY, new PoolId(pool.toString()), one.terms()),
                         0));
             }

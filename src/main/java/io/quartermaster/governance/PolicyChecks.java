@@ -7,6 +7,7 @@ import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.ProblemException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -73,21 +74,29 @@ final class PolicyChecks {
     }
 
     /**
-     * A group admin passes on no more rights than the policy above gives. Rights that a group has stay as they are, but they do not go with
+     * A group admin passes on no more rights, and no longer grace, than the policy above gives. Rights that a group has stay as they are, but they do not go with
      * the policy to another group.
      */
     static void checkRights(TenantRules rules, Optional<Policy> old, Policy policy, ProblemException.Invalid problems) {
-        if (old.filter(was -> was.group().equals(policy.group()) && was.rights().equals(policy.rights()))
-                .isPresent()) {
-            return;
-        }
+        Optional<Policy> kept = old.filter(was -> was.group().equals(policy.group()));
         Optional<Policy> above = rules.policies().stream()
                 .filter(other ->
                         !other.group().equals(policy.group()) && other.group().contains(policy.group()))
                 .max(Comparator.comparingInt(other -> other.group().value().length()));
+        String giver = above.map(other -> "policy " + other.name()).orElse("a group without a policy above it");
+        long longestGrace = above.map(Policy::graceMillis).orElse(Policy.DEFAULT_GRACE_MILLIS);
+        problems.check(
+                policy.graceMillis() <= longestGrace
+                        || kept.filter(was -> was.graceMillis() == policy.graceMillis())
+                                .isPresent(),
+                "grace",
+                "is more than " + giver + " gives",
+                "PT0S to " + Duration.ofMillis(longestGrace));
+        if (kept.filter(was -> was.rights().equals(policy.rights())).isPresent()) {
+            return;
+        }
         SubmissionRights given = above.map(Policy::rights).orElse(SubmissionRights.DEFAULT);
         SubmissionRights asked = policy.rights();
-        String giver = above.map(other -> "policy " + other.name()).orElse("a group without a policy above it");
         problems.check(
                 new SubmissionRights(asked.maxPriority(), false).areWithin(given),
                 "maxPriority",

@@ -129,10 +129,10 @@ class Admission {
                 .recoverWithItem(new Verdict.Unknown());
     }
 
-    /** What was admitted did not come in after all; a hold that is not released expires. */
+    /** What was admitted did not come in after all, and does not count for the tenant's rate; a hold that is not released expires. */
     Uni<Void> release(TenantId tenant, List<Ask> asks) {
-        List<String> keys = new ArrayList<>();
-        List<String> arguments = new ArrayList<>();
+        List<String> keys = new ArrayList<>(List.of(rateKey(tenant)));
+        List<String> arguments = new ArrayList<>(List.of(Integer.toString(burst)));
         for (Ask ask : asks) {
             keys.add(Counters.holds(tenant, ask.queue()));
             arguments.add(Integer.toString(ask.workloads().size()));

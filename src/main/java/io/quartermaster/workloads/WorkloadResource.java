@@ -4,6 +4,7 @@ import io.quartermaster.access.Callers;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.governance.Policy;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
@@ -20,8 +21,11 @@ import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -42,6 +46,8 @@ public class WorkloadResource {
 
     static final int DEFAULT_LOG_CHARS = 8_192;
     static final int MAX_LOG_CHARS = 65_536;
+
+    private static final Duration LONGEST_GRACE = Duration.ofMillis(Policy.MAX_GRACE_MILLIS);
 
     private final Submissions submissions;
     private final WorkloadService workloads;
@@ -161,9 +167,18 @@ public class WorkloadResource {
     public Uni<Response> cancel(
             @PathParam("tenant") String tenant,
             @PathParam("workload") String workload,
+            @Parameter(
+                            description =
+                                    "The longest time that what runs is left to stop, if that is less than its policy gives it; "
+                                            + "PT0S: it is killed at once, without its abort callback. "
+                                            + "May be stated again, and shorter, for work that is stopping.",
+                            schema = @Schema(type = SchemaType.STRING, format = "duration", examples = "PT5S"))
+                    @QueryParam("grace")
+                    @Nullable
+                    String grace,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.wish(new TenantId(tenant), callers.current(), id(workload), Wish.CANCEL, params, uri);
+        return workloads.cancel(new TenantId(tenant), callers.current(), id(workload), grace(grace), params, uri);
     }
 
     @POST
@@ -190,6 +205,21 @@ public class WorkloadResource {
             @BeanParam WriteParams params,
             UriInfo uri) {
         return workloads.wish(new TenantId(tenant), callers.current(), id(workload), Wish.RUN, params, uri);
+    }
+
+    private static Optional<Duration> grace(@Nullable String text) {
+        if (text == null) {
+            return Optional.empty();
+        }
+        try {
+            Duration grace = Duration.parse(text);
+            if (!grace.isNegative() && grace.compareTo(LONGEST_GRACE) <= 0) {
+                return Optional.of(grace);
+            }
+        } catch (DateTimeParseException e) {
+            // Said below.
+        }
+        throw ProblemException.invalid("grace", "\"" + text + "\" is no time to stop", "PT0S to " + LONGEST_GRACE);
     }
 
     /** What is no id names nothing: the same answer as for an id that nothing has. */

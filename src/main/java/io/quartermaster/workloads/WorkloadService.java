@@ -18,6 +18,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -140,9 +141,34 @@ class WorkloadService {
         return writes.run(
                 tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
                         .call(view -> requireTheirs(session, tenant, caller, view))
-                        .chain(view -> isSo(view, wish)
-                                ? Uni.createFrom().item(Reply.ok(view))
-                                : change(session, tenant, caller, view, wish)));
+                        .chain(view -> wish(session, tenant, caller, view, wish)));
+    }
+
+    private Uni<Reply> wish(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Wish wish) {
+        return isSo(view, wish) ? Uni.createFrom().item(Reply.ok(view)) : change(session, tenant, caller, view, wish);
+    }
+
+    /** @param grace the longest time left to what runs or is stopping; empty: as long as its policy and pool give it */
+    Uni<Response> cancel(
+            TenantId tenant, Caller caller, UUID id, Optional<Duration> grace, WriteParams params, UriInfo uri) {
+        return writes.run(
+                tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
+                        .call(view -> requireTheirs(session, tenant, caller, view))
+                        .chain(view -> wish(session, tenant, caller, view, Wish.CANCEL)
+                                .call(() -> grace.isEmpty()
+                                        ? Uni.createFrom().voidItem()
+                                        : hurry(session, tenant, caller, view, grace.get()))));
+    }
+
+    /** Nothing happens, and nothing is audited, where it was to have stopped by then anyway. */
+    private Uni<Void> hurry(
+            Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Duration grace) {
+        AuditLog.Change change = new AuditLog.Change(
+                "workloads:cancel", "workloads/" + view.id(), Map.of(), Map.of("grace", grace.toString()));
+        return store.stopWithin(session, tenant, view.id(), grace)
+                .chain(written -> written
+                        ? audit.record(session, tenant, caller, change)
+                        : Uni.createFrom().voidItem());
     }
 
     private Uni<Reply> change(

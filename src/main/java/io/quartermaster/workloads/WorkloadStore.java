@@ -6,6 +6,7 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -220,6 +221,23 @@ class WorkloadStore {
                         select count(*) from wished
                         """, Long.class)
                 .setParameter("wish", wish.word())
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .getSingleResult()
+                .map(changed -> changed == 1);
+    }
+
+    /** A cancelled workload is to have stopped so soon at the latest. False where nothing changes: it is over, or was to have stopped before. */
+    Uni<Boolean> stopWithin(Mutiny.Session session, TenantId tenant, UUID id, Duration grace) {
+        return session.createNativeQuery("""
+                        with sooner as (
+                            update workload set stop_by = clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond'
+                             where tenant_id = :tenant and id = :id and wish = 'cancel' and state not in ('succeeded', 'failed', 'cancelled')
+                               and (stop_by is null or stop_by > clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond') returning id),
+                        told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from sooner)
+                        select count(*) from sooner
+                        """, Long.class)
+                .setParameter("grace", grace.toMillis())
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)
                 .getSingleResult()

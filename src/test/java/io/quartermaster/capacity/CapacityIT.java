@@ -99,20 +99,22 @@ class CapacityIT extends OperatorsWork {
                 .header("ETag", "\"0\"");
         operator()
                 .header("If-Match", "\"0\"")
-                .body(Map.of("placement", "spread", "waitBeforePreempting", "P8D"))
+                .body(Map.of("placement", "spread", "waitBeforePreempting", "P8D", "maxGrace", "PT1H1S"))
                 .patch("/v1/operator/pools/versioned")
                 .then()
                 .statusCode(400)
-                .body("errors.field", contains("waitBeforePreempting"));
+                .body("errors.field", contains("waitBeforePreempting", "maxGrace"))
+                .body("errors[1].accepted", equalTo("PT0S to PT1H"));
         operator()
                 .header("If-Match", "\"0\"")
-                .body(Map.of("placement", "spread", "waitBeforePreempting", "PT2M"))
+                .body(Map.of("placement", "spread", "waitBeforePreempting", "PT2M", "maxGrace", "PT45S"))
                 .patch("/v1/operator/pools/versioned")
                 .then()
                 .statusCode(200)
                 .header("ETag", "\"1\"")
                 .body("placement", equalTo("spread"))
                 .body("waitBeforePreempting", equalTo("PT2M"))
+                .body("maxGrace", equalTo("PT45S"))
                 .body("shareGpus", equalTo("tenant"));
         operator()
                 .header("If-Match", "\"0\"")

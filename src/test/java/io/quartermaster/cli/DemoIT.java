@@ -104,6 +104,15 @@ class DemoIT {
         nothingStartedTwice();
     }
 
+    @Test
+    @Order(2)
+    void aDemonstrationOfNoStepsIsRefused() throws Exception {
+        Played played = play("--steps", "0").get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+
+        assertThat(played.exitCode()).as(played.output()).isEqualTo(2);
+        assertThat(played.output()).contains("--steps is 1 or more, not 0");
+    }
+
     /** Where nothing keeps work from the data folder, only the demonstration's own program runs. */
     @Test
     @Order(2)

@@ -144,6 +144,13 @@ final class CellRows {
         return submit(queue(policy, profile), policy, profile);
     }
 
+    /** A queue with what it is of. */
+    record QueueIds(UUID queue, UUID policy, UUID profile) {}
+
+    UUID submit(QueueIds ids) {
+        return submit(ids.queue(), ids.policy(), ids.profile());
+    }
+
     UUID submit(UUID queue, UUID policy, UUID profile) {
         return submit(queue, policy, profile, true);
     }

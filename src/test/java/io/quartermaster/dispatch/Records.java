@@ -126,6 +126,7 @@ final class Records {
                 OptionalLong.empty(),
                 0,
                 wish,
+                OptionalLong.empty(),
                 WorkloadState.of(state),
                 attempt.isPresent() ? 1 : 0,
                 atHead ? OptionalLong.of(0) : OptionalLong.empty(),

@@ -92,6 +92,7 @@ class CalendarFitTest {
                                 one.poolName(),
                                 one.poolId(),
                                 one.topologyLevels(),
+                                one.maxGrace(),
                                 new Allotment(before.tenant(), H100, less),
                                 1)
                         : one)

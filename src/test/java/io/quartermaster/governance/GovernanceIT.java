@@ -208,6 +208,20 @@ class GovernanceIT extends SharedPool {
     }
 
     @Test
+    void aGraceThatThePoolDoesNotAllowIsAcceptedWithAWarning() {
+        Map<String, Object> policy = new HashMap<>(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        policy.put("grace", "PT5M1S");
+        admin().body(policy)
+                .post(TENANT + "/policies")
+                .then()
+                .statusCode(201)
+                .body("effects.warnings", hasItem(containsString("at most PT5M, not for its grace of PT5M1S")));
+        admin().get(TENANT + "/pools")
+                .then()
+                .body("items.find { it.name == '" + POOL + "' }.maxGrace", equalTo("PT5M"));
+    }
+
+    @Test
     void aMergePatchChangesWhatItNamesAndLeavesTheRest() {
         Map<String, Object> policy = new HashMap<>(policy("rnd", "/rnd", "5", "9", "1xgpu"));
         policy.put("grace", "PT10S");

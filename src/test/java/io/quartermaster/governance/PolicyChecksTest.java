@@ -127,6 +127,41 @@ class PolicyChecksTest {
                 .isEmpty();
     }
 
+    @Test
+    void aGroupAdminGivesNoLongerGraceThanThePolicyAbove() {
+        TenantRules rules = acme().with(withGrace("/rnd", 20_000));
+
+        assertThat(refusedRights(rules, Optional.empty(), withGrace("/rnd/nlp", 20_000)))
+                .isEmpty();
+        assertThat(refusedRights(rules, Optional.empty(), withGrace("/rnd/nlp", 20_001)))
+                .containsExactly("grace");
+        assertThat(refusedRights(acme(), Optional.empty(), withGrace("/rnd/nlp", Policy.DEFAULT_GRACE_MILLIS + 1)))
+                .containsExactly("grace");
+
+        Optional<Policy> old = Optional.of(withGrace("/rnd/nlp", 60_000));
+        assertThat(refusedRights(rules, old, withGrace("/rnd/nlp", 60_000)))
+                .as("what an admin gave stays")
+                .isEmpty();
+        assertThat(refusedRights(rules, old, withGrace("/rnd/vision", 60_000))).containsExactly("grace");
+    }
+
+    private static Policy withGrace(String group, long graceMillis) {
+        Policy plain = policy(group);
+        return new Policy(
+                plain.id(),
+                plain.name(),
+                plain.group(),
+                plain.quotas(),
+                plain.overQuota(),
+                plain.onPreemption(),
+                graceMillis,
+                plain.userLimitGpuMilli(),
+                plain.maxRunning(),
+                plain.rights(),
+                plain.groupGoneSince(),
+                plain.version());
+    }
+
     private static List<String> refusedRights(TenantRules rules, SubmissionRights asked) {
         return refusedRights(rules, Optional.empty(), withRights("/rnd/nlp", asked));
     }

@@ -9,6 +9,7 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalInt;
@@ -40,7 +41,12 @@ final class RulesFixture {
     static Allotments.Named granted(String name, UUID pool, long gpus) {
         QuotaTerms terms = QuotaTerms.reserving(gpus * 1000).withLimit(gpus * 1000);
         return new Allotments.Named(
-                name, pool, List.of("zone", "rack"), new Allotment(ACME, new PoolId(pool.toString()), terms), 0);
+                name,
+                pool,
+                List.of("zone", "rack"),
+                Duration.ofMinutes(5),
+                new Allotment(ACME, new PoolId(pool.toString()), terms),
+                0);
     }
 
     static Policy policy(String group, PolicyQuota... quotas) {

@@ -137,6 +137,30 @@ class AdmissionIT {
     }
 
     @Test
+    void whatDidNotComeInDoesNotCountForTheRate() {
+        TenantId tenant = new TenantId("adm-given-back");
+        tally.tenant(tenant, true, Map.of());
+        counters().publish(1, 1_000, tally);
+        Admission slow = new Admission(scripts(), 1, WorkloadApi.MAX_BATCH, Duration.ofSeconds(30));
+        Admission.Ask failed = ask(5_000, ids(400));
+        assertThat(code(decide(slow, tenant, failed))).isEqualTo("admitted");
+        assertThat(code(decide(slow, tenant, ask(5_000, ids(400))))).isEqualTo("admitted");
+        assertThat(code(decide(slow, tenant, ask(5_000, ids(500))))).isEqualTo("rate-exceeded");
+
+        slow.release(tenant, List.of(failed)).await().atMost(PATIENCE);
+        slow.release(tenant, List.of(failed)).await().atMost(PATIENCE);
+
+        assertThat(code(decide(slow, tenant, ask(5_000, ids(900)))))
+                .as("given back once")
+                .isEqualTo("rate-exceeded");
+        assertThat(code(decide(slow, tenant, ask(5_000, ids(500))))).isEqualTo("admitted");
+    }
+
+    private static UUID[] ids(int count) {
+        return Stream.generate(Ids::next).limit(count).toArray(UUID[]::new);
+    }
+
+    @Test
     void aSuspendedTenantIsRefused() {
         TenantId tenant = new TenantId("adm-suspended");
         tally.tenant(tenant, false, Map.of());

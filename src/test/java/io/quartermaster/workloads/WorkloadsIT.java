@@ -64,7 +64,18 @@ class WorkloadsIT extends TwoTenantsWork {
                 .then()
                 .statusCode(403)
                 .body("code", equalTo("forbidden"));
-        request(adminToken(A)).post(WORKLOADS + "/" + id + "/cancel").then().statusCode(200);
+        request(adminToken(A))
+                .queryParam("grace", "PT1H1S")
+                .post(WORKLOADS + "/" + id + "/cancel")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("grace"))
+                .body("errors.accepted", contains("PT0S to PT1H"));
+        request(adminToken(A))
+                .queryParam("grace", "PT0S")
+                .post(WORKLOADS + "/" + id + "/cancel")
+                .then()
+                .statusCode(200);
     }
 
     @Test

@@ -43,13 +43,15 @@ class AgentStore {
 
     private static final String ORDERS = WANTED.formatted("""
             select a.id, a.tenant_id, a.workload_id, a.number, a.worker, a.state, a.stop_reason,
-                   greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
+                   -- Nothing left means that the stop is heard late, and then the work has its whole grace; not so what was to have stopped by now.
+                   greatest((w.stop_by is not null)::int, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
                    w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
-                   p.grace_ms, f.workers, f.min_workers, f.gpu_memory_mib, f.gpu_limit_milli, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
+                   least(p.grace_ms, l.max_grace_ms) as grace_ms, f.workers, f.min_workers, f.gpu_memory_mib, f.gpu_limit_milli, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
               from attempt a
               join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
+              join pool l on l.id = a.pool_id
               join node_contact c on c.node_id = $1
               join lateral (select jsonb_agg(jsonb_build_object('index', device_index, 'gpuMilli', gpu_milli, 'mig', mig,
                                      'migFirst', mig_first) order by device_index)
