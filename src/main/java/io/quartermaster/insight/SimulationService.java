@@ -1,6 +1,7 @@
 package io.quartermaster.insight;
 
 import io.quartermaster.access.Caller;
+import io.quartermaster.platform.Places;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
@@ -28,7 +29,7 @@ class SimulationService {
         this.cell = cell;
         this.reads = reads;
         this.config = config;
-        this.places = new Places(config.simulations(), config.simulationsPerTenant());
+        this.places = new Places("simulations", config.simulations(), config.simulationsPerTenant());
     }
 
     /** A tenant varies and sees its own only. */

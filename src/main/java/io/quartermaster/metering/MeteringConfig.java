@@ -40,4 +40,20 @@ interface MeteringConfig {
 
     /** The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml}, as built in. */
     Optional<Path> exportMapping();
+
+    /** Usage exports that a replica sends at a time. More are answered 503. */
+    @WithDefault("16")
+    int exports();
+
+    /** The same for one tenant, and for all operators together. More are answered 429. */
+    @WithDefault("2")
+    int exportsPerTenant();
+
+    /** How long the reader of a usage export may take for 64 KiB; a slower one is broken off. */
+    @WithDefault("30s")
+    Duration exportPatience();
+
+    /** How long a usage export may take in all; one that takes longer is broken off. */
+    @WithDefault("15m")
+    Duration exportTimeLimit();
 }

@@ -6,15 +6,15 @@ import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
-import io.smallrye.common.annotation.Blocking;
 import io.smallrye.mutiny.Uni;
+import io.vertx.ext.web.RoutingContext;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
-import jakarta.ws.rs.core.Response;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.extensions.Extension;
@@ -55,7 +55,6 @@ public class OperatorUsageResource {
     @GET
     @Path("export")
     @Produces({"text/csv", "application/jsonl"})
-    @Blocking
     @Needs(Permission.USAGE_READ)
     @Operation(
             operationId = "exportAllUsage",
@@ -68,8 +67,11 @@ public class OperatorUsageResource {
                 @Content(mediaType = "application/jsonl", schema = @Schema(implementation = String.class))
             })
     @APIResponse(responseCode = "409", ref = "Conflict")
-    public Response export(@QueryParam("tenant") @Nullable String tenant, @BeanParam ExportRequest request) {
-        return UsageResource.streamed(exports.ofTenants(filter(tenant), request), "usage");
+    public Uni<Void> export(
+            @QueryParam("tenant") @Nullable String tenant,
+            @BeanParam ExportRequest request,
+            @Context RoutingContext http) {
+        return exports.sendTenants(filter(tenant), request, http);
     }
 
     static Optional<TenantId> filter(@Nullable String tenant) {

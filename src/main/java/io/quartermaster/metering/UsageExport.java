@@ -1,31 +1,49 @@
 package io.quartermaster.metering;
 
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.runtime.Startup;
-import io.quarkus.vertx.VertxContextSupport;
-import io.quartermaster.ledger.Segment;
+import io.quarkus.vertx.core.runtime.context.VertxContextSafetyToggle;
+import io.quartermaster.platform.Places;
 import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.StreamedAnswer;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.Words;
+import io.smallrye.common.vertx.VertxContext;
+import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.ext.web.RoutingContext;
+import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
+import jakarta.ws.rs.core.HttpHeaders;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 /**
- * Writes usage record by record. Closed records are read page by page, each in a transaction of its own: they never change, so the pages
- * fit together. Whoever downloads slowly holds a thread, but neither a connection nor more than one page.
+ * Exports usage record by record. Closed records are read page by page, each in a transaction of its own: they never change, so the pages
+ * fit together. A slow reader holds one of the places for exports, but neither a thread nor a connection to the database, and not more than
+ * one page. What is counted and written has threads of its own.
  *
  * <p>An export that fails on the way breaks the connection off, so that a part is never taken for the whole.
  */
@@ -36,115 +54,216 @@ class UsageExport {
     private static final String MAPPING = "billing/usage-export.yaml";
     private static final int PAGE = 1_000;
 
+    /** A reader must take one of these in the time that it has for a piece. */
+    private static final int PIECE_BYTES = 64 * 1024;
+
+    private static final int THREADS = 2;
+
+    private final Vertx vertx;
     private final TenantTransactions tenants;
     private final SystemDatabase database;
     private final MeteringConfig config;
     private final ExportMapping mapping;
+    private final Places places;
+    private final StreamedAnswer.Limits limits;
+    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS, work -> {
+        Thread thread = new Thread(work, "usage-export");
+        thread.setDaemon(true);
+        return thread;
+    });
 
-    UsageExport(TenantTransactions tenants, SystemDatabase database, MeteringConfig config) {
+    UsageExport(
+            Vertx vertx,
+            TenantTransactions tenants,
+            SystemDatabase database,
+            MeteringConfig config,
+            MeterRegistry metrics) {
+        this.vertx = vertx;
         this.tenants = tenants;
         this.database = database;
         this.config = config;
         this.mapping = mapping(config.exportMapping());
+        this.places = new Places("exports", config.exports(), config.exportsPerTenant());
+        this.limits = new StreamedAnswer.Limits(config.exportPatience(), config.exportTimeLimit());
+        Gauge.builder("quartermaster.usage.exports", places, Places::taken)
+                .description("usage exports that this replica sends now")
+                .register(metrics);
     }
 
-    /** An export that can be written: all it needs is closed, or what is open may be added. */
-    interface Prepared {
-        ExportFormat format();
+    @PreDestroy
+    void stop() {
+        threads.shutdownNow();
+    }
 
-        /** Blocks; never on an event loop. */
-        void write(OutputStream out) throws IOException;
+    /** An export that can be sent: all it needs is closed, or what is open may be added. */
+    record Prepared(ExportFormat format, Multi<Buffer> pieces) {}
+
+    /** Answers with a tenant's own usage. */
+    Uni<Void> sendTenant(TenantId tenant, ExportRequest request, RoutingContext http) {
+        return places.in(Optional.of(tenant), () -> ofTenant(tenant, request)
+                .chain(export -> send(export, "usage-" + tenant, http)));
+    }
+
+    /** Answers with the usage of several tenants. */
+    Uni<Void> sendTenants(Optional<TenantId> only, ExportRequest request, RoutingContext http) {
+        return places.in(Optional.empty(), () -> ofTenants(only, request).chain(export -> send(export, "usage", http)));
+    }
+
+    private Uni<Void> send(Prepared export, String name, RoutingContext http) {
+        Map<String, String> headers = Map.of(
+                HttpHeaders.CONTENT_TYPE,
+                export.format().mediaType(),
+                HttpHeaders.CONTENT_DISPOSITION,
+                "attachment; filename=\"" + name + "." + Words.of(export.format()) + "\"");
+        return new StreamedAnswer(http, headers, limits, threads).send(export.pieces());
     }
 
     /** A tenant's own, as the request role. */
-    Prepared ofTenant(TenantId tenant, ExportRequest request) {
-        return prepare(List.of(tenant), request, asTenant(tenant));
+    Uni<Prepared> ofTenant(TenantId tenant, ExportRequest request) {
+        return prepare(List.of(tenant), request.checked(Instant.now()), asTenant(tenant));
     }
 
     /** Several tenants', one after the other by id, as the system role. */
-    Prepared ofTenants(Optional<TenantId> only, ExportRequest request) {
-        List<TenantId> all = await(() -> database.in(
-                        connection -> Query.of(connection).rows("select id, display_name from tenant order by id")))
-                .stream()
-                .map(row -> new TenantId(new Query.Reader(row).text("id")))
-                .filter(tenant -> only.isEmpty() || only.get().equals(tenant))
-                .toList();
-        if (only.isPresent() && all.isEmpty()) {
-            throw ProblemException.invalid("tenant", "there is no such tenant", "the id of a tenant");
-        }
-        return prepare(all, request, asSystem());
+    Uni<Prepared> ofTenants(Optional<TenantId> only, ExportRequest request) {
+        ExportRequest.Asked asked = request.checked(Instant.now());
+        return tenants(only).chain(all -> prepare(all, asked, asSystem()));
     }
 
-    private Prepared prepare(List<TenantId> all, ExportRequest request, Reading reading) {
-        ExportRequest.Asked asked = request.checked(Instant.now());
-        if (!asked.provisional()) {
-            all.forEach(tenant -> requireClosed(tenant, asked.window(), reading));
-        }
-        return new Prepared() {
-            @Override
-            public ExportFormat format() {
-                return asked.format();
-            }
+    private Uni<Prepared> prepare(List<TenantId> all, ExportRequest.Asked asked, Reading reading) {
+        return requireClosed(all, asked, reading)
+                .map(closed -> new Prepared(asked.format(), pieces(all, asked, reading)));
+    }
 
-            @Override
-            public void write(OutputStream out) throws IOException {
-                write(out, asked.format().header(mapping));
-                for (TenantId tenant : all) {
-                    writeTenant(out, UsageService.ledgerId(tenant), asked, reading);
-                }
-                out.flush();
-            }
-
-            private void write(OutputStream out, String text) throws IOException {
-                out.write(text.getBytes(StandardCharsets.UTF_8));
-            }
-        };
+    private Uni<List<TenantId>> tenants(Optional<TenantId> only) {
+        return database.in(connection -> Query.of(connection).rows("select id, display_name from tenant order by id"))
+                .map(rows -> {
+                    List<TenantId> all = rows.stream()
+                            .map(row -> new TenantId(new Query.Reader(row).text("id")))
+                            .filter(tenant -> only.isEmpty() || only.get().equals(tenant))
+                            .toList();
+                    if (only.isPresent() && all.isEmpty()) {
+                        throw ProblemException.invalid("tenant", "there is no such tenant", "the id of a tenant");
+                    }
+                    return all;
+                });
     }
 
     /** Complete, or refused: an export never silently holds less than was asked for. */
-    private void requireClosed(TenantId tenant, Window window, Reading reading) {
-        io.quartermaster.ledger.TenantId id = UsageService.ledgerId(tenant);
-        boolean closed = await(() -> reading.read(query -> ClosedHours.isClosedUntil(query, id, window.toMillis())));
-        if (!closed) {
-            throw ProblemException.conflict(
-                    "hours-open",
-                    "the hours until " + Instant.ofEpochMilli(window.toMillis()) + " are not all closed for tenant "
-                            + tenant + "; ask for less, try again later, or take what is open with provisional=true");
-        }
+    private Uni<Void> requireClosed(List<TenantId> all, ExportRequest.Asked asked, Reading reading) {
+        return Multi.createFrom()
+                .iterable(asked.provisional() ? List.<TenantId>of() : all)
+                .onItem()
+                .transformToUniAndConcatenate(tenant -> requireClosed(tenant, asked.window(), reading))
+                .onItem()
+                .ignoreAsUni();
     }
 
-    private void writeTenant(
-            OutputStream out, io.quartermaster.ledger.TenantId tenant, ExportRequest.Asked asked, Reading reading)
-            throws IOException {
-        Window window = asked.window();
+    private static Uni<Void> requireClosed(TenantId tenant, Window window, Reading reading) {
+        return reading.read(query -> ClosedHours.isClosedUntil(query, UsageService.ledgerId(tenant), window.toMillis()))
+                .invoke(closed -> {
+                    if (!closed) {
+                        throw ProblemException.conflict(
+                                "hours-open",
+                                "the hours until " + Instant.ofEpochMilli(window.toMillis())
+                                        + " are not all closed for tenant " + tenant
+                                        + "; ask for less, try again later, or take what is open with provisional=true");
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    private Multi<Buffer> pieces(List<TenantId> all, ExportRequest.Asked asked, Reading reading) {
+        String header = asked.format().header(mapping);
+        Multi<Buffer> begin = header.isEmpty()
+                ? Multi.createFrom().empty()
+                : Multi.createFrom().item(Buffer.buffer(header));
+        Multi<Buffer> records = Multi.createFrom()
+                .iterable(all)
+                .onItem()
+                .transformToMultiAndConcatenate(tenant -> ofTenant(UsageService.ledgerId(tenant), asked, reading));
+        return Multi.createBy().concatenating().streams(begin, records);
+    }
+
+    private Multi<Buffer> ofTenant(
+            io.quartermaster.ledger.TenantId tenant, ExportRequest.Asked asked, Reading reading) {
         // Read once, before the pages: what closes meanwhile is neither left out nor sent twice.
-        Optional<OpenBook> open = asked.provisional()
-                ? Optional.of(
-                        await(() -> reading.read(query -> OpenBook.read(query, tenant, config.openEventsLimit()))))
-                : Optional.empty();
-        long closedUntil = open.map(
-                        book -> Math.min(window.toMillis(), book.closed().endMillis()))
-                .orElse(window.toMillis());
-        long after = 0;
-        List<Segments.Stored> page;
-        do {
-            long from = after;
-            page = await(() -> reading.read(query -> Segments.after(query, tenant, from, PAGE, window, closedUntil)));
-            for (Segments.Stored stored : page) {
-                line(out, asked.format(), new ExportRecord(stored.segment(), Optional.of(stored.link())));
-                after = stored.link().number();
-            }
-        } while (page.size() == PAGE);
-        List<Segment> rest = open.map(book -> book.segments(window.toMillis())).orElse(List.of());
-        for (Segment segment : rest) {
-            if (segment.fromMillis() >= window.fromMillis()) {
-                line(out, asked.format(), new ExportRecord(segment, Optional.empty()));
-            }
-        }
+        Uni<Optional<OpenBook>> open = asked.provisional()
+                ? reading.read(query -> OpenBook.read(query, tenant, config.openEventsLimit()))
+                        .map(Optional::of)
+                : Uni.createFrom().item(Optional.empty());
+        return open.onItem().transformToMulti(book -> Multi.createBy()
+                .concatenating()
+                .streams(
+                        closed(tenant, asked, reading, closedUntil(book, asked.window())),
+                        Multi.createFrom().deferred(() -> rest(book, asked))));
     }
 
-    private void line(OutputStream out, ExportFormat format, ExportRecord exported) throws IOException {
-        out.write(format.line(mapping, exported).getBytes(StandardCharsets.UTF_8));
+    private static long closedUntil(Optional<OpenBook> book, Window window) {
+        return book.map(open -> Math.min(window.toMillis(), open.closed().endMillis()))
+                .orElse(window.toMillis());
+    }
+
+    private Multi<Buffer> closed(
+            io.quartermaster.ledger.TenantId tenant, ExportRequest.Asked asked, Reading reading, long closedUntil) {
+        return Multi.createBy()
+                .repeating()
+                .uni(() -> new AtomicLong(), after -> reading.read(
+                                query -> Segments.after(query, tenant, after.get(), PAGE, asked.window(), closedUntil))
+                        .invoke(page -> {
+                            if (!page.isEmpty()) {
+                                after.set(page.getLast().link().number());
+                            }
+                        }))
+                .whilst(page -> page.size() == PAGE)
+                .onItem()
+                .transformToMultiAndConcatenate(page -> written(
+                        asked,
+                        page.stream()
+                                .map(stored -> new ExportRecord(stored.segment(), Optional.of(stored.link())))
+                                .toList()));
+    }
+
+    /** What is not closed yet. */
+    private Multi<Buffer> rest(Optional<OpenBook> book, ExportRequest.Asked asked) {
+        return Uni.createFrom()
+                .item(() -> book.map(open -> open.segments(asked.window().toMillis())).orElse(List.of()).stream()
+                        .filter(segment ->
+                                segment.fromMillis() >= asked.window().fromMillis())
+                        .map(segment -> new ExportRecord(segment, Optional.empty()))
+                        .toList())
+                .runSubscriptionOn(threads)
+                .onItem()
+                .transformToMulti(records -> Multi.createFrom().iterable(pages(records)))
+                .onItem()
+                .transformToMultiAndConcatenate(page -> written(asked, page));
+    }
+
+    private static List<List<ExportRecord>> pages(List<ExportRecord> records) {
+        return IntStream.range(0, (records.size() + PAGE - 1) / PAGE)
+                .mapToObj(page -> records.subList(page * PAGE, Math.min(records.size(), (page + 1) * PAGE)))
+                .toList();
+    }
+
+    private Multi<Buffer> written(ExportRequest.Asked asked, List<ExportRecord> page) {
+        return Uni.createFrom()
+                .item(() -> {
+                    List<Buffer> pieces = new ArrayList<>();
+                    Buffer piece = Buffer.buffer();
+                    for (ExportRecord exported : page) {
+                        piece.appendString(asked.format().line(mapping, exported));
+                        if (piece.length() >= PIECE_BYTES) {
+                            pieces.add(piece);
+                            piece = Buffer.buffer();
+                        }
+                    }
+                    if (piece.length() > 0) {
+                        pieces.add(piece);
+                    }
+                    return pieces;
+                })
+                .runSubscriptionOn(threads)
+                .onItem()
+                .transformToMulti(pieces -> Multi.createFrom().iterable(pieces));
     }
 
     /** As whom rows are read: one transaction per call. */
@@ -156,7 +275,7 @@ class UsageExport {
         return new Reading() {
             @Override
             public <T> Uni<T> read(Function<Query, Uni<T>> work) {
-                return tenants.in(tenant, session -> work.apply(Query.of(session)));
+                return inContext(() -> tenants.in(tenant, session -> work.apply(Query.of(session))));
             }
         };
     }
@@ -170,14 +289,14 @@ class UsageExport {
         };
     }
 
-    private static <T> T await(Supplier<Uni<T>> work) {
-        try {
-            return VertxContextSupport.subscribeAndAwait(work);
-        } catch (RuntimeException | Error e) {
-            throw e;
-        } catch (Throwable e) {
-            throw new IllegalStateException(e);
-        }
+    /** In a context of its own, as a session needs one: pages are asked for from whichever thread sent the last piece. */
+    private <T> Uni<T> inContext(Supplier<Uni<T>> work) {
+        return Uni.createFrom().emitter(read -> {
+            Context context = VertxContext.createNewDuplicatedContext(vertx.getOrCreateContext());
+            VertxContextSafetyToggle.setContextSafe(context, true);
+            context.runOnContext(
+                    now -> Uni.createFrom().deferred(work::get).subscribe().with(read::complete, read::fail));
+        });
     }
 
     private static ExportMapping mapping(Optional<Path> given) {

@@ -4,18 +4,15 @@ import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
-import io.smallrye.common.annotation.Blocking;
 import io.smallrye.mutiny.Uni;
+import io.vertx.ext.web.RoutingContext;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
-import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
-import jakarta.ws.rs.core.Response;
-import jakarta.ws.rs.core.StreamingOutput;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -51,7 +48,6 @@ public class UsageResource {
 
     @GET
     @Path("export")
-    @Blocking
     @Produces({"text/csv", "application/jsonl"})
     @Needs(Permission.USAGE_READ)
     @Operation(
@@ -66,17 +62,9 @@ public class UsageResource {
                 @Content(mediaType = "application/jsonl", schema = @Schema(implementation = String.class))
             })
     @APIResponse(responseCode = "409", ref = "Conflict")
-    public Response export(@PathParam("tenant") String tenant, @BeanParam ExportRequest request) {
-        return streamed(exports.ofTenant(tenantId(tenant), request), "usage-" + tenant);
-    }
-
-    static Response streamed(UsageExport.Prepared export, String name) {
-        StreamingOutput body = export::write;
-        String file = name + "." + Words.of(export.format());
-        return Response.ok(body)
-                .header(HttpHeaders.CONTENT_TYPE, export.format().mediaType())
-                .header(HttpHeaders.CONTENT_DISPOSITION, "attachment; filename=\"" + file + "\"")
-                .build();
+    public Uni<Void> export(
+            @PathParam("tenant") String tenant, @BeanParam ExportRequest request, @Context RoutingContext http) {
+        return exports.sendTenant(tenantId(tenant), request, http);
     }
 
     static TenantId tenantId(String text) {

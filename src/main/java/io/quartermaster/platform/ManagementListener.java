@@ -1,5 +1,6 @@
 package io.quartermaster.platform;
 
+import io.quarkus.micrometer.runtime.export.handlers.PrometheusHandler;
 import io.quarkus.vertx.http.ManagementInterface;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpMethod;
@@ -7,6 +8,8 @@ import io.vertx.ext.web.RoutingContext;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
 import java.util.List;
+import java.util.Optional;
+import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /**
  * Guards the listener for health and metrics, which asks for no token. Only reads pass. No script of a web page reads it: neither from another
@@ -24,13 +27,33 @@ public class ManagementListener {
             List.of());
 
     private final ProblemWriter problems;
+    private final ProbeThreads threads;
+    private final String metricsPath;
+    private final PrometheusHandler metrics = new PrometheusHandler(false, Optional.empty());
 
-    ManagementListener(ProblemWriter problems) {
+    ManagementListener(
+            ProblemWriter problems,
+            ProbeThreads threads,
+            @ConfigProperty(name = "quarkus.micrometer.export.prometheus.path") String metricsPath) {
         this.problems = problems;
+        this.threads = threads;
+        this.metricsPath = metricsPath;
     }
 
     void register(@Observes ManagementInterface management) {
         management.router().route().order(Integer.MIN_VALUE).handler(this::check);
+        management.router().route(metricsPath).order(Integer.MIN_VALUE + 1).handler(this::serveMetrics);
+    }
+
+    /** In place of the framework's route, which waits for a thread of requests. */
+    private void serveMetrics(RoutingContext request) {
+        threads.execute(request.vertx().getOrCreateContext(), () -> {
+            try {
+                metrics.handle(request);
+            } catch (RuntimeException e) {
+                request.fail(e);
+            }
+        });
     }
 
     private void check(RoutingContext request) {

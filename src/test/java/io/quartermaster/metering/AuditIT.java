@@ -14,10 +14,9 @@ import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.tenancy.TestTenants;
+import io.smallrye.mutiny.Uni;
+import io.vertx.core.buffer.Buffer;
 import jakarta.inject.Inject;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -285,14 +284,14 @@ class AuditIT {
         return request;
     }
 
-    private List<String> lines(UsageExport.Prepared export) {
-        var out = new ByteArrayOutputStream();
-        try {
-            export.write(out);
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
-        return Arrays.asList(out.toString(StandardCharsets.UTF_8).split("\r?\n"));
+    private static List<String> lines(Uni<UsageExport.Prepared> export) {
+        Buffer all = export.onItem()
+                .transformToMulti(UsageExport.Prepared::pieces)
+                .collect()
+                .in(Buffer::buffer, Buffer::appendBuffer)
+                .await()
+                .indefinitely();
+        return Arrays.asList(all.toString().split("\r?\n"));
     }
 
     @Test
@@ -314,10 +313,10 @@ class AuditIT {
         assertThat(all).hasSize(csv.size() - 1).allSatisfy(line -> assertThat(line)
                 .contains("\"final\":true"));
         assertThat(open).containsAll(csv).anySatisfy(line -> assertThat(line).contains(",false,"));
-        assertThatThrownBy(() -> exports.ofTenant(tenant, export(start, start + 50 * HOUR, "csv", false)))
+        assertThatThrownBy(() -> lines(exports.ofTenant(tenant, export(start, start + 50 * HOUR, "csv", false))))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("hours-open");
-        assertThatThrownBy(() -> exports.ofTenant(tenant, export(start + 1, start + HOUR, "csv", false)))
+        assertThatThrownBy(() -> lines(exports.ofTenant(tenant, export(start + 1, start + HOUR, "csv", false))))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("full hour");
     }

@@ -5,17 +5,61 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.testing.Management;
 import io.restassured.RestAssured;
+import io.restassured.config.HttpClientConfig;
+import io.restassured.config.RestAssuredConfig;
+import io.smallrye.mutiny.infrastructure.Infrastructure;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Health and metrics are served by a listener of their own, and not to web pages. */
 @QuarkusTest
 class ManagementListenerIT {
 
+    private static final int MORE_THAN_ALL_THREADS = 1_000;
+
+    private static final RestAssuredConfig TIME_LIMIT = RestAssuredConfig.config()
+            .httpClient(HttpClientConfig.httpClientConfig()
+                    .setParam("http.connection.timeout", 5_000)
+                    .setParam("http.socket.timeout", 5_000));
+
     @Test
     void healthAndMetricsAreServed() {
         for (String path : List.of("/health/ready", "/health/live", "/health/started", "/metrics")) {
             assertThat(Management.request().get(path).statusCode()).as(path).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void healthAndMetricsAreServedWhileRequestsHaveAllThreads() throws InterruptedException {
+        CountDownLatch taken = new CountDownLatch(MORE_THAN_ALL_THREADS);
+        CountDownLatch release = new CountDownLatch(1);
+        for (int i = 0; i < MORE_THAN_ALL_THREADS; i++) {
+            Infrastructure.getDefaultExecutor().execute(() -> {
+                taken.countDown();
+                await(release);
+            });
+        }
+        try {
+            assertThat(taken.await(2, TimeUnit.SECONDS))
+                    .as("some wait for a thread")
+                    .isFalse();
+            for (String path : List.of("/health/ready", "/health/live", "/health/started", "/metrics")) {
+                assertThat(Management.request().config(TIME_LIMIT).get(path).statusCode())
+                        .as(path)
+                        .isEqualTo(200);
+            }
+        } finally {
+            release.countDown();
+        }
+    }
+
+    private static void await(CountDownLatch release) {
+        try {
+            release.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

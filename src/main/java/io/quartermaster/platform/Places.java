@@ -1,7 +1,5 @@
-package io.quartermaster.insight;
+package io.quartermaster.platform;
 
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import java.util.HashMap;
 import java.util.Map;
@@ -9,11 +7,12 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * How many simulations a replica takes on at a time: in all, and for each tenant, so that no tenant has them all. The operator counts as one
- * more tenant.
+ * How many pieces of costly work a replica takes on at a time: in all, and for each tenant, so that no tenant has them all. The operator
+ * counts as one more tenant.
  */
-final class Places {
+public final class Places {
 
+    private final String work;
     private final int inAll;
     private final int perTenant;
 
@@ -21,7 +20,9 @@ final class Places {
     private final Map<Optional<TenantId>, Integer> taken = new HashMap<>();
     private int takenInAll;
 
-    Places(int inAll, int perTenant) {
+    /** @param work what the places are for, in the plural, such as {@code simulations} */
+    public Places(String work, int inAll, int perTenant) {
+        this.work = work;
         this.inAll = inAll;
         this.perTenant = perTenant;
     }
@@ -32,11 +33,16 @@ final class Places {
      *
      * @param asker empty: the operator
      */
-    <T> Uni<T> in(Optional<TenantId> asker, Supplier<Uni<T>> work) {
+    public <T> Uni<T> in(Optional<TenantId> asker, Supplier<Uni<T>> work) {
         return Uni.createFrom().deferred(() -> {
             take(asker);
             return Uni.createFrom().deferred(work::get).onTermination().invoke(() -> leave(asker));
         });
+    }
+
+    /** How many are taken now. */
+    public synchronized int taken() {
+        return takenInAll;
     }
 
     private synchronized void take(Optional<TenantId> asker) {
@@ -44,16 +50,16 @@ final class Places {
         if (own >= perTenant) {
             throw ProblemException.of(
                     429,
-                    "too-many-simulations",
-                    "as many simulations of " + (asker.isPresent() ? "one tenant" : "operators")
+                    "too-many-" + work,
+                    "as many " + work + " of " + (asker.isPresent() ? "one tenant" : "operators")
                             + " as this replica takes on at a time are under way (" + perTenant
-                            + "); ask again when one of them is answered");
+                            + "); ask again when one of them has ended");
         }
         if (takenInAll >= inAll) {
             throw ProblemException.of(
                     503,
                     "busy",
-                    "as many simulations as this replica takes on at a time are under way (" + inAll
+                    "as many " + work + " as this replica takes on at a time are under way (" + inAll
                             + "), of other tenants too; ask again in a few seconds");
         }
         taken.put(asker, own + 1);

@@ -1,10 +1,8 @@
-package io.quartermaster.insight;
+package io.quartermaster.platform;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.subscription.UniEmitter;
 import java.util.ArrayList;
@@ -12,14 +10,14 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How many simulations are under way at a time. */
+/** How many pieces of work are under way at a time. */
 class PlacesTest {
 
     private static final Optional<TenantId> ACME = Optional.of(new TenantId("acme"));
     private static final Optional<TenantId> GLOBEX = Optional.of(new TenantId("globex"));
     private static final Optional<TenantId> OPERATOR = Optional.empty();
 
-    private final Places places = new Places(2, 1);
+    private final Places places = new Places("simulations", 2, 1);
     private final List<UniEmitter<? super String>> underWay = new ArrayList<>();
 
     private Uni<String> work() {
