@@ -14,6 +14,8 @@ public final class FilterPriorities {
     static final int RATES = ORIGINS - 1;
     static final int METHODS = RATES - 1;
     static final int BODIES = METHODS - 1;
+    /** Behind the framework's own handler of bodies, which has 2. */
+    static final int BODIES_OF_UNKNOWN_LENGTH = 1;
 
     private FilterPriorities() {}
 }

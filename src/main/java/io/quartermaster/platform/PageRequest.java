@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which page of a list is wanted. A page token is bound to the list it was given for (tenant, route and filters), so one list's token
- * is refused by another. A page size above the most is cut, a senseless one refused.
+ * is refused by another.
  */
 public final class PageRequest {
 
@@ -30,21 +30,27 @@ public final class PageRequest {
                             maximum = "500",
                             defaultValue = "50"))
     @Nullable
-    Integer pageSize;
+    String pageSize;
 
     @QueryParam("pageToken")
     @Parameter(description = "The `nextPageToken` of the page before, with the same filters; absent: the first page.")
     @Nullable
     String pageToken;
 
+    /** @throws ProblemException when the size is not one from 1 to {@link #MAX_SIZE} */
     public int size() {
         if (pageSize == null) {
             return DEFAULT_SIZE;
         }
-        if (pageSize < 1) {
-            throw ProblemException.invalid("pageSize", "a page holds at least one", "1 to " + MAX_SIZE);
+        try {
+            int size = Integer.parseInt(pageSize);
+            if (size >= 1 && size <= MAX_SIZE) {
+                return size;
+            }
+        } catch (NumberFormatException e) {
+            // falls through to the refusal below
         }
-        return Math.min(pageSize, MAX_SIZE);
+        throw ProblemException.invalid("pageSize", "\"" + pageSize + "\" is not accepted", "1 to " + MAX_SIZE);
     }
 
     /** The key after which this page begins. {@code scope} must be the same text that made the token. */

@@ -1,13 +1,7 @@
 package io.quartermaster.platform;
 
 import com.fasterxml.jackson.core.JacksonException;
-import com.fasterxml.jackson.core.JsonParseException;
-import com.fasterxml.jackson.core.JsonStreamContext;
-import com.fasterxml.jackson.databind.JsonMappingException;
-import com.fasterxml.jackson.databind.exc.InvalidFormatException;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
-import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
-import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
 import io.vertx.core.impl.NoStackTraceThrowable;
@@ -15,17 +9,13 @@ import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Response;
+import java.io.CharConversionException;
 import java.net.SocketException;
 import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jspecify.annotations.Nullable;
@@ -50,9 +40,6 @@ public final class ProblemMappers {
     /** How the client of PostgreSQL begins what it says of a connection that broke before a statement; no type of its own either. */
     private static final String BROKEN_CONNECTION = "Connection is not active now";
 
-    /** How Jackson's message begins; the exception has no type of its own. */
-    private static final String DUPLICATE = "Duplicate field";
-
     private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
 
     @ServerExceptionMapper
@@ -66,13 +53,19 @@ public final class ProblemMappers {
 
     @ServerExceptionMapper
     public Response json(JacksonException e) {
-        return response(read(e));
+        return response(JsonProblems.of(e));
+    }
+
+    /** Bytes that are no text in any encoding of JSON. */
+    @ServerExceptionMapper
+    public Response encoding(CharConversionException e) {
+        return response(JsonProblems.invalid("body", "it is not a text in UTF-8", "a JSON document in UTF-8"));
     }
 
     /** Named by itself, because the framework has an answer of its own for exactly this one. */
     @ServerExceptionMapper
     public Response mismatch(MismatchedInputException e) {
-        return response(read(e));
+        return response(JsonProblems.of(e));
     }
 
     @ServerExceptionMapper
@@ -104,7 +97,7 @@ public final class ProblemMappers {
         // Jackson's own refusals arrive wrapped: look for the cause that knows the field.
         for (Throwable cause = e.getCause(); cause != null; cause = cause.getCause()) {
             if (cause instanceof JacksonException json) {
-                return response(read(json));
+                return response(JsonProblems.of(json));
             }
             if (cause instanceof ProblemException problem) {
                 return refused(problem);
@@ -125,7 +118,8 @@ public final class ProblemMappers {
             }
             String state = DatabaseFailures.state(cause);
             if (NOT_A_TEXT.equals(state)) {
-                return response(invalid("body", "a text in it holds the character NUL", "texts without NUL"));
+                return response(
+                        JsonProblems.invalid("body", "a text in it holds the character NUL", "texts without NUL"));
             }
             if (state != null && RACES.contains(state)) {
                 return response(Problem.of(
@@ -214,110 +208,6 @@ public final class ProblemMappers {
     static Problem unauthenticated() {
         return Problem.of(
                 401, "unauthenticated", "a valid bearer token of a realm known to this service is needed", List.of());
-    }
-
-    private static Problem read(JacksonException e) {
-        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-            if (cause instanceof JsonParseException parse && isDuplicate(parse)) {
-                return invalid(path(parse.getProcessor().getParsingContext()), "given twice", "each field once");
-            }
-        }
-        String field = e instanceof JsonMappingException mapping ? path(mapping) : "body";
-        return switch (e) {
-            case UnrecognizedPropertyException unknown ->
-                invalid(
-                        field,
-                        "there is no such field",
-                        unknown.getKnownPropertyIds().stream()
-                                .map(String::valueOf)
-                                .sorted()
-                                .collect(Collectors.joining(", ")));
-            case InvalidFormatException format ->
-                invalid(field, "\"" + format.getValue() + "\" is not accepted", accepted(format.getTargetType()));
-            case ValueInstantiationException refused ->
-                invalid(field, cause(refused), accepted(refused.getType().getRawClass()));
-            case MismatchedInputException mismatch ->
-                invalid(field, "not of the type that belongs here", accepted(mismatch.getTargetType()));
-            case JsonMappingException mapping -> invalid(field, cause(mapping), null);
-            default -> invalid("body", "not a JSON document: " + e.getOriginalMessage(), "a JSON document");
-        };
-    }
-
-    private static boolean isDuplicate(JsonParseException e) {
-        return e.getProcessor() != null && e.getOriginalMessage().startsWith(DUPLICATE);
-    }
-
-    private static Problem invalid(String field, String message, @Nullable String accepted) {
-        return Problem.of(
-                400, "invalid-input", field + ": " + message, List.of(new Problem.Field(field, message, accepted)));
-    }
-
-    private static String cause(JsonMappingException e) {
-        return e.getCause() instanceof IllegalArgumentException known && known.getMessage() != null
-                ? known.getMessage()
-                : String.valueOf(e.getOriginalMessage());
-    }
-
-    /** What a field of this type takes; null for types of which nothing general can be said. */
-    private static @Nullable String accepted(@Nullable Class<?> type) {
-        if (type == null) {
-            return null;
-        }
-        if (type.isEnum()) {
-            return Arrays.stream(type.getEnumConstants())
-                    .map(constant -> Words.of((Enum<?>) constant))
-                    .collect(Collectors.joining(", "));
-        }
-        if (type == Duration.class) {
-            return "an ISO-8601 duration such as PT30S";
-        }
-        if (type == Instant.class) {
-            return "an ISO-8601 time such as 2026-01-31T00:00:00Z";
-        }
-        if (type == String.class) {
-            return "a text";
-        }
-        if (type == Boolean.class || type == boolean.class) {
-            return "true, false";
-        }
-        if (type == Integer.class || type == int.class || type == Long.class || type == long.class) {
-            return "a whole number";
-        }
-        return Collection.class.isAssignableFrom(type)
-                ? "a list"
-                : type.isRecord() ? ofValue(type).orElse("an object") : null;
-    }
-
-    /** Of a record that is written as one text, what it says of itself in {@code ACCEPTED}. */
-    private static Optional<String> ofValue(Class<?> type) {
-        try {
-            return Optional.of((String) type.getField("ACCEPTED").get(null));
-        } catch (NoSuchFieldException | IllegalAccessException e) {
-            return Optional.empty();
-        }
-    }
-
-    /** Where a parser stands, which knows more than the exception when no reader of the field's object has begun. */
-    private static String path(JsonStreamContext context) {
-        if (context.inRoot()) {
-            return "";
-        }
-        String parent = path(context.getParent());
-        return context.inArray()
-                ? parent + "[" + context.getCurrentIndex() + "]"
-                : (parent.isEmpty() ? "" : parent + ".") + context.getCurrentName();
-    }
-
-    private static String path(JsonMappingException e) {
-        StringBuilder path = new StringBuilder();
-        for (JsonMappingException.Reference step : e.getPath()) {
-            if (step.getFieldName() == null) {
-                path.append('[').append(step.getIndex()).append(']');
-            } else {
-                path.append(path.isEmpty() ? "" : ".").append(step.getFieldName());
-            }
-        }
-        return path.isEmpty() ? "body" : path.toString();
     }
 
     private static String lastSteps(String path) {

@@ -19,6 +19,12 @@ public class ResponseHeaders {
     }
 
     private static void set(RoutingContext request) {
+        addTo(request);
+        request.next();
+    }
+
+    /** For answers to requests that no filter sees. */
+    static void addTo(RoutingContext request) {
         MultiMap headers = request.response().headers();
         headers.set("X-Content-Type-Options", "nosniff");
         headers.set(HttpHeaders.CACHE_CONTROL, "no-store");
@@ -26,6 +32,5 @@ public class ResponseHeaders {
         if (request.request().isSSL()) {
             headers.set("Strict-Transport-Security", "max-age=" + TLS_REMEMBERED.toSeconds());
         }
-        request.next();
     }
 }

@@ -17,6 +17,7 @@ import java.net.UnknownHostException;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import org.hibernate.JDBCException;
@@ -142,7 +143,7 @@ class ProblemMappersTest {
 
     record Group(String name, GpuAmount reserved) {}
 
-    record Body(String name, List<Group> groups) {}
+    record Body(String name, List<Group> groups, Map<String, String> labels, int number) {}
 
     static String[][] unreadable() {
         return new String[][] {
@@ -151,6 +152,21 @@ class ProblemMappersTest {
             {"{'groups':['a']}", "groups[0]", "an object"},
             {"{'groups':'a'}", "groups", "a list"},
             {"{'groups':[{'reserved':'1e1'}]}", "groups[0].reserved", GpuAmount.ACCEPTED},
+            {"{'labels':[]}", "labels", "an object"},
+            {"{'labels':{'a':{}}}", "labels.a", "a text"},
+            {"{'number':99999999999}", "number", "a whole number from -2147483648 to 2147483647"},
+            {"{'number':1.5}", "number", "a whole number"},
+            {"{'number':'1'}", "number", "a whole number"},
+            {"{", "body", "a JSON document"},
+            {"", "body", "a JSON document"},
+            {"{'number':}", "body", "a JSON document"},
+            {"{'labels':" + "{'a':".repeat(2_000), "labels.a", "a text"},
+            {"[".repeat(2_000), "body", "an object"},
+            {
+                "{'number':" + "9".repeat(2_000) + "}",
+                "body",
+                "at most 1000 levels, names of 50000 characters and numbers of 1000 digits"
+            },
         };
     }
 
@@ -166,6 +182,7 @@ class ProblemMappersTest {
         assertThat(problem.errors()).singleElement().satisfies(error -> {
             assertThat(error.field()).isEqualTo(field);
             assertThat(error.accepted()).isEqualTo(accepted);
+            assertThat(error.message()).doesNotContain("Source", "com.fasterxml", "java.", "`");
         });
     }
 

@@ -7,10 +7,20 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.http.runtime.VertxHttpConfig;
+import io.quartermaster.tenancy.TestTenants;
+import io.quartermaster.testing.Management;
 import io.restassured.RestAssured;
 import io.vertx.core.net.SocketAddress;
 import jakarta.inject.Inject;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What the listener of the API bounds, and what it says with every answer. */
@@ -57,5 +67,78 @@ class RequestLimitsIT {
     void silentConnectionsAndTheirNumberAreBounded() {
         assertThat(listener.idleTimeout()).isEqualTo(Duration.ofSeconds(60));
         assertThat(listener.limits().maxConnections()).isPresent();
+    }
+
+    private static final int MORE_THAN_A_BODY = 9 * 1024 * 1024;
+
+    /** The answer to a request that is written by hand, up to the end of its connection or of a while. */
+    private static String answer(String head, byte[] body) throws IOException {
+        return answer(URI.create("http://localhost:" + RestAssured.port), head, body);
+    }
+
+    private static String answer(URI listener, String head, byte[] body) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", listener.getPort())) {
+            socket.setSoTimeout(5_000);
+            socket.getOutputStream().write(head.getBytes(StandardCharsets.ISO_8859_1));
+            socket.getOutputStream().write(body);
+            socket.getOutputStream().flush();
+            StringBuilder answer = new StringBuilder();
+            byte[] bytes = new byte[8_192];
+            try {
+                for (int n = socket.getInputStream().read(bytes);
+                        n >= 0;
+                        n = socket.getInputStream().read(bytes)) {
+                    answer.append(new String(bytes, 0, n, StandardCharsets.UTF_8));
+                }
+            } catch (SocketTimeoutException e) {
+                // The connection is kept for the next request.
+            }
+            return answer.toString();
+        }
+    }
+
+    private static void requireTooLarge(String answer) {
+        assertThat(answer)
+                .startsWith("HTTP/1.1 413")
+                .containsIgnoringCase("content-type: application/problem+json")
+                .contains("\"code\":\"too-large\"", "\"accepted\":\"at most 8388608 bytes\"");
+    }
+
+    @Test
+    void aBodyThatIsSaidToBeTooLargeIsRefusedInAProblem() throws IOException {
+        requireTooLarge(answer(
+                "POST /v1/operator/tenants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                        + TestTenants.operatorToken() + "\r\nContent-Type: application/json\r\nContent-Length: "
+                        + MORE_THAN_A_BODY + "\r\n\r\n",
+                new byte[MORE_THAN_A_BODY]));
+    }
+
+    @Test
+    void aBodyThatTurnsOutToBeTooLargeIsRefusedInAProblem() throws IOException {
+        byte[] body = new byte[MORE_THAN_A_BODY];
+        Arrays.fill(body, (byte) ' ');
+        ByteArrayOutputStream chunks = new ByteArrayOutputStream();
+        chunks.writeBytes((Integer.toHexString(body.length) + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        chunks.writeBytes(body);
+        chunks.writeBytes("\r\n0\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        requireTooLarge(answer(
+                "POST /v1/operator/tenants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer "
+                        + TestTenants.operatorToken()
+                        + "\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n",
+                chunks.toByteArray()));
+    }
+
+    @Test
+    void aMalformedOrMissingHostIsRefusedInAProblem() throws IOException {
+        for (String host : List.of("Host: a b c\r\n", "Host: [\r\n", "Host: x:y:z\r\n", "")) {
+            for (URI listener : List.of(URI.create("http://localhost:" + RestAssured.port), Management.address())) {
+                assertThat(answer(listener, "GET /v1/operator/tenants HTTP/1.1\r\n" + host + "\r\n", new byte[0]))
+                        .as("%s at %s", host, listener)
+                        .startsWith("HTTP/1.1 400")
+                        .containsIgnoringCase("content-type: application/problem+json")
+                        .containsIgnoringCase("x-content-type-options: nosniff")
+                        .contains("\"field\":\"Host\"", "\"accepted\"");
+            }
+        }
     }
 }
