@@ -1,6 +1,8 @@
 package io.quartermaster.agent.protocol;
 
-import static io.quartermaster.agent.protocol.Protocol.check;
+import static io.quartermaster.agent.protocol.Protocol.require;
+import static io.quartermaster.agent.protocol.Protocol.requireBetween;
+import static io.quartermaster.agent.protocol.Protocol.requirePresent;
 
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -21,16 +23,15 @@ public record AttemptReport(
         @Nullable LogTail log,
         @Nullable Long endedAgoMillis) {
     public AttemptReport {
+        requirePresent("attemptId", attemptId, "a UUID");
+        requirePresent("state", state, "an object");
         if (endedAgoMillis != null) {
-            check(
+            require(
                     state instanceof AttemptState.Ended || state instanceof AttemptState.Paused,
-                    "endedAgoMillis: only of an attempt that has ended or is paused, not of attempt %s",
-                    attemptId);
-            check(
-                    endedAgoMillis >= 0 && endedAgoMillis <= Protocol.MAX_AGE_MILLIS,
-                    "endedAgoMillis must be from 0 to %s, was %s",
-                    Protocol.MAX_AGE_MILLIS,
-                    endedAgoMillis);
+                    "endedAgoMillis",
+                    endedAgoMillis + " of attempt " + attemptId,
+                    "absent unless the attempt has ended or is paused");
+            requireBetween("endedAgoMillis", endedAgoMillis, 0, Protocol.MAX_AGE_MILLIS);
         }
     }
 
@@ -56,11 +57,12 @@ public record AttemptReport(
      */
     public record LogTail(String text, long totalBytes) {
         public LogTail {
-            check(
-                    text.length() <= Protocol.MAX_LOG_TAIL_BYTES,
-                    "log tail: at most %s characters",
-                    Protocol.MAX_LOG_TAIL_BYTES);
-            check(totalBytes >= 0, "totalBytes must not be negative, was %s", totalBytes);
+            require(
+                    text != null && text.length() <= Protocol.MAX_LOG_TAIL_BYTES,
+                    "text",
+                    text == null ? null : text.length() + " characters",
+                    "a text of at most " + Protocol.MAX_LOG_TAIL_BYTES + " characters");
+            requireBetween("totalBytes", totalBytes, 0, Long.MAX_VALUE);
         }
     }
 }

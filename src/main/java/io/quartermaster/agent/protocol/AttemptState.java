@@ -1,5 +1,8 @@
 package io.quartermaster.agent.protocol;
 
+import static io.quartermaster.agent.protocol.Protocol.requirePresent;
+import static io.quartermaster.agent.protocol.Protocol.requireTime;
+
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
@@ -23,13 +26,25 @@ public sealed interface AttemptState {
     record Starting() implements AttemptState {}
 
     /** Its processes run. */
-    record Running(long startedAtEpochMillis) implements AttemptState {}
+    record Running(long startedAtEpochMillis) implements AttemptState {
+        public Running {
+            requireTime("startedAtEpochMillis", startedAtEpochMillis);
+        }
+    }
 
     /** It was asked to stop; its processes may still run. */
-    record Stopping(@Nullable Long startedAtEpochMillis, StopReason reason) implements AttemptState {}
+    record Stopping(@Nullable Long startedAtEpochMillis, StopReason reason) implements AttemptState {
+        public Stopping {
+            requireTime("startedAtEpochMillis", startedAtEpochMillis);
+        }
+    }
 
     /** Its processes stand still and hold no device. They live under the node's lease like any other. */
-    record Paused(@Nullable Long startedAtEpochMillis) implements AttemptState {}
+    record Paused(@Nullable Long startedAtEpochMillis) implements AttemptState {
+        public Paused {
+            requireTime("startedAtEpochMillis", startedAtEpochMillis);
+        }
+    }
 
     /**
      * Nothing of it runs any more, and it never will again.
@@ -37,7 +52,7 @@ public sealed interface AttemptState {
      * @param exitCode as a shell would give it (128 + signal), absent when the work was never started or its end was
      *     not seen
      * @param startedAtEpochMillis absent when it was never started
-     * @param detail for people; may be empty
+     * @param detail for people; may be empty. What is beyond {@link Protocol#MAX_DETAIL_BYTES} is cut
      */
     record Ended(
             Outcome outcome,
@@ -45,7 +60,18 @@ public sealed interface AttemptState {
             @Nullable Long startedAtEpochMillis,
             long endedAtEpochMillis,
             String detail)
-            implements AttemptState {}
+            implements AttemptState {
+        public Ended {
+            requirePresent(
+                    "outcome",
+                    outcome,
+                    "one of succeeded, failed, out-of-memory, preempted, cancelled, timed-out, lost");
+            requireTime("startedAtEpochMillis", startedAtEpochMillis);
+            requireTime("endedAtEpochMillis", endedAtEpochMillis);
+            // Never refused: that an attempt has ended must not be lost for the words that explain it.
+            detail = detail == null ? "" : Protocol.cut(detail, Protocol.MAX_DETAIL_BYTES);
+        }
+    }
 
     /** How an attempt ended. */
     enum Outcome {

@@ -1,12 +1,17 @@
 package io.quartermaster.agent.protocol;
 
-import static io.quartermaster.agent.protocol.Protocol.check;
-import static io.quartermaster.agent.protocol.Protocol.isLine;
+import static io.quartermaster.agent.protocol.Protocol.require;
+import static io.quartermaster.agent.protocol.Protocol.requireBetween;
+import static io.quartermaster.agent.protocol.Protocol.requireLine;
+import static io.quartermaster.agent.protocol.Protocol.requireList;
+import static io.quartermaster.agent.protocol.Protocol.requirePresent;
 
 import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
 import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonProperty;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,25 +34,20 @@ public record Inventory(
         boolean simulated,
         @Nullable Pausing pausing) {
     public Inventory {
+        requireList("devices", devices, Protocol.MAX_DEVICES);
         devices = List.copyOf(devices);
-        check(devices.size() <= Protocol.MAX_DEVICES, "devices: at most %s", Protocol.MAX_DEVICES);
-        check(
-                devices.stream().mapToInt(Device::index).distinct().count() == devices.size(),
-                "devices: two of them have one index");
-        check(
-                cpuMilli >= 0 && cpuMilli <= Protocol.MAX_CPU_MILLI,
-                "cpuMilli must be from 0 to %s, was %s",
-                Protocol.MAX_CPU_MILLI,
-                cpuMilli);
-        checkMemory(memoryMiB);
+        requireEachIndexOnce(devices);
+        requireBetween("cpuMilli", cpuMilli, 0, Protocol.MAX_CPU_MILLI);
+        requireBetween("memoryMiB", memoryMiB, 0, Protocol.MAX_MEMORY_MIB);
+        requirePresent("isolation", isolation, "one of container, os-user, none");
     }
 
-    private static void checkMemory(long memoryMiB) {
-        check(
-                memoryMiB >= 0 && memoryMiB <= Protocol.MAX_MEMORY_MIB,
-                "memoryMiB must be from 0 to %s, was %s",
-                Protocol.MAX_MEMORY_MIB,
-                memoryMiB);
+    private static void requireEachIndexOnce(List<Device> devices) {
+        Set<Integer> seen = new HashSet<>();
+        for (int i = 0; i < devices.size(); i++) {
+            int index = devices.get(i).index();
+            require(seen.add(index), "devices[" + i + "].index", index + " a second time", "each index once");
+        }
     }
 
     /**
@@ -61,7 +61,8 @@ public record Inventory(
 
             int most) {
         public Pausing {
-            check(most >= 1, "most must be at least 1, was %s", most);
+            requirePresent("by", by, "one of signals, cuda-checkpoint");
+            requireBetween("most", most, 1, Integer.MAX_VALUE);
         }
     }
 
@@ -95,22 +96,10 @@ public record Inventory(
      */
     public record Device(int index, String uuid, String model, long memoryMiB, boolean healthy, boolean migEnabled) {
         public Device {
-            check(
-                    index >= 0 && index < Protocol.MAX_DEVICES,
-                    "device index must be from 0 to %s, was %s",
-                    Protocol.MAX_DEVICES - 1,
-                    index);
-            check(
-                    isLine(uuid, Protocol.MAX_WORD),
-                    "device %s: its uuid must have from 1 to %s characters, none of them a control character",
-                    index,
-                    Protocol.MAX_WORD);
-            check(
-                    isLine(model, Protocol.MAX_WORD),
-                    "device %s: its model must have from 1 to %s characters, none of them a control character",
-                    index,
-                    Protocol.MAX_WORD);
-            checkMemory(memoryMiB);
+            requireBetween("index", index, 0, Protocol.MAX_DEVICES - 1L);
+            requireLine("uuid", uuid);
+            requireLine("model", model);
+            requireBetween("memoryMiB", memoryMiB, 0, Protocol.MAX_MEMORY_MIB);
         }
     }
 }

@@ -1,6 +1,9 @@
 package io.quartermaster.agent.protocol;
 
+import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Version, path and bounds of the protocol, and the checks that several of its records share. */
 public final class Protocol {
@@ -30,8 +33,19 @@ public final class Protocol {
     /** Characters of a version, of the id of a boot or of a device, of a model. */
     public static final int MAX_WORD = 128;
 
+    /** Bytes of the explanation of an attempt's end, in UTF-8. */
+    public static final int MAX_DETAIL_BYTES = 4 * 1024;
+
+    /** Times by the clock of a node, in milliseconds since 1970: up to the end of the year 9999. */
+    public static final long MAX_EPOCH_MILLIS = 253_402_300_799_999L;
+
     /** Arguments of a command. */
     public static final int MAX_ARGUMENTS = 1_000;
+
+    /** What stands at the end of a text that was cut. */
+    private static final String CUT = " ... (cut)";
+
+    private static final int MAX_REPEATED = 100;
 
     /** Names that become a folder: no separator, no leading dot or dash, nothing that a shell would read. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,127}");
@@ -56,9 +70,70 @@ public final class Protocol {
         return value;
     }
 
-    /** Whether a text has from 1 to {@code most} characters, not all of them blank and none a control character. */
-    static boolean isLine(String text, int most) {
-        return !text.isBlank() && text.length() <= most && text.chars().noneMatch(Character::isISOControl);
+    /** Throws {@link InvalidFieldException} unless the condition holds. */
+    static void require(boolean holds, String field, @Nullable Object given, String accepted) {
+        if (!holds) {
+            String text = String.valueOf(given);
+            throw new InvalidFieldException(
+                    field, text.length() <= MAX_REPEATED ? text : text.substring(0, MAX_REPEATED) + "...", accepted);
+        }
+    }
+
+    /** The field must be there: readers of JSON make null of one that is not. */
+    static void requirePresent(String field, @Nullable Object given, String accepted) {
+        require(given != null, field, given, accepted);
+    }
+
+    /** A list that is there, has no null in it and is not too long. */
+    static void requireList(String field, @Nullable List<?> given, int most) {
+        requirePresent(field, given, "a list");
+        if (given != null) {
+            require(given.size() <= most, field, given.size() + " entries", "a list of at most " + most + " entries");
+            for (int i = 0; i < given.size(); i++) {
+                requirePresent("%s[%d]".formatted(field, i), given.get(i), "an object");
+            }
+        }
+    }
+
+    /** A text from 1 to {@link #MAX_WORD} characters, not all of them blank and none a control character. */
+    static void requireLine(String field, @Nullable String given) {
+        require(
+                given != null
+                        && !given.isBlank()
+                        && given.length() <= MAX_WORD
+                        && given.chars().noneMatch(Character::isISOControl),
+                field,
+                given,
+                "a text of 1 to " + MAX_WORD + " characters, none of them a control character");
+    }
+
+    static void requireBetween(String field, long given, long least, long most) {
+        require(given >= least && given <= most, field, given, "from " + least + " to " + most);
+    }
+
+    /** A time by a node's clock, in milliseconds since 1970; null where it is not known. */
+    static void requireTime(String field, @Nullable Long epochMillis) {
+        if (epochMillis != null) {
+            requireBetween(field, epochMillis, 0, MAX_EPOCH_MILLIS);
+        }
+    }
+
+    /** The text, or as much of its beginning as has at most so many bytes in UTF-8 together with a mark that says that it was cut. */
+    static String cut(String text, int mostBytes) {
+        if (text.getBytes(StandardCharsets.UTF_8).length <= mostBytes) {
+            return text;
+        }
+        int left = mostBytes - CUT.length();
+        int end = 0;
+        while (end < text.length()) {
+            int character = text.codePointAt(end);
+            left -= character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+            if (left < 0) {
+                break;
+            }
+            end += Character.charCount(character);
+        }
+        return text.substring(0, end) + CUT;
     }
 
     static void variable(String name) {

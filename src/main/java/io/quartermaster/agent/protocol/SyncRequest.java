@@ -1,9 +1,14 @@
 package io.quartermaster.agent.protocol;
 
-import static io.quartermaster.agent.protocol.Protocol.check;
-import static io.quartermaster.agent.protocol.Protocol.isLine;
+import static io.quartermaster.agent.protocol.Protocol.require;
+import static io.quartermaster.agent.protocol.Protocol.requireBetween;
+import static io.quartermaster.agent.protocol.Protocol.requireLine;
+import static io.quartermaster.agent.protocol.Protocol.requireList;
+import static io.quartermaster.agent.protocol.Protocol.requirePresent;
 
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *     and changes nothing
  * @param appliedRevision revision of the last reply that was carried out, 0 if none since the agent started
  * @param waitMillis how long the service may wait for a revision beyond {@code appliedRevision} before it answers
- * @param attempts every attempt of which the agent has a record, in the order of their ids
+ * @param attempts every attempt of which the agent has a record, once each, in the order of their ids
  */
 public record SyncRequest(
         int formatVersion,
@@ -33,20 +38,25 @@ public record SyncRequest(
         Inventory inventory,
         List<AttemptReport> attempts) {
     public SyncRequest {
-        check(formatVersion >= 1, "formatVersion must be at least 1, was %s", formatVersion);
-        check(
-                isLine(agentVersion, Protocol.MAX_WORD) && isLine(bootId, Protocol.MAX_WORD),
-                "agentVersion and bootId: from 1 to %s characters, none of them a control character",
-                Protocol.MAX_WORD);
-        check(sequence >= 1, "sequence must be at least 1, was %s", sequence);
-        check(appliedRevision >= 0, "appliedRevision must not be negative, was %s", appliedRevision);
-        check(
-                waitMillis >= 0 && waitMillis <= Protocol.MAX_WAIT_MILLIS,
-                "waitMillis must be from 0 to %s, was %s",
-                Protocol.MAX_WAIT_MILLIS,
-                waitMillis);
+        requireBetween("formatVersion", formatVersion, 1, Integer.MAX_VALUE);
+        requireLine("agentVersion", agentVersion);
+        requireLine("bootId", bootId);
+        requirePresent("instanceId", instanceId, "a UUID");
+        requireBetween("sequence", sequence, 1, Long.MAX_VALUE);
+        requireBetween("appliedRevision", appliedRevision, 0, Long.MAX_VALUE);
+        requireBetween("waitMillis", waitMillis, 0, Protocol.MAX_WAIT_MILLIS);
+        requirePresent("inventory", inventory, "an object");
+        requireList("attempts", attempts, Protocol.MAX_ATTEMPTS);
         attempts = List.copyOf(attempts);
-        check(attempts.size() <= Protocol.MAX_ATTEMPTS, "attempts: at most %s", Protocol.MAX_ATTEMPTS);
+        requireEachOnce(attempts);
+    }
+
+    private static void requireEachOnce(List<AttemptReport> attempts) {
+        Set<UUID> seen = new HashSet<>();
+        for (int i = 0; i < attempts.size(); i++) {
+            UUID id = attempts.get(i).attemptId();
+            require(seen.add(id), "attempts[" + i + "].attemptId", id + " a second time", "each attempt once");
+        }
     }
 
     /** The same request, sent so long after its reports were made. */

@@ -1,15 +1,18 @@
 package io.quartermaster.execution.agents;
 
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.quartermaster.access.Callers;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.NodeSessions;
 import io.quartermaster.access.Permission;
+import io.quartermaster.agent.protocol.InvalidFieldException;
 import io.quartermaster.agent.protocol.SessionReply;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.platform.JsonProblems;
 import io.quartermaster.platform.ProblemException;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.unchecked.Unchecked;
@@ -89,12 +92,26 @@ public class AgentResource {
     @RequestBody(required = true, content = @Content(schema = @Schema(implementation = SyncRequest.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SyncReply.class)))
     public Uni<Response> sync(@PathParam("node") String node, byte @Nullable [] body) throws IOException {
-        @Nullable SyncRequest request = PROTOCOL.readValue(body == null ? new byte[0] : body, SyncRequest.class);
-        if (request == null) {
-            throw ProblemException.invalid("body", "is missing", "a report of what is on the node");
-        }
-        return service.sync(node, request)
+        return service.sync(node, read(body == null ? new byte[0] : body))
                 .map(Unchecked.function(
                         reply -> Response.ok(PROTOCOL.writeValueAsBytes(reply)).build()));
+    }
+
+    /** Refuses what the protocol does not know by the path of the field, before anything of the report is taken in. */
+    private static SyncRequest read(byte[] body) throws IOException {
+        try {
+            @Nullable SyncRequest request = PROTOCOL.readValue(body, SyncRequest.class);
+            if (request == null) {
+                throw ProblemException.invalid("body", "is missing", "a report of what is on the node");
+            }
+            return request;
+        } catch (JsonMappingException e) {
+            if (e.getCause() instanceof InvalidFieldException refused) {
+                String record = e.getPath().isEmpty() ? "" : JsonProblems.path(e) + ".";
+                throw ProblemException.invalid(
+                        record + refused.field(), refused.given() + " is not accepted", refused.accepted());
+            }
+            throw e;
+        }
     }
 }

@@ -19,6 +19,7 @@ import io.quartermaster.agent.protocol.AttemptState.Stopping;
 import io.quartermaster.agent.protocol.Inventory.Device;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.platform.JsonSettings;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -180,16 +181,45 @@ class ProtocolTest {
     void anInventoryThatNoMachineHasIsRefused() {
         Device first = new Device(0, "GPU-1", "NVIDIA H200", 1, true, false);
         assertThatThrownBy(() -> new Inventory(List.of(first, first), 1, 1, Isolation.NONE, false, false, null))
-                .hasMessageContaining("two of them have one index");
+                .hasMessageContaining("devices[1].index must be each index once, was 0 a second time");
         assertThatThrownBy(() -> new Inventory(List.of(), 1, Long.MAX_VALUE, Isolation.NONE, false, false, null))
                 .hasMessageContaining("memoryMiB must be from 0 to");
         assertThatThrownBy(() -> new Device(256, "GPU-1", "NVIDIA H200", 1, true, false))
-                .hasMessageContaining("device index must be from 0 to 255");
+                .hasMessageContaining("index must be from 0 to 255");
         for (String uuid : List.of("GPU\0", "GPU\n", " ", "G".repeat(129))) {
             assertThatThrownBy(() -> new Device(0, uuid, "NVIDIA H200", 1, true, false))
-                    .hasMessageContaining("uuid must have from 1 to 128 characters");
+                    .hasMessageContaining("uuid must be a text of 1 to 128 characters");
             assertThatThrownBy(() -> new Device(0, "GPU-1", uuid, 1, true, false))
-                    .hasMessageContaining("model must have from 1 to 128 characters");
+                    .hasMessageContaining("model must be a text of 1 to 128 characters");
+        }
+    }
+
+    @Test
+    void whyAnAttemptEndedIsCutAtACharacterAndMarkedAsCut() {
+        String detail = ended("\u20ac\ud83d\ude00".repeat(1_000_000)).detail();
+
+        assertThat(detail.getBytes(StandardCharsets.UTF_8).length)
+                .isBetween(Protocol.MAX_DETAIL_BYTES - 4, Protocol.MAX_DETAIL_BYTES);
+        assertThat(detail).endsWith(" ... (cut)").matches("(?:\u20ac\ud83d\ude00)+\u20ac? \\.\\.\\. \\(cut\\)");
+        assertThat(ended(detail).detail()).as("what was cut is not cut again").isEqualTo(detail);
+        assertThat(ended("x".repeat(Protocol.MAX_DETAIL_BYTES)).detail()).doesNotContain("cut");
+    }
+
+    private static Ended ended(String detail) {
+        return new Ended(Outcome.FAILED, 1, 5L, 9, detail);
+    }
+
+    @Test
+    void timesThatNoClockShowsAreRefused() {
+        for (long millis : List.of(-1L, Protocol.MAX_EPOCH_MILLIS + 1, Long.MAX_VALUE, Long.MIN_VALUE)) {
+            assertThatThrownBy(() -> new Running(millis)).isInstanceOf(InvalidFieldException.class);
+            assertThatThrownBy(() -> new Paused(millis)).isInstanceOf(InvalidFieldException.class);
+            assertThatThrownBy(() -> new Stopping(millis, StopReason.CANCELLED))
+                    .isInstanceOf(InvalidFieldException.class);
+            assertThatThrownBy(() -> new Ended(Outcome.FAILED, 1, millis, 9, ""))
+                    .isInstanceOf(InvalidFieldException.class);
+            assertThatThrownBy(() -> new Ended(Outcome.FAILED, 1, 5L, millis, ""))
+                    .hasMessageContaining("endedAtEpochMillis must be from 0 to 253402300799999, was " + millis);
         }
     }
 }

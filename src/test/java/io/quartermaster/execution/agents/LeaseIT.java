@@ -141,6 +141,35 @@ class LeaseIT {
     }
 
     @Test
+    void whyAnAttemptEndedIsStoredCut() {
+        Bound bound = bind("lease-end-words");
+
+        sync(
+                bound,
+                new AttemptReport(
+                        bound.attempt(),
+                        new AttemptState.Ended(
+                                AttemptState.Outcome.FAILED,
+                                1,
+                                1L,
+                                Protocol.MAX_EPOCH_MILLIS,
+                                "\0\ud800" + "x".repeat(6_000_000)),
+                        null,
+                        null,
+                        null));
+
+        assertThat(run(
+                        "select state, octet_length(message) as bytes, message from report where attempt_id = $1",
+                        bound.attempt()))
+                .singleElement()
+                .satisfies(row -> {
+                    assertThat(row.getString("state")).isEqualTo("ended");
+                    assertThat(row.getInteger("bytes")).isBetween(4_000, Protocol.MAX_DETAIL_BYTES + 8);
+                    assertThat(row.getString("message")).endsWith("x ... (cut)");
+                });
+    }
+
+    @Test
     void workEndsNeitherBeforeItsAttemptNorBeforeTheLastContact() {
         Bound bound = bind("lease-liar", Duration.ofMinutes(10));
         sync(bound, ended(bound, Protocol.MAX_AGE_MILLIS));
