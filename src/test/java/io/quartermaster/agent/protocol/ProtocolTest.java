@@ -51,11 +51,17 @@ class ProtocolTest {
                         false,
                         new Inventory.Pausing(Inventory.PausedBy.CUDA_CHECKPOINT, 4)),
                 List.of(
-                        new AttemptReport(ID, new Starting(), null, null, null),
-                        new AttemptReport(ID, new Running(5), new Checkpoint("step-9", 4), new LogTail("x\n", 2), null),
-                        new AttemptReport(ID, new Stopping(null, StopReason.PREEMPTED), null, null, null),
-                        new AttemptReport(ID, new Paused(5L), null, null, 3L),
-                        new AttemptReport(ID, new Ended(Outcome.OUT_OF_MEMORY, 137, 5L, 9, ""), null, null, 7L)));
+                        new AttemptReport(new UUID(7, 1), new Starting(), null, null, null),
+                        new AttemptReport(
+                                new UUID(7, 2),
+                                new Running(5),
+                                new Checkpoint("step-9", 4),
+                                new LogTail("x\n", 2),
+                                null),
+                        new AttemptReport(new UUID(7, 3), new Stopping(null, StopReason.PREEMPTED), null, null, null),
+                        new AttemptReport(new UUID(7, 4), new Paused(5L), null, null, 3L),
+                        new AttemptReport(
+                                new UUID(7, 5), new Ended(Outcome.OUT_OF_MEMORY, 137, 5L, 9, ""), null, null, 7L)));
 
         for (ObjectMapper reader : List.of(json, service)) {
             assertThat(reader.readValue(json.writeValueAsString(request), SyncRequest.class))
@@ -71,7 +77,7 @@ class ProtocolTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("endedAgoMillis must be from 0 to " + Protocol.MAX_AGE_MILLIS);
         }
-        assertThatThrownBy(() -> new AttemptReport(ID, new Running(5), null, null, 1L))
+        assertThatThrownBy(() -> new AttemptReport(new UUID(7, 6), new Running(5), null, null, 1L))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("endedAgoMillis");
     }
@@ -89,8 +95,8 @@ class ProtocolTest {
                 20_000,
                 new Inventory(List.of(), 1_000, 1_024, Isolation.NONE, false, false, null),
                 List.of(
-                        new AttemptReport(ID, new Running(5), null, null, null),
-                        new AttemptReport(ID, new Ended(Outcome.SUCCEEDED, 0, 5L, 9, ""), null, null, 7L)));
+                        new AttemptReport(new UUID(7, 7), new Running(5), null, null, null),
+                        new AttemptReport(new UUID(7, 8), new Ended(Outcome.SUCCEEDED, 0, 5L, 9, ""), null, null, 7L)));
 
         assertThat(request.agedBy(400).attempts())
                 .extracting(AttemptReport::endedAgoMillis)
