@@ -50,6 +50,7 @@ public class Issuers {
         }
     }
 
+    private volatile boolean operatorRefused;
     private final SystemDatabase database;
     private final IdentityConfig config;
     private final AtomicReference<@Nullable Directory> directory = new AtomicReference<>();
@@ -60,10 +61,15 @@ public class Issuers {
         this.config = config;
     }
 
+    /** Refuses the tokens of the operator's realm, or takes them again. */
+    public void refuseOperator(boolean refused) {
+        operatorRefused = refused;
+    }
+
     /** The realm of exactly this issuer, if its tokens count. Fails when the directory cannot be read at all. */
     public Uni<Optional<Realm>> find(String issuer) {
         if (issuer.equals(config.issuerOf(Realm.OPERATOR_NAME))) {
-            return Uni.createFrom().item(Optional.of(new Realm.Operator()));
+            return Uni.createFrom().item(operatorRefused ? Optional.empty() : Optional.of(new Realm.Operator()));
         }
         return lookUp(known -> Optional.ofNullable(known.realms().get(issuer)));
     }

@@ -32,22 +32,17 @@ public final class CapacityReservationApi {
                 @Nullable String endsAt,
                 Instant now) {
             problems.check(pool != null && !pool.isBlank(), "pool", "is needed", "the name of a pool");
-            problems.check(gpus != null && gpus.milli() > 0, "gpus", "is needed", "a number of GPUs above 0");
+            problems.check(gpus != null, "gpus", "is needed", "a number of GPUs above 0")
+                    .check(gpus == null || gpus.milli() > 0, "gpus", "is 0", "a number of GPUs above 0");
             // In milliseconds, as the engine counts; the database would round finer ones.
             Instant start = problems.instant("startsAt", startsAt).orElse(now).truncatedTo(ChronoUnit.MILLIS);
             if (endsAt == null) {
                 problems.add("endsAt", "is needed", ProblemException.Invalid.TIME_ACCEPTED);
             }
-            Instant end = problems.instant("endsAt", endsAt)
-                    .orElse(start.plusSeconds(1))
-                    .truncatedTo(ChronoUnit.MILLIS);
-            problems.check(end.isAfter(now), "endsAt", "has passed", "a time after " + now);
-            problems.check(end.isAfter(start), "endsAt", "is not after startsAt", "a time after " + start);
-            problems.check(
-                    !end.isAfter(start.plus(LONGEST)),
-                    "endsAt",
-                    "is too far from startsAt",
-                    "at most " + LONGEST.toDays() + " days after it");
+            Optional<Instant> stated =
+                    problems.instant("endsAt", endsAt).map(time -> time.truncatedTo(ChronoUnit.MILLIS));
+            stated.ifPresent(time -> checkEnd(problems, start, time, now));
+            Instant end = stated.orElse(start.plusSeconds(1));
             TimeAhead.check(problems, "startsAt", start, now);
             // What has passed of it is not to be changed any more.
             return new Terms(
@@ -56,6 +51,18 @@ public final class CapacityReservationApi {
                     lendable == null || lendable,
                     start.isBefore(now) ? now : start,
                     end);
+        }
+
+        /** Notes one thing that is wrong with the end, if any. */
+        private static void checkEnd(ProblemException.Invalid problems, Instant start, Instant end, Instant now) {
+            Instant earliest = start.isAfter(now) ? start : now;
+            if (!end.isAfter(now)) {
+                problems.add("endsAt", "has passed", "a time after " + earliest);
+            } else if (!end.isAfter(start)) {
+                problems.add("endsAt", "is not after startsAt", "a time after " + start);
+            } else if (end.isAfter(start.plus(LONGEST))) {
+                problems.add("endsAt", "is too far from startsAt", "at most " + LONGEST.toDays() + " days after it");
+            }
         }
 
         CapacityReservation of(UUID id, UUID poolId, Optional<UUID> policy) {

@@ -1,6 +1,7 @@
 package io.quartermaster.capacity;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
@@ -22,10 +23,27 @@ final class ClusterApi {
 
     @Schema(name = "ClusterPatch", description = "What is absent stays as it is.")
     record Patch(
-            @Schema(description = "needs a value") @Nullable String region) {}
+            @Schema(description = "Region of the cluster, such as `eu-central`. Null is refused.") @Nullable
+            String region) {}
 
     @Schema(name = "Cluster")
-    record View(UUID id, String name, ClusterKind kind, String region, long version, Instant createdAt) {
+    record View(
+            UUID id,
+            String name,
+            ClusterKind kind,
+            String region,
+            long version,
+            Instant createdAt,
+
+            @Schema(
+                    description =
+                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+            @Nullable
+            List<String> warnings) {
+
+        View with(List<String> found) {
+            return new View(id, name, kind, region, version, createdAt, found);
+        }
 
         boolean says(Request request) {
             return kind == request.kind() && region.equals(request.region());

@@ -69,6 +69,7 @@ class ClusterService {
             OperatorAction.Work work, String name, @Nullable ClusterKind kind, @Nullable String region) {
         return store.insert(work.connection(), Ids.next(), name, kind, region)
                 .call(view -> action.record(work, "clusters:create", "clusters/" + name, null, view))
+                .map(view -> view.with(view.kind().warnings(name)))
                 .map(view -> Reply.created("/v1/operator/clusters/" + name, view, view.version()));
     }
 

@@ -65,6 +65,7 @@ class ClusterStore {
                 Words.stored(ClusterKind.class, row.getString("kind")),
                 row.getString("region"),
                 row.getLong("version"),
-                row.getOffsetDateTime("created_at").toInstant());
+                row.getOffsetDateTime("created_at").toInstant(),
+                null);
     }
 }

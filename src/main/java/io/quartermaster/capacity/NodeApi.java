@@ -46,22 +46,26 @@ final class NodeApi {
 
     @Schema(name = "NodePatch", description = "What is absent stays as it is; null returns a field to its default.")
     record Patch(
-            @Schema(description = "name of its pool; only while nothing runs on the node; needs a value") @Nullable
+            @Schema(description = "Name of its pool. It changes only while nothing runs on the node. Null is refused.")
+            @Nullable
             String pool,
 
             @Schema(description = "false: nothing new starts on it, what runs goes on") @Nullable
             Boolean schedulable,
 
-            @Schema(description = "thousandths of a core; null: what its agent sees") @Nullable
+            @Schema(description = "Thousandths of a processor core; null returns to what its agent sees.") @Nullable
             Long cpuMilli,
 
-            @Schema(description = "null: what its agent sees") @Nullable
+            @Schema(description = "Main memory in MiB; null returns to what its agent sees.") @Nullable
             Long memoryMiB,
 
-            @Schema(description = "the labels that change; a label that is null is removed") @Nullable
+            @Schema(
+                    description =
+                            "The labels that change, each a key and a value. A label whose value is null is removed; null for all removes all.")
+            @Nullable
             Map<String, @Nullable String> labels,
 
-            @Schema(description = "the domains it lies in, the widest first; null: none") @Nullable
+            @Schema(description = "The domains that the node lies in, the widest first; null removes them.") @Nullable
             List<String> topology) {
 
         static Patch of(Settings now) {
@@ -144,7 +148,32 @@ final class NodeApi {
             @Nullable Agent agent,
             List<Gpu> gpus,
             long version,
-            Instant createdAt) {
+            Instant createdAt,
+
+            @Schema(
+                    description =
+                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+            @Nullable
+            List<String> warnings) {
+
+        View with(List<String> found) {
+            return new View(
+                    id,
+                    name,
+                    cluster,
+                    pool,
+                    schedulable,
+                    contact,
+                    cpuMilli,
+                    memoryMiB,
+                    labels,
+                    topology,
+                    agent,
+                    gpus,
+                    version,
+                    createdAt,
+                    found);
+        }
 
         Settings settings() {
             return new Settings(pool, schedulable, cpuMilli, memoryMiB, labels, topology);

@@ -9,6 +9,7 @@ import io.quartermaster.platform.Inbox;
 import io.quartermaster.platform.MergePatch;
 import io.quartermaster.platform.Page;
 import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.PrintableText;
 import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.Reply;
 import io.quartermaster.platform.SystemDatabase;
@@ -20,8 +21,9 @@ import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 class NodeService {
 
     private static final String PATH = "/v1/operator/nodes/";
-    private static final int MAX_LABELS = 64;
     static final int MAX_TOPOLOGY = 8;
     private static final int MAX_TEXT = 63;
     private static final long MAX_AMOUNT = 1_000_000_000L;
@@ -71,6 +72,7 @@ class NodeService {
             String pool = Names.check(problems, "pool", request.pool());
             NodeApi.Settings settings = NodeApi.Settings.of(request, pool);
             check(problems, settings);
+            NodeLabels.check(problems, "labels", settings.labels());
             problems.throwIfAny();
             return store.find(work.connection(), name, Lock.NONE).chain(found -> {
                 if (found.isPresent()) {
@@ -91,11 +93,29 @@ class NodeService {
         return clusters.find(connection, cluster, Lock.FOR_CHANGE)
                 .map(found -> found.orElseThrow(() -> unknown("cluster", cluster)))
                 .chain(in -> nodePool(connection, settings.pool())
-                        .chain(pool -> store.insert(connection, id, name, in.id(), pool.id(), settings)))
+                        .call(pool -> store.insert(connection, id, name, in.id(), pool.id(), settings))
+                        .map(pool -> warnings(in, pool, settings)))
                 .call(() -> action.record(work, "nodes:create", "nodes/" + name, null, settings))
                 .call(() -> action.tellLeader(work, Inbox.Kind.NODE, id))
-                .chain(() -> known(connection, name, Lock.NONE))
+                .chain(warnings -> known(connection, name, Lock.NONE).map(view -> view.with(warnings)))
                 .map(view -> Reply.created(PATH + name, view, view.version()));
+    }
+
+    private static List<String> warnings(ClusterApi.View cluster, PoolApi.View pool, NodeApi.Settings settings) {
+        List<String> warnings = new ArrayList<>(cluster.kind().warnings(cluster.name()));
+        warnings.addAll(topologyWarnings(pool, settings));
+        return warnings;
+    }
+
+    private static List<String> topologyWarnings(PoolApi.View pool, NodeApi.Settings settings) {
+        int levels = pool.topologyLevels().size();
+        int domains = settings.topology().size();
+        return domains <= levels
+                ? List.of()
+                : List.of("the node names " + domains + (domains == 1 ? " domain" : " domains")
+                        + " of a topology, and pool " + pool.name() + " has "
+                        + (levels == 0 ? "no topology levels" : levels + " of its topologyLevels")
+                        + ": what is beyond those has no effect. Set topologyLevels of the pool");
     }
 
     Uni<Page<NodeApi.View>> list(NodeStore.Filter filter, PageRequest page) {
@@ -123,6 +143,10 @@ class NodeService {
                             .settings();
                     var problems = new ProblemException.Invalid();
                     check(problems, settings);
+                    // Labels that an older version accepted stand in the way of no other change.
+                    if (!settings.labels().equals(before.labels())) {
+                        NodeLabels.check(problems, "labels", settings.labels());
+                    }
                     problems.throwIfAny();
                     return settings.equals(before.settings())
                             ? Uni.createFrom().item(Reply.ok(before, before.version()))
@@ -137,10 +161,11 @@ class NodeService {
                 .call(pool -> moves
                         ? checkMove(connection, before, pool)
                         : Uni.createFrom().voidItem())
-                .chain(pool -> store.update(connection, before.id(), pool.id(), settings))
+                .call(pool -> store.update(connection, before.id(), pool.id(), settings))
                 .call(() -> action.record(work, "nodes:update", "nodes/" + before.name(), before.settings(), settings))
                 .call(() -> action.tellLeader(work, Inbox.Kind.NODE, before.id()))
-                .chain(() -> known(connection, before.name(), Lock.NONE))
+                .chain(pool -> known(connection, before.name(), Lock.NONE)
+                        .map(after -> after.with(topologyWarnings(pool, settings))))
                 .map(after -> Reply.ok(after, after.version()));
     }
 
@@ -231,13 +256,12 @@ class NodeService {
     private static void check(ProblemException.Invalid problems, NodeApi.Settings settings) {
         checkAmount(problems, "cpuMilli", settings.cpuMilli());
         checkAmount(problems, "memoryMiB", settings.memoryMiB());
-        checkLabels(problems, "labels", settings.labels());
         problems.check(
                 settings.topology().size() <= MAX_TOPOLOGY
                         && settings.topology().stream().allMatch(NodeService::isWord),
                 "topology",
                 "no path of domains",
-                "at most " + MAX_TOPOLOGY + " names of 1 to " + MAX_TEXT + " characters");
+                "at most " + MAX_TOPOLOGY + " names of 1 to " + MAX_TEXT + " printable characters");
     }
 
     private static void checkAmount(ProblemException.Invalid problems, String field, @Nullable Long amount) {
@@ -245,18 +269,7 @@ class NodeService {
                 amount == null || amount >= 0 && amount <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
     }
 
-    private static void checkLabels(ProblemException.Invalid problems, String field, Map<String, String> labels) {
-        boolean fine = labels.size() <= MAX_LABELS
-                && labels.keySet().stream().allMatch(NodeService::isWord)
-                && labels.values().stream().allMatch(value -> Objects.nonNull(value) && value.length() <= MAX_TEXT);
-        problems.check(
-                fine,
-                field,
-                "not accepted",
-                "at most " + MAX_LABELS + " labels of at most " + MAX_TEXT + " characters");
-    }
-
     private static boolean isWord(@Nullable String text) {
-        return text != null && !text.isBlank() && text.length() <= MAX_TEXT;
+        return text != null && !text.isBlank() && text.length() <= MAX_TEXT && PrintableText.isPrintable(text);
     }
 }

@@ -162,7 +162,8 @@ class NodeStore {
                 agent,
                 gpus(row.getJsonArray("gpus")),
                 row.getLong("version"),
-                row.getOffsetDateTime("created_at").toInstant());
+                row.getOffsetDateTime("created_at").toInstant(),
+                null);
     }
 
     private static @Nullable Instant instant(@Nullable OffsetDateTime time) {

@@ -81,26 +81,47 @@ final class PoolApi {
 
     @Schema(name = "PoolPatch", description = "What is absent stays as it is; null returns a field to its default.")
     record Patch(
-            @Schema(description = "null: pack") Pool.@Nullable Placement placement,
+            @Schema(description = "How work is placed on the nodes of the pool; null returns to pack.")
+            Pool.@Nullable Placement placement,
 
-            @Schema(description = "null: tenant") Pool.@Nullable Sharing shareGpus,
+            @Schema(description = "Whose work may share one GPU; null returns to tenant.")
+            Pool.@Nullable Sharing shareGpus,
 
-            @Schema(description = "null: what its nodes add up to; only while nothing holds a part of the count")
+            @Schema(
+                    description =
+                            "Number of units in a pool without nodes. Null makes it a pool of nodes, which is refused while work holds a part of the count.")
             @Nullable
             GpuAmount capacity,
 
-            @Schema(description = "null: false") @Nullable Boolean elastic,
+            @Schema(description = "Whether the pool can grow; null returns to false.") @Nullable
+            Boolean elastic,
 
-            @Schema(description = "null: none") @Nullable List<String> topologyLevels,
+            @Schema(
+                    description =
+                            "Names of the levels of the topology of its nodes, the widest first; null removes them.")
+            @Nullable
+            List<String> topologyLevels,
 
-            @Schema(description = "null: always open") @Nullable
+            @Schema(description = "When the pool is open; null returns to always.") @Nullable
             PoolHours hours,
 
-            @Schema(description = "null: PT0S") @Nullable Duration waitBeforePreempting,
+            @Schema(
+                    description =
+                            "How long a workload waits in this pool before running work is stopped for it; null returns to PT0S.")
+            @Nullable
+            Duration waitBeforePreempting,
 
-            @Schema(description = "null: PT5M") @Nullable Duration maxGrace,
+            @Schema(
+                    description =
+                            "The longest that stopped work keeps its GPUs; null returns to PT5M.")
+            @Nullable
+            Duration maxGrace,
 
-            @Schema(description = "null: false") @Nullable Boolean tenantsTrustEachOther) {
+            @Schema(
+                    description =
+                            "`true`: nodes of the pool may run work of several tenants without keeping it apart; null returns to false.")
+            @Nullable
+            Boolean tenantsTrustEachOther) {
 
         static Patch of(Settings now) {
             return new Patch(

@@ -47,11 +47,13 @@ public final class QuotaOverrideApi {
                     "an override with reserved, limit or both");
             GpuAmount least = reserved == null ? statedReserved : reserved;
             GpuAmount most = limit == null ? statedLimit : limit;
-            found.check(
-                    most == null || most.compareTo(least) >= 0,
-                    prefix + (limit == null ? ".reserved" : ".limit"),
-                    "leaves the limit below what is reserved",
-                    "a limit of at least " + least);
+            if (most != null && most.compareTo(least) < 0) {
+                if (limit == null) {
+                    found.add(prefix + ".reserved", "is more than the limit, " + most, "at most " + most);
+                } else {
+                    found.add(prefix + ".limit", "is less than what is reserved, " + least, "at least " + least);
+                }
+            }
             if (until == null) {
                 found.add(prefix + ".until", "is needed", ProblemException.Invalid.TIME_ACCEPTED);
             }
@@ -60,12 +62,11 @@ public final class QuotaOverrideApi {
             Instant end = found.instant(prefix + ".until", until)
                     .orElse(TimeAhead.latest(now))
                     .truncatedTo(ChronoUnit.MILLIS);
-            found.check(end.isAfter(now), prefix + ".until", "has passed", "a time after " + now);
-            found.check(
-                    start.isEmpty() || end.isAfter(start.get()),
-                    prefix + ".until",
-                    "is not after from",
-                    "a time after " + start.orElse(now));
+            if (!end.isAfter(now)) {
+                found.add(prefix + ".until", "has passed", "a time after " + now);
+            } else if (start.isPresent() && !end.isAfter(start.get())) {
+                found.add(prefix + ".until", "is not after from", "a time after " + start.get());
+            }
             TimeAhead.check(found, prefix + ".until", end, now);
             if (!found.isEmpty()) {
                 problems.addAll(found);

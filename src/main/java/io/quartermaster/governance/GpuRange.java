@@ -39,6 +39,24 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
                         && fewest.getAsInt() * GPU <= (named.isPresent() ? named.getAsInt() * GPU : leastGpuMilli);
     }
 
+    /** What it may say to start with, for an answer that refuses something else. */
+    public String acceptedAtLeast() {
+        return most.isPresent()
+                ? accepted() + ", not more than gpus"
+                : "no minGpus: leave it out, or use a queue whose profile has a range";
+    }
+
+    /**
+     * Why a number of GPUs to start with is refused.
+     *
+     * @param giver what gives a worker its GPUs, such as {@code queue rnd-1gpu}
+     */
+    public String refusalAtLeast(String giver, OptionalInt fewest) {
+        return most.isPresent() && allows(fewest)
+                ? "is more than gpus: a worker cannot start with more GPUs than it asks for"
+                : refusal(giver);
+    }
+
     /** What it may name, for an answer that refuses something else. */
     public String accepted() {
         return most.isPresent()

@@ -19,15 +19,29 @@ sealed interface OnWaiting {
     record Move(String queue) implements OnWaiting {}
 
     static OnWaiting parse(@Nullable String onWaiting, @Nullable String moveTo) {
+        if (moveTo != null && !"move".equals(onWaiting)) {
+            throw ProblemException.invalid(
+                    "moveTo",
+                    "is given without onWaiting=move",
+                    "onWaiting=move together with moveTo=<queue>, or no moveTo");
+        }
         if (onWaiting == null) {
             return new Refuse();
         }
-        if (onWaiting.equals("cancel")) {
-            return new Cancel();
-        }
-        if (onWaiting.equals("move") && moveTo != null) {
-            return new Move(moveTo);
-        }
-        throw ProblemException.invalid("onWaiting", "does not say what becomes of the work that waits", ACCEPTED);
+        return switch (onWaiting) {
+            case "cancel" -> new Cancel();
+            case "move" -> {
+                if (moveTo == null) {
+                    throw ProblemException.invalid(
+                            "moveTo", "is missing: onWaiting is move", "the name of a queue that is not retired");
+                }
+                yield new Move(moveTo);
+            }
+            default ->
+                throw ProblemException.invalid(
+                        "onWaiting",
+                        "\"" + onWaiting + "\" does not say what becomes of the work that waits",
+                        ACCEPTED);
+        };
     }
 }

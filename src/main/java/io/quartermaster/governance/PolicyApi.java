@@ -11,6 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
@@ -309,7 +310,9 @@ final class PolicyApi {
             @Schema(description = "in answers to writes") @Nullable
             Effects effects,
 
-            @Schema(description = "what the policy allows, but may surprise; those of a write are with its effects")
+            @Schema(
+                    description =
+                            "what the policy allows, but may surprise; in answers to writes also the warnings of its effects")
             List<String> warnings) {
 
         View {
@@ -348,7 +351,11 @@ final class PolicyApi {
                     policy.groupGoneSince().map(Drift::groupGone).orElse(null),
                     policy.version(),
                     effects,
-                    warnings(policy));
+                    Stream.concat(
+                                    warnings(policy).stream(),
+                                    effects == null ? Stream.of() : effects.warnings().stream())
+                            .distinct()
+                            .toList());
         }
 
         private static List<String> warnings(Policy policy) {

@@ -161,7 +161,19 @@ final class PolicyChecks {
     }
 
     private void profiles(List<Profile> profiles) {
+        Optional<Profile> beyondUserLimit =
+                profiles.stream().filter(this::exceedsUserLimit).max(Comparator.comparingLong(Profile::startGpuMilli));
+        if (beyondUserLimit.isPresent()) {
+            Profile largest = beyondUserLimit.get();
+            problems.add(
+                    "userLimit",
+                    "profile " + largest.name() + " could never run: " + userLimitObjection(largest),
+                    "at least " + new GpuAmount(largest.startGpuMilli()) + ", or profiles that start with fewer GPUs");
+        }
         for (int i = 0; i < profiles.size(); i++) {
+            if (exceedsUserLimit(profiles.get(i))) {
+                continue;
+            }
             Optional<String> objection = objection(profiles.get(i));
             if (objection.isPresent()) {
                 problems.add(
@@ -183,12 +195,20 @@ final class PolicyChecks {
                 .objection(profile);
     }
 
+    private boolean exceedsUserLimit(Profile profile) {
+        OptionalLong userLimit = policy.userLimitGpuMilli();
+        return userLimit.isPresent() && userLimit.getAsLong() < profile.startGpuMilli();
+    }
+
+    private String userLimitObjection(Profile profile) {
+        return "it starts with " + Amounts.gpus(profile.startGpuMilli()) + ", and one user may hold "
+                + new GpuAmount(policy.userLimitGpuMilli().orElseThrow());
+    }
+
     private Optional<String> objection(Profile profile) {
         long needed = profile.startGpuMilli();
-        OptionalLong userLimit = policy.userLimitGpuMilli();
-        if (userLimit.isPresent() && userLimit.getAsLong() < needed) {
-            return Optional.of("it starts with " + Amounts.gpus(needed) + ", and one user may hold "
-                    + new GpuAmount(userLimit.getAsLong()));
+        if (exceedsUserLimit(profile)) {
+            return Optional.of(userLimitObjection(profile));
         }
         List<String> bounds = new ArrayList<>();
         for (PoolId pool : profile.pools()) {

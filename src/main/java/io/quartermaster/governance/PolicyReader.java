@@ -128,7 +128,10 @@ public final class PolicyReader {
         Optional<Scope> found =
                 pool == null ? Optional.empty() : rules.pool(pool).map(Scope::of);
         if (found.isEmpty()) {
-            problems.add(field, "no pool of this tenant", acceptedPools() + ", or * for all together");
+            problems.add(
+                    field,
+                    pool == null ? "is missing" : "\"" + pool + "\" is no pool of this tenant",
+                    acceptedPools() + ", or * for all together");
         }
         return found;
     }

@@ -134,7 +134,9 @@ class PolicyService {
                 .transform(e -> {
                     ProblemException renamed = (ProblemException) e;
                     for (int i = 0; i < pools.size(); i++) {
-                        renamed = renamed.renamed("quotas[" + i + "]", "quotas." + pools.get(i));
+                        // The pool is the name of the quota, which has no field for it.
+                        renamed = renamed.renamed("quotas[" + i + "].pool", "quotas." + pools.get(i))
+                                .renamed("quotas[" + i + "]", "quotas." + pools.get(i));
                     }
                     return renamed;
                 });
@@ -169,8 +171,10 @@ class PolicyService {
         PolicyReader reader = new PolicyReader(before, problems);
         Policy policy = reader.policy(request, old);
         List<Profile> profiles = reader.profiles(request.profiles());
+        if (request.group() != null && GroupPath.isValid(request.group())) {
+            requireMayWrite(work.caller(), new GroupPath(request.group()));
+        }
         problems.throwIfAny();
-        requireMayWrite(work.caller(), policy.group());
         if (old.isPresent() && isSame(before, old.get(), policy, profiles)) {
             PolicyApi.View view = PolicyApi.View.of(before, old.get(), null);
             return Uni.createFrom().item(Reply.ok(view, view.version()));

@@ -160,7 +160,10 @@ public final class ProfileApi {
             @Nullable GpuAmount maxGpus,
             @Nullable GpuAmount gpuLimit,
             @Nullable Long gpuMemoryMiB,
-            @Schema(examples = "1g.10gb") @Nullable String mig,
+
+            @Schema(description = MIG, examples = "1g.10gb") @Nullable
+            String mig,
+
             @Nullable Integer gpuDevices,
             @Nullable Integer workers,
             @Nullable Integer minWorkers,

@@ -1,5 +1,6 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.capacity.NodeLabels;
 import io.quartermaster.engine.GpuRequest;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Slice;
@@ -31,8 +32,6 @@ public final class ProfileReader {
     private static final long WHOLE_GPU = 1_000;
     private static final int MAX_DEVICES = 256;
     private static final Pattern MIG = Pattern.compile("[12347]g\\.[1-9][0-9]{0,3}gb");
-    private static final int MAX_LABELS = 64;
-    private static final int MAX_LABEL = 63;
     private static final long MAX_AMOUNT = 1_000_000_000L;
     private static final Duration MAX_RUNTIME = Duration.ofDays(365);
 
@@ -209,21 +208,7 @@ public final class ProfileReader {
     }
 
     private void labels(@Nullable Map<String, String> given) {
-        boolean fine = given == null
-                || given.size() <= MAX_LABELS
-                        && given.entrySet().stream()
-                                .allMatch(label -> isLabel(label.getKey())
-                                        && label.getValue() != null
-                                        && label.getValue().length() <= MAX_LABEL);
-        note(
-                fine,
-                "nodeLabels",
-                "not accepted",
-                "at most " + MAX_LABELS + " labels of at most " + MAX_LABEL + " characters");
-    }
-
-    private static boolean isLabel(String text) {
-        return !text.isBlank() && text.length() <= MAX_LABEL;
+        NodeLabels.check(problems, prefix + "nodeLabels", given);
     }
 
     private void maxRuntime(@Nullable Duration given) {

@@ -43,16 +43,16 @@ final class QueueApi {
 
     @Schema(name = "QueuePatch", description = "What is absent stays as it is; null returns a field to its default.")
     record Patch(
-            @Schema(description = "whether its work may run beyond what is reserved; null: true") @Nullable
+            @Schema(description = "Whether its work may run beyond what is reserved; null returns to true.") @Nullable
             Boolean overQuota,
 
-            @Schema(description = "how many workloads may wait in it; null: 10000") @Nullable
+            @Schema(description = "The most workloads that may wait in the queue; null returns to 10000.") @Nullable
             Integer maxWaiting,
 
-            @Schema(description = STATE + "; null: open") @Nullable
+            @Schema(description = STATE + "; null returns to open") @Nullable
             QueueState state,
 
-            @Schema(description = ORDER + "; null: skip-ahead") @Nullable
+            @Schema(description = ORDER + "; null returns to skip-ahead") @Nullable
             QueueOrder order) {
 
         static Patch of(Queue.Terms now) {

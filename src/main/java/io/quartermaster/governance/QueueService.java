@@ -94,8 +94,10 @@ class QueueService {
     Uni<Response> create(TenantId tenant, QueueApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         QueueApi.Request request = RuleWrites.required(body);
         return writes.run(tenant, uri, params, request, work -> {
+            Optional.ofNullable(request.policy())
+                    .flatMap(work.before()::policy)
+                    .ifPresent(policy -> requireMayWrite(work.caller(), Permission.QUEUES_WRITE, policy.group()));
             Queue asked = read(work.before(), request);
-            requireMayWrite(work.caller(), Permission.QUEUES_WRITE, group(work.before(), asked));
             Optional<Queue> there = work.before().queue(asked.name());
             if (there.isPresent()) {
                 if (!isSame(there.get(), asked)) {

@@ -5,6 +5,8 @@ import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
 import io.quartermaster.capacity.CapacityReservations;
 import io.quartermaster.capacity.NodeShapes;
 import io.quartermaster.platform.FieldChange;
@@ -104,6 +106,7 @@ class RuleWrites {
     /** Likewise for several changes at once, each with its audit entry. They are checked and written together, as one difference. */
     Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, List<AuditLog.Change> changes) {
         requireBounded(after);
+        requireMayMove(work, onWaiting);
         TenantRules before = work.before();
         Difference<Queue> queues = Difference.ofQueues(before, after);
         return requireRoom(work, after)
@@ -133,6 +136,21 @@ class RuleWrites {
                     }
                     return warned;
                 });
+    }
+
+    /** Work moves only into queues that the caller may change, whether or not any waits: a dry run says so ahead. */
+    private static void requireMayMove(Work work, OnWaiting onWaiting) {
+        if (onWaiting instanceof OnWaiting.Move move) {
+            work.before().queue(move.queue()).ifPresent(target -> {
+                GroupPath group = work.before().policyOf(target).group();
+                if (!work.caller().may(Permission.QUEUES_WRITE, group)) {
+                    throw ProblemException.forbidden("the permission " + Permission.QUEUES_WRITE
+                            + " of a group admin covers queues of its own groups and those below: work cannot move to queue "
+                            + target.name() + " of " + group
+                            + ". Name a queue of your own groups in moveTo, or ask an admin of the tenant");
+                }
+            });
+        }
     }
 
     private List<FieldChange> fields(AuditLog.Change change) {

@@ -273,7 +273,8 @@ final class Hypothesis {
                 || queue.rules().maySubmit(caller)
                 || caller.may(Permission.WORKLOADS_MANAGE, queue.group());
         if (!may) {
-            throw ProblemException.forbidden("no access rule lets you submit to queue " + queue.name());
+            throw ProblemException.forbidden("no access rule lets you submit to queue " + queue.name()
+                    + ". Ask an admin of the tenant for a rule that names you or one of your groups");
         }
         if (queue.state() == QueueState.DRAINING) {
             throw new ProblemException(Problem.of(

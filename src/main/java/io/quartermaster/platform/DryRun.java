@@ -70,7 +70,8 @@ public record DryRun(
         if (own instanceof ArrayNode texts) {
             texts.forEach(text -> warnings.add(text.asText()));
         }
-        return new DryRun(reply.status(), resource, effects, warnings);
+        return new DryRun(
+                reply.status(), resource, effects, warnings.stream().distinct().toList());
     }
 
     /** Ids that nothing will ever have. */

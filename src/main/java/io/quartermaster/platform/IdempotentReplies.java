@@ -63,7 +63,7 @@ class IdempotentReplies {
         return rows.insert(key, fingerprint)
                 .chain(isNew -> isNew
                         ? work.get().call(reply -> rows.update(key, stored(fingerprint, reply)))
-                        : rows.find(key).map(stored -> reply(stored, fingerprint)));
+                        : rows.find(key).map(stored -> reply(key, stored, fingerprint)));
     }
 
     private Stored stored(String fingerprint, Reply reply) {
@@ -71,10 +71,13 @@ class IdempotentReplies {
                 fingerprint, reply.status(), write(reply.headers()), reply.body() == null ? null : write(reply.body()));
     }
 
-    private Reply reply(Stored stored, String fingerprint) {
+    private Reply reply(Key key, Stored stored, String fingerprint) {
         if (!fingerprint.equals(stored.fingerprint())) {
             throw ProblemException.of(
-                    422, "idempotency-key-reused", "this Idempotency-Key was used for another request");
+                    422,
+                    "idempotency-key-reused",
+                    "the Idempotency-Key \"" + key.key()
+                            + "\" was used for another request: its method, path, query, If-Match or body differs. Send this request with a new key, or the other one unchanged");
         }
         String body = stored.body();
         try {

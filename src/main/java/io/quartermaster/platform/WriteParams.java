@@ -95,10 +95,11 @@ public final class WriteParams {
     /** The version an update is based on: 428 when the header is absent, 400 when it is no ETag of ours. */
     public long expectedVersion() {
         return givenVersion()
-                .orElseThrow(() -> ProblemException.of(
-                        428,
-                        "precondition-required",
-                        "an update names the version it is based on in If-Match: the ETag of a GET"));
+                .orElseThrow(
+                        () -> ProblemException.of(
+                                428,
+                                "precondition-required",
+                                "If-Match is missing: an update names the version that it is based on. Read the resource with GET, and send its ETag, such as If-Match: \"3\""));
     }
 
     public OptionalLong givenVersion() {

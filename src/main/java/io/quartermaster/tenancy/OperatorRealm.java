@@ -1,6 +1,8 @@
 package io.quartermaster.tenancy;
 
 import io.quarkus.scheduler.Scheduled;
+import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.Issuers;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
@@ -15,7 +17,8 @@ import org.keycloak.representations.idm.ClientRepresentation;
 
 /**
  * Makes the operator's realm when the service starts and it is missing. Keycloak may still be starting then, for minutes: the service is up
- * meanwhile and this tries on.
+ * meanwhile and this tries on. A realm of that name that the service did not make is left as it is, and its tokens are refused: whoever has a
+ * role {@code operator} in it would be the operator of all tenants.
  */
 @ApplicationScoped
 public class OperatorRealm {
@@ -26,11 +29,13 @@ public class OperatorRealm {
     private final KeycloakAdmin admin;
     private final Blueprints blueprints;
     private final TenancyConfig config;
+    private final Issuers issuers;
 
     private volatile boolean ready;
     private volatile String waitingFor = "it was not asked yet";
 
-    OperatorRealm(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config) {
+    OperatorRealm(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config, Issuers issuers) {
+        this.issuers = issuers;
         this.admin = admin;
         this.blueprints = blueprints;
         this.config = config;
@@ -61,8 +66,9 @@ public class OperatorRealm {
     }
 
     private boolean ensure(KeycloakClient keycloak) {
-        boolean isNew = Realms.ensure(keycloak, blueprints.operatorRealm());
+        boolean isNew = Realms.ensure(keycloak, RealmMark.on(blueprints.operatorRealm(), AuditLog.OPERATOR));
         KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
+        RealmMark.adoptOperator(realm);
         Realms.refusePasswordsFromPrograms(realm, Realms.ADMIN_CLI);
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
@@ -82,11 +88,15 @@ public class OperatorRealm {
     }
 
     private void done(boolean isNew) {
+        issuers.refuseOperator(false);
         ready = true;
         LOG.infof("identity: ready%s", isNew ? "; the operator's realm was made" : "");
     }
 
     private void notYet(Throwable failure) {
+        if (failure instanceof RealmMark.ForeignRealmException) {
+            issuers.refuseOperator(true);
+        }
         String why = String.valueOf(failure.getMessage());
         if (!why.equals(waitingFor)) {
             waitingFor = why;

@@ -1,5 +1,6 @@
 package io.quartermaster.tenancy;
 
+import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
 import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.platform.TenantId;
@@ -58,6 +59,38 @@ final class RealmMark {
                     + " (its attribute " + ATTRIBUTE + " is not " + tenant
                     + "). Rename that realm, or offboard the tenant"
                     + " and create one with another id. Set the attribute only if the realm is this tenant's");
+        }
+    }
+
+    /**
+     * Marks the operator's realm that a version without marks made, which has the service's roles and the client of its command line.
+     *
+     * @throws ForeignRealmException where the realm was not made by the service
+     */
+    static void adoptOperator(KeycloakRealm realm) {
+        Map<String, String> attributes = new TreeMap<>(realm.attributes().orElseThrow());
+        String mark = attributes.get(ATTRIBUTE);
+        boolean unmarked = mark == null
+                && realm.hasRole(Role.OPERATOR.word())
+                && realm.hasRole(Role.AGENT.word())
+                && realm.client(OperatorRealm.CLI_CLIENT).isPresent();
+        if (unmarked) {
+            attributes.put(ATTRIBUTE, Realm.OPERATOR_NAME);
+            realm.setAttributes(attributes);
+        } else if (!Realm.OPERATOR_NAME.equals(mark)) {
+            throw new ForeignRealmException("Keycloak has a realm " + Realm.OPERATOR_NAME
+                    + " that was not made by this service, so its tokens are refused. Rename that realm, and the service"
+                    + " makes its own. Set its attribute " + ATTRIBUTE + " to " + Realm.OPERATOR_NAME
+                    + " only if all who have a role " + Role.OPERATOR.word() + " in it are operators");
+        }
+    }
+
+    /** A realm with the name of the operator's is somebody else's. */
+    static final class ForeignRealmException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        ForeignRealmException(String message) {
+            super(message);
         }
     }
 

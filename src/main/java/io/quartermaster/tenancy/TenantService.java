@@ -48,10 +48,11 @@ class TenantService {
     /** What to change; what is absent stays. */
     @Schema(name = "TenantPatch")
     public record TenantChange(
-            @Schema(description = "null: the id of the tenant") @Nullable
+            @Schema(description = "Name for people; null returns to the id of the tenant.") @Nullable
             String displayName,
 
-            @Schema(description = "needs a value") @Nullable Wish state) {
+            @Schema(description = "The state that is asked for. Null is refused.") @Nullable
+            Wish state) {
 
         /** The states that can be asked for. */
         @Schema(name = "TenantWish")
@@ -105,9 +106,17 @@ class TenantService {
         List<GroupPath> groups = wanted.groups() == null ? List.of() : wanted.groups();
         Optional<Blueprint> blueprint = blueprints.find(plan);
         ProblemException.Invalid invalid = new ProblemException.Invalid()
-                .check(TenantId.isValid(id), "id", "not an id of a tenant", TenantId.ACCEPTED)
+                .check(
+                        TenantId.isValid(id),
+                        "id",
+                        wanted.id() == null ? "is missing" : "\"" + id + "\" is not an id of a tenant",
+                        TenantId.ACCEPTED)
                 .check(!RESERVED.contains(id), "id", "this name is taken by the service itself", TenantId.ACCEPTED)
-                .check(blueprint.isPresent(), "plan", "there is no such plan", String.join(", ", blueprints.names()))
+                .check(
+                        blueprint.isPresent(),
+                        "plan",
+                        wanted.plan() == null ? "is missing" : "there is no plan \"" + plan + "\"",
+                        String.join(", ", blueprints.names()))
                 .check(
                         isName(name),
                         "displayName",

@@ -33,6 +33,9 @@ import org.jboss.logging.Logger;
 @ApplicationScoped
 class Admission {
 
+    /** When to submit again to a queue that is full. Nothing says when work that waits will have started. */
+    private static final Duration QUEUE_FULL_RETRY = Duration.ofSeconds(10);
+
     private static final Logger LOG = Logger.getLogger(Admission.class);
     private static final RedisScript ADMIT = RedisScript.named("admit");
     private static final RedisScript RELEASE = RedisScript.named("release");
@@ -230,10 +233,22 @@ class Admission {
     }
 
     private static ProblemException queueFull(Room room, long waiting) {
-        String detail = "queue " + room.queue() + " is full: " + waiting + " of " + room.maxWaiting() + " waiting, and "
-                + room.more() + (room.more() == 1 ? " more does" : " more do") + " not fit";
-        // Nothing says when work that waits will have started.
-        return new ProblemException(Problem.of(429, "queue-full", detail, List.of()), Optional.empty());
+        if (room.maxWaiting() == 0) {
+            // No wait helps.
+            return new ProblemException(
+                    Problem.of(
+                            429,
+                            "queue-full",
+                            "queue " + room.queue()
+                                    + " takes no work: its maxWaiting is 0. Submit to another queue, or ask an admin of the tenant to raise maxWaiting",
+                            List.of()),
+                    Optional.empty());
+        }
+        String detail = "queue " + room.queue() + " is full: " + waiting + " of at most " + room.maxWaiting()
+                + (room.maxWaiting() == 1 ? " workload waits" : " workloads wait") + ", and " + room.more()
+                + (room.more() == 1 ? " more does" : " more do")
+                + " not fit. Submit again later, or to another queue";
+        return new ProblemException(Problem.of(429, "queue-full", detail, List.of()), Optional.of(QUEUE_FULL_RETRY));
     }
 
     private ProblemException tooFast(long waitMillis) {

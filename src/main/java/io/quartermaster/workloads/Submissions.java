@@ -288,8 +288,8 @@ class Submissions {
             } else if (!queue.gpus().allowsAtLeast(item.namedMinGpus(), item.namedGpus())) {
                 beyond.add(new Problem.Field(
                         request.at().apply(i) + "minGpus",
-                        "is outside the range of the profile of queue " + queue.name() + ", or more than gpus",
-                        queue.gpus().accepted() + "; not more than gpus"));
+                        queue.gpus().refusalAtLeast("queue " + queue.name(), item.namedMinGpus()),
+                        queue.gpus().acceptedAtLeast()));
             } else {
                 ungranted.addAll(queue.rights()
                         .objections(request.at().apply(i), item.known(), item.priority(), item.preemptible()));
@@ -301,7 +301,8 @@ class Submissions {
         }
         if (!closed.isEmpty()) {
             return Optional.of(
-                    ProblemException.forbidden("no access rule lets you submit to queue " + String.join(", ", closed)));
+                    ProblemException.forbidden("no access rule lets you submit to queue " + String.join(", ", closed)
+                            + ". Ask an admin of the tenant for a rule that names you or one of your groups"));
         }
         if (!drained.isEmpty()) {
             return Optional.of(new ProblemException(

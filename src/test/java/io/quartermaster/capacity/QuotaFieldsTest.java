@@ -42,6 +42,28 @@ class QuotaFieldsTest {
     }
 
     @Test
+    void anOverrideThatLeavesTheLimitBelowIsToldByWhatItStates() {
+        String until = Instant.now().plus(Duration.ofDays(1)).toString();
+        var more = new ProblemException.Invalid();
+        var less = new ProblemException.Invalid();
+
+        new QuotaOverrideApi.Request(new GpuAmount(3_000), null, null, until)
+                .check(more, "override", new GpuAmount(1_000), new GpuAmount(2_000));
+        new QuotaOverrideApi.Request(null, new GpuAmount(500), null, until)
+                .check(less, "override", new GpuAmount(1_000), null);
+
+        assertThat(more.toException().problem().errors()).singleElement().satisfies(error -> {
+            assertThat(error.field()).isEqualTo("override.reserved");
+            assertThat(error.message()).isEqualTo("is more than the limit, 2");
+            assertThat(error.accepted()).isEqualTo("at most 2");
+        });
+        assertThat(less.toException().problem().errors()).singleElement().satisfies(error -> {
+            assertThat(error.field()).isEqualTo("override.limit");
+            assertThat(error.accepted()).isEqualTo("at least 1");
+        });
+    }
+
+    @Test
     void otherTermsMayKeepTheOverrideAndTheDateThatStand() {
         Quota.Override higher =
                 new Quota.Override(OptionalLong.empty(), OptionalLong.of(8_000), OptionalLong.empty(), 500);

@@ -83,6 +83,29 @@ class PolicyChecksTest {
     }
 
     @Test
+    void aUserLimitBelowAProfileIsToldByItsOwnName() {
+        Policy rnd = policy("/rnd", quota(H100, 6, 9));
+        Policy limited = new Policy(
+                rnd.id(),
+                rnd.name(),
+                rnd.group(),
+                rnd.quotas(),
+                true,
+                OnPreemption.REQUEUE,
+                0,
+                OptionalLong.of(1_000),
+                1);
+
+        assertThat(errors(acme(), limited, profile("two", 2, H100), profile("four", 4, H100), profile("one", 1, H100)))
+                .singleElement()
+                .satisfies(error -> {
+                    assertThat(error.field()).isEqualTo("userLimit");
+                    assertThat(error.message()).contains("profile four").contains("one user may hold 1");
+                    assertThat(error.accepted()).startsWith("at least 4");
+                });
+    }
+
+    @Test
     void aPolicyPutBetweenTakesItsSubgroupsUnderItself() {
         TenantRules before = acme().with(policy("/rnd/a", quota(H100, 6)));
 

@@ -3,6 +3,7 @@ package io.quartermaster.governance;
 import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.personToken;
 import static io.quartermaster.tenancy.TestTenants.request;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.equalTo;
@@ -208,6 +209,52 @@ class SubmissionRightsIT extends SharedPool {
         changed(groupAdmin, 1, "{\"group\": \"/rnd/vision\", \"maxPriority\": 50, \"nonPreemptible\": false}")
                 .statusCode(200)
                 .body("group", equalTo("/rnd/vision"));
+    }
+
+    @Test
+    void aGroupAdminMovesNoWorkIntoQueuesOfAnotherGroup() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        made(policy("devops", "/devops", "1", "9", "1xgpu"));
+        waiting("rnd-1xgpu", "carried");
+        String groupAdmin = personToken(A, "rnd-admin", List.of("group-admin"), List.of("/rnd"));
+
+        for (boolean dryRun : new boolean[] {true, false}) {
+            request(groupAdmin)
+                    .queryParam("dryRun", dryRun)
+                    .queryParam("onWaiting", "move")
+                    .queryParam("moveTo", "devops-1xgpu")
+                    .delete(TENANT + "/queues/rnd-1xgpu")
+                    .then()
+                    .statusCode(403)
+                    .body("detail", containsString("queue devops-1xgpu of /devops"));
+        }
+        assertThat(text(
+                        "select q.name from workload w join queue q on q.id = w.queue_id where w.name = 'carried' and w.tenant_id = $1",
+                        A))
+                .isEqualTo("rnd-1xgpu");
+    }
+
+    @Test
+    void aGroupAdminHearsOfItsRightsBeforeAnythingOfOtherGroups() {
+        made(policy("rnd", "/rnd", "5", "9", "1xgpu"));
+        made(policy("devops", "/devops", "1", "9", "1xgpu"));
+        String groupAdmin = personToken(A, "rnd-admin", List.of("group-admin"), List.of("/rnd"));
+
+        request(groupAdmin)
+                .body(Map.of("policy", "devops", "profile", "1xgpu", "name", "mine"))
+                .post(TENANT + "/queues")
+                .then()
+                .statusCode(403);
+        request(groupAdmin)
+                .body(Map.of("policy", "devops", "profile", "nothing", "maxWaiting", -1))
+                .post(TENANT + "/queues")
+                .then()
+                .statusCode(403);
+        request(groupAdmin)
+                .body(Map.of("name", "theirs", "group", "/devops/new", "maxRunning", -1))
+                .post(TENANT + "/policies")
+                .then()
+                .statusCode(403);
     }
 
     private static ValidatableResponse changed(String token, int version, String body) {

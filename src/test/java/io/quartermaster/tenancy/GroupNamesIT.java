@@ -146,7 +146,8 @@ class GroupNamesIT {
                 .post(TENANT + "/policies")
                 .then()
                 .statusCode(201)
-                .body("effects.warnings", hasItems(containsString("the realm has no group /x~y")));
+                .body("effects.warnings", hasItems(containsString("the realm has no group /x~y")))
+                .body("warnings", hasItems(containsString("the realm has no group /x~y")));
         request(admin).post(TENANT + "/drift-checks").then().statusCode(200).body("suspended", contains("tilde"));
         request(admin)
                 .body(Map.of("subjectKind", "group", "subject", "/x~z"))

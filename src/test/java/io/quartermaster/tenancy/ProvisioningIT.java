@@ -12,6 +12,7 @@ import static org.hamcrest.Matchers.greaterThanOrEqualTo;
 import io.quarkus.arc.All;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
+import io.quartermaster.access.Issuers;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.access.keycloak.NodeCredential;
@@ -47,6 +48,9 @@ class ProvisioningIT {
 
     @Inject
     NodeCredentials nodes;
+
+    @Inject
+    Issuers issuers;
 
     @Inject
     @All
@@ -227,6 +231,46 @@ class ProvisioningIT {
         inRealm(unknown, realm -> mark(realm, unknown));
         VertxContextSupport.subscribeAndAwait(() -> step.undo(spec));
         assertThat(exists(unknown)).isFalse();
+    }
+
+    @Test
+    void operatorRealmOfOthersIsNeitherChangedNorUsed() throws Throwable {
+        String others = "others-operator";
+        makeRealm(others);
+        inRealm(others, realm -> {
+            realm.createRole(new RoleRepresentation("operator", "", false));
+            return realm;
+        });
+        Map<String, String> before = attributes(others);
+
+        assertThatThrownBy(() -> inRealm(others, realm -> {
+                    RealmMark.adoptOperator(realm);
+                    return realm;
+                }))
+                .isInstanceOf(RealmMark.ForeignRealmException.class)
+                .hasMessageContaining("not made by this service");
+        assertThat(attributes(others)).isEqualTo(before);
+        inRealm(others, realm -> mark(realm, "operator"));
+        inRealm(others, realm -> {
+            RealmMark.adoptOperator(realm);
+            return realm;
+        });
+        assertThat(attributes("operator")).containsEntry(RealmMark.ATTRIBUTE, "operator");
+
+        inRealm("operator", realm -> mark(realm, null));
+        inRealm("operator", realm -> {
+            RealmMark.adoptOperator(realm);
+            return realm;
+        });
+        assertThat(attributes("operator")).containsEntry(RealmMark.ATTRIBUTE, "operator");
+        String token = operatorToken();
+        issuers.refuseOperator(true);
+        try {
+            request(token).get("/v1/operator/tenants").then().statusCode(401);
+        } finally {
+            issuers.refuseOperator(false);
+        }
+        request(token).get("/v1/operator/tenants").then().statusCode(200);
     }
 
     /** As somebody else's program makes one. */
