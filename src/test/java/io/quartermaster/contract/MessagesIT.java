@@ -129,11 +129,12 @@ class MessagesIT {
                 .header("Retry-After", nullValue());
         maxWaiting(1);
         // A refusal may rest on what the replica read of the queue a moment ago.
-        Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> submit(
-                                Map.of("queue", "rnd-range", "hold", true), UUID.randomUUID())
-                        .extract()
-                        .statusCode()
-                == 201);
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> submit(Map.of("queue", "rnd-range", "hold", true), UUID.randomUUID())
+                                .extract()
+                                .statusCode()
+                        == 201);
         submit(Map.of("queue", "rnd-range", "hold", true), UUID.randomUUID())
                 .statusCode(429)
                 .body("detail", containsString("1 of at most 1 workload waits"))
@@ -226,8 +227,7 @@ class MessagesIT {
     }
 
     private static ValidatableResponse submit(Map<String, Object> some, UUID key) {
-        Map<String, Object> all =
-                new HashMap<>(Map.of("name", "n", "type", "training", "command", List.of("true")));
+        Map<String, Object> all = new HashMap<>(Map.of("name", "n", "type", "training", "command", List.of("true")));
         all.putAll(some);
         return request(memberToken(A, "rnd-member"))
                 .header("Idempotency-Key", key.toString())
