@@ -111,10 +111,7 @@ final class PoolApi {
             @Nullable
             Duration waitBeforePreempting,
 
-            @Schema(
-                    description =
-                            "The longest that stopped work keeps its GPUs; null returns to PT5M.")
-            @Nullable
+            @Schema(description = "The longest that stopped work keeps its GPUs; null returns to PT5M.") @Nullable
             Duration maxGrace,
 
             @Schema(
