@@ -5,6 +5,7 @@ import io.quartermaster.agent.DemonstrationProgram;
 import io.quartermaster.cli.ApiClient.ApiFailure;
 import java.io.PrintWriter;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.stream.Collectors;
 final class DemoStage {
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(250);
+    private static final Duration A_STEP = Duration.ofMillis(500);
 
     private final PrintWriter out;
     private final Duration patience;
@@ -75,6 +77,20 @@ final class DemoStage {
         /** Whether an attempt of it ended with its node's silence. */
         boolean wasLost() {
             return details.path("attempts").findValuesAsText("outcome").contains("lost");
+        }
+
+        /** Whether an attempt of it had worked for a step when it was told to stop: one that was stopped at its start saved none. */
+        boolean hadSomethingToSave() {
+            for (JsonNode attempt : details.path("attempts")) {
+                if (attempt.hasNonNull("startedAt") && attempt.hasNonNull("stoppingAt")) {
+                    Instant started = Instant.parse(attempt.path("startedAt").asText());
+                    if (started.plus(A_STEP)
+                            .isBefore(Instant.parse(attempt.path("stoppingAt").asText()))) {
+                        return true;
+                    }
+                }
+            }
+            return false;
         }
 
         int preemptions() {

@@ -98,6 +98,7 @@ class DemoIT {
                 .anyMatch(line -> line.startsWith("acme r-4 waiting: LIMIT"))
                 .anyMatch(line -> line.startsWith("acme r-5 waiting: LIMIT"))
                 .noneMatch(line -> line.startsWith("acme r-1 is told") || line.startsWith("globex g-1 is told"))
+                .anyMatch(line -> line.matches("r-3: attempt 2 begins at step [1-9][0-9]* on GPUs .*"))
                 .anyMatch(line -> line.matches("acme /devops within [1-9][0-9.]*, over-quota 0.0 GPU-seconds"))
                 .anyMatch(line -> line.matches(
                         "globex demo reserved 0.0, reserved-idle 0.0, on-demand [1-9][0-9.]* GPU-seconds"));
