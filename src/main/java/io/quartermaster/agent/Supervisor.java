@@ -4,6 +4,7 @@ import io.quartermaster.agent.AttemptFolder.Claim;
 import io.quartermaster.agent.AttemptFolder.Lease;
 import io.quartermaster.agent.AttemptFolder.StopRequest;
 import io.quartermaster.agent.ProcessGroup.Signal;
+import io.quartermaster.agent.protocol.AttemptOrder.Desired;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
@@ -303,7 +304,9 @@ public final class Supervisor {
         }
 
         private void startCallback(StopRequest stop) throws IOException {
-            if (work.abortCallback().isEmpty() || stop.graceMillis() == 0 || standstill.standsStill()) {
+            if (work.abortCallback().isEmpty()
+                    || stop.graceMillis() <= Desired.Stop.AT_ONCE_MILLIS
+                    || standstill.standsStill()) {
                 return;
             }
             Map<String, String> more = Map.of(

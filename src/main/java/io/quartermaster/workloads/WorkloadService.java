@@ -160,7 +160,7 @@ class WorkloadService {
                                         : hurry(session, tenant, caller, view, grace.get()))));
     }
 
-    /** Nothing happens, and nothing is audited, where it was to have stopped by then anyway. */
+    /** Nothing happens, and nothing is audited, where it is to have stopped by then anyway. */
     private Uni<Void> hurry(
             Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Duration grace) {
         AuditLog.Change change = new AuditLog.Change(

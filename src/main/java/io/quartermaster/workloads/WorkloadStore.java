@@ -227,13 +227,17 @@ class WorkloadStore {
                 .map(changed -> changed == 1);
     }
 
-    /** A cancelled workload is to have stopped so soon at the latest. False where nothing changes: it is over, or was to have stopped before. */
+    /** A cancelled workload is to have stopped so soon at the latest. False where nothing changes: it is over, or is to have stopped before. */
     Uni<Boolean> stopWithin(Mutiny.Session session, TenantId tenant, UUID id, Duration grace) {
         return session.createNativeQuery("""
                         with sooner as (
                             update workload set stop_by = clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond'
                              where tenant_id = :tenant and id = :id and wish = 'cancel' and state not in ('succeeded', 'failed', 'cancelled')
-                               and (stop_by is null or stop_by > clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond') returning id),
+                               and (stop_by is null or stop_by > clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond')
+                               and not exists (
+                                   select 1 from attempt a where a.tenant_id = :tenant and a.workload_id = :id and a.worker is null
+                                      and a.state = 'stopping' and a.deadline_at <= clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond')
+                            returning id),
                         told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from sooner)
                         select count(*) from sooner
                         """, Long.class)

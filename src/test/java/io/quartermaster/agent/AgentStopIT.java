@@ -116,6 +116,38 @@ class AgentStopIT extends RealAgent {
     }
 
     @Test
+    void workThatIsToEndAtOnceIsKilledWithoutItsCallback() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        Path called = folder.resolve("called");
+        AttemptOrder order = Orders.shell(
+                "trap 'echo got term' TERM; while :; do sleep 0.05; done",
+                it -> it.abortCallback = Orders.script("echo called > " + called));
+        service.order(order);
+        awaitRunning(service, order);
+
+        service.order(Orders.stopped(order, StopReason.CANCELLED, AttemptOrder.Desired.Stop.AT_ONCE_MILLIS));
+
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.CANCELLED);
+        assertThat(called).doesNotExist();
+    }
+
+    @Test
+    void workThatIsStoppingCanBeKilledAtOnce() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        AttemptOrder order = Orders.shell("trap 'echo got term' TERM; while :; do sleep 0.05; done");
+        service.order(order);
+        awaitRunning(service, order);
+        service.order(Orders.stopped(order, StopReason.PREEMPTED, 3_600_000));
+        await().atMost(PATIENCE).until(() -> service.log(order.attemptId()).contains("got term"));
+
+        service.order(Orders.stopped(order, StopReason.PREEMPTED, AttemptOrder.Desired.Stop.AT_ONCE_MILLIS));
+
+        assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.PREEMPTED);
+    }
+
+    @Test
     void workThatIgnoresTermIsKilledWithEverythingItStarted() throws Exception {
         FakeService service = service(LONG_LEASE);
         agent(service);

@@ -357,7 +357,7 @@ class AdmissionIT {
 
         assertThatThrownBy(() -> full.await().atMost(PATIENCE))
                 .isInstanceOf(ProblemException.class)
-                .hasMessageContaining("queue none is full");
+                .hasMessageContaining("queue none takes no work");
     }
 
     @Test

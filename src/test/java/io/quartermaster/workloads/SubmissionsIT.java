@@ -332,8 +332,8 @@ class SubmissionsIT extends TwoTenantsWork {
                 .post(WORKLOADS)
                 .then()
                 .statusCode(429)
-                .header("Retry-After", nullValue())
+                .header("Retry-After", "10")
                 .body("code", equalTo("queue-full"))
-                .body("detail", containsString("2 of 2 waiting"));
+                .body("detail", containsString("2 of at most 2 workloads wait"));
     }
 }

@@ -120,7 +120,8 @@ public record AttemptOrder(
         /**
          * End it. Asking again may change the reason and may shorten what is left of the grace, never lengthen it.
          *
-         * @param graceMillis from when the agent hears of it until KILL
+         * @param graceMillis from when the agent hears of it until KILL. 0: it is heard late, and unless the attempt was asked before it has the
+         *     grace that its order states; {@link #AT_ONCE_MILLIS}: it is killed at once, without its abort callback
          */
         record Stop(
                 @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
@@ -128,6 +129,8 @@ public record AttemptOrder(
 
                 long graceMillis)
                 implements Desired {
+            public static final long AT_ONCE_MILLIS = 1;
+
             public Stop {
                 check(graceMillis >= 0, "graceMillis must not be negative, was %s", graceMillis);
             }

@@ -43,8 +43,8 @@ class AgentStore {
 
     private static final String ORDERS = WANTED.formatted("""
             select a.id, a.tenant_id, a.workload_id, a.number, a.worker, a.state, a.stop_reason,
-                   -- Nothing left means that the stop is heard late, and then the work has its whole grace; not so what was to have stopped by now.
-                   greatest((w.stop_by is not null)::int, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
+                   greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
+                   w.stop_by is not null as hurried, coalesce(w.stop_by <= clock_timestamp(), false) as at_once,
                    w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
                    least(p.grace_ms, l.max_grace_ms) as grace_ms, f.workers, f.min_workers, f.gpu_memory_mib, f.gpu_limit_milli, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
               from attempt a
@@ -459,13 +459,19 @@ class AgentStore {
         if (!row.getString("state").equals("stopping")) {
             return new AttemptOrder.Desired.Run();
         }
-        long graceLeft = row.getLong("grace_left_ms");
-        if (row.getString("stop_reason").equals("paused") && row.getString("pausing") != null) {
+        // Nothing left means that the stop is heard late, and then work has its whole grace; not so what was to have
+        // stopped by now.
+        long graceLeft =
+                row.getBoolean("at_once") ? AttemptOrder.Desired.Stop.AT_ONCE_MILLIS : row.getLong("grace_left_ms");
+        // What is cancelled, and in a hurry, does not pause any more.
+        boolean pauses = row.getString("stop_reason").equals("paused") && !row.getBoolean("hurried");
+        if (pauses && row.getString("pausing") != null) {
             return new AttemptOrder.Desired.Pause(graceLeft);
         }
         StopReason reason =
                 switch (row.getString("stop_reason")) {
-                    case "preempted", "paused" -> StopReason.PREEMPTED;
+                    case "preempted" -> StopReason.PREEMPTED;
+                    case "paused" -> row.getBoolean("hurried") ? StopReason.CANCELLED : StopReason.PREEMPTED;
                     case "timed-out" -> StopReason.TIMED_OUT;
                     case "lost" -> StopReason.GIVEN_UP;
                     case "incomplete" -> StopReason.INCOMPLETE;

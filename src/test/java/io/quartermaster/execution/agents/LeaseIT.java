@@ -277,6 +277,52 @@ class LeaseIT {
     }
 
     @Test
+    void whatWasToHaveStoppedByNowIsKilledAndNoOtherLateStop() {
+        Bound bound = bind("lease-late-stop");
+        run(
+                "update attempt set state = 'stopping', stop_reason = 'cancelled', deadline_at = clock_timestamp() where id = $1",
+                bound.attempt());
+        assertThat(graceLeft(bound)).as("heard late").isZero();
+
+        stopBy(bound, Duration.ofMinutes(9));
+        assertThat(graceLeft(bound)).as("there is time left").isZero();
+
+        stopBy(bound, Duration.ZERO);
+        assertThat(graceLeft(bound)).isEqualTo(AttemptOrder.Desired.Stop.AT_ONCE_MILLIS);
+    }
+
+    @Test
+    void whatIsCancelledInAHurryDoesNotPause() {
+        Bound bound = bind("lease-hurried-pause");
+        sync(bound);
+        run("update node_contact set pausing = 'signals' where node_id = $1", bound.node());
+        run(
+                "update attempt set state = 'stopping', stop_reason = 'paused', deadline_at = clock_timestamp() + interval '20 seconds' where id = $1",
+                bound.attempt());
+
+        stopBy(bound, Duration.ofSeconds(20));
+
+        assertThat(sync(bound).attempts()).singleElement().satisfies(order -> assertThat(order.desired())
+                .isInstanceOfSatisfying(AttemptOrder.Desired.Stop.class, stop -> assertThat(stop.reason())
+                        .isEqualTo(StopReason.CANCELLED)));
+    }
+
+    private void stopBy(Bound bound, Duration fromNow) {
+        run(
+                "update workload set wish = 'cancel', stop_by = clock_timestamp() + $2::bigint * interval '1 millisecond'"
+                        + " where id = (select workload_id from attempt where id = $1)",
+                bound.attempt(),
+                fromNow.toMillis());
+    }
+
+    private long graceLeft(Bound bound) {
+        return sync(bound).attempts().stream()
+                .map(order -> ((AttemptOrder.Desired.Stop) order.desired()).graceMillis())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
     void aSecondAgentWithTheCredentialIsRefusedWhileTheLeaseOfTheFirstHolds() {
         Bound bound = bind("lease-twins");
         assertThat(sync(bound).attempts()).hasSize(1);
