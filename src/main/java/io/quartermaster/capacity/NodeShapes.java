@@ -28,7 +28,10 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class NodeShapes {
 
-    /** By pool, of those in which the tenant has an allotment and that have nodes; a plain count has none. */
+    /**
+     * By pool, of those in which the tenant has an allotment and that have nodes; a plain count has none. GPUs are compared whether healthy or not. A pool with a node that
+     * has never reported its GPUs is absent.
+     */
     public Uni<Map<PoolId, ShapeFit>> of(Mutiny.Session session, TenantId tenant) {
         // Row-level security shows the tenant its own pools.
         return session.createNativeQuery("""

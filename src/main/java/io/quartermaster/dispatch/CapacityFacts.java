@@ -27,8 +27,11 @@ import org.jspecify.annotations.Nullable;
 /** Pools and nodes as the engine needs them. The engine knows pools by name (never used again), nodes by id. */
 final class CapacityFacts {
 
-    /** A pool or node and whether it is still to be had. */
-    record PoolFact(UUID id, Pool pool, boolean retired) {}
+    /**
+     * @param maxGraceMillis for how long what is stopped in it keeps its devices at the most
+     * @param retired whether it is gone
+     */
+    record PoolFact(UUID id, Pool pool, long maxGraceMillis, boolean retired) {}
 
     /**
      * @param node up only while its lease runs and it is not given up
@@ -90,6 +93,7 @@ final class CapacityFacts {
                     PoolHours.stored(row.getJsonObject("hours"))
                             .map(known::withHours)
                             .orElse(known),
+                    row.getLong("max_grace_ms"),
                     row.getOffsetDateTime("retired_at") != null));
         }
         return facts;

@@ -44,6 +44,7 @@ public final class CellSnapshot {
     private final Settings settings;
     private final boolean allPools;
     private final SortedMap<PoolId, Pool> pools = new TreeMap<>();
+    private final Map<PoolId, Long> maxGraceMillis = new HashMap<>();
     private final SortedMap<String, Node> nodes = new TreeMap<>();
     private final SortedMap<TenantId, QuotaFacts> quotas = new TreeMap<>();
     private final List<Workload> workloads = new ArrayList<>();
@@ -60,6 +61,7 @@ public final class CellSnapshot {
             poolNames.put(fact.id(), fact.pool().id());
             if (!fact.retired()) {
                 pools.put(fact.pool().id(), fact.pool());
+                maxGraceMillis.put(fact.pool().id(), fact.maxGraceMillis());
                 facts.add(new Change.PoolSet(fact.pool()));
             }
         });
@@ -138,9 +140,14 @@ public final class CellSnapshot {
         return lastSequence;
     }
 
-    /** How long it takes to give way, and what becomes of it then. */
+    /** How long it takes to give way where its pool allows that, and what becomes of it then. */
     public Optional<Playout.Yielding> yielding(WorkloadId workload) {
         return Optional.ofNullable(yielding.get(workload));
+    }
+
+    /** For how long what is stopped in a pool keeps its devices at the most. */
+    public Map<PoolId, Long> maxGraceMillis() {
+        return Collections.unmodifiableMap(maxGraceMillis);
     }
 
     public SortedMap<PoolId, Pool> pools() {

@@ -48,11 +48,18 @@ public final class ProfileReader {
 
     private final ProblemException.Invalid problems;
     private final String prefix;
+    private final Map<String, String> kept;
 
     /** @param prefix of the fields' paths, such as {@code shape.} */
     public ProfileReader(ProblemException.Invalid problems, String prefix) {
+        this(problems, prefix, Map.of());
+    }
+
+    /** @param kept labels that the profile has already: they are not checked again unless they change */
+    ProfileReader(ProblemException.Invalid problems, String prefix, Map<String, String> kept) {
         this.problems = problems;
         this.prefix = prefix;
+        this.kept = kept;
     }
 
     /** Notes what is wrong whatever the pools are. Answers the GPUs of one worker, where nothing is wrong with them. */
@@ -208,7 +215,10 @@ public final class ProfileReader {
     }
 
     private void labels(@Nullable Map<String, String> given) {
-        NodeLabels.check(problems, prefix + "nodeLabels", given);
+        // Labels that an older version accepted stand in the way of no other change.
+        if (!kept.equals(given)) {
+            NodeLabels.check(problems, prefix + "nodeLabels", given);
+        }
     }
 
     private void maxRuntime(@Nullable Duration given) {

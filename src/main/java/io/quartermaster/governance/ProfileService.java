@@ -19,6 +19,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -185,7 +186,10 @@ class ProfileService {
                 "name",
                 "a profile keeps its name",
                 name);
-        return new ProfileReader(problems, "")
+        return new ProfileReader(
+                        problems,
+                        "",
+                        old.<Map<String, String>>map(Profile::nodeLabels).orElse(Map.of()))
                 .read(
                         request,
                         old.map(Profile::id).orElseGet(Ids::next),

@@ -10,7 +10,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Warns of profiles of which no node of their pools could ever run the work. A pool that has no nodes yet may get some that fit. */
+/**
+ * Warns of profiles of which no node of their pools could ever run the work. A pool that has no nodes yet may get some that fit, and so may one of
+ * which the nodes are not all known: neither is judged.
+ */
 final class ShapeWarnings {
 
     private ShapeWarnings() {}

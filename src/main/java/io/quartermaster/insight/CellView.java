@@ -96,7 +96,7 @@ final class CellView {
             known = Playout.play(
                     snapshot.engine(),
                     snapshot.workloads(),
-                    snapshot::yielding,
+                    new Playout.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
                     snapshot.asOfMillis(),
                     bounds(config.horizon(), config.forecastTimeLimit()));
             forecast = known;
@@ -113,7 +113,7 @@ final class CellView {
                 : Playout.play(
                         snapshot.engine(),
                         snapshot.workloads(),
-                        snapshot::yielding,
+                        new Playout.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
                         snapshot.asOfMillis(),
                         bounds(horizon, time));
     }

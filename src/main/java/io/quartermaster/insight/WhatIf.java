@@ -71,8 +71,10 @@ final class WhatIf {
         Foretold after = Playout.play(
                 engine,
                 all,
-                id -> Optional.ofNullable(otherwise.yielding().get(id))
-                        .or(() -> view.snapshot().yielding(id)),
+                new Playout.Stops(
+                        id -> Optional.ofNullable(otherwise.yielding().get(id))
+                                .or(() -> view.snapshot().yielding(id)),
+                        view.snapshot().maxGraceMillis()),
                 view.snapshot().asOfMillis(),
                 view.bounds(horizon, half));
         long until = Math.min(before.reachedMillis(), after.reachedMillis());

@@ -278,6 +278,32 @@ class GovernanceIT extends SharedPool {
     }
 
     @Test
+    void aProfileWithLabelsOfAnOlderVersionCanBeChanged() {
+        String profile = "labelled-" + UUID.randomUUID().toString().substring(0, 8);
+        admin().body(Map.of("name", profile, "gpus", "1", "pools", List.of(POOL)))
+                .post(TENANT + "/profiles")
+                .then()
+                .statusCode(201);
+        execute(
+                "update profile set node_labels = '{\"gpu type\": \"h100\"}' where tenant_id = $1 and name = $2",
+                Tuple.of(A, profile));
+        String path = TENANT + "/profiles/" + profile;
+        patch("{'workers':3}", "\"0\"", path)
+                .then()
+                .statusCode(200)
+                .body("workers", equalTo(3))
+                .body("nodeLabels", equalTo(Map.of("gpu type", "h100")));
+        patch("{'nodeLabels':{'gpu model':'h200'}}", "\"1\"", path)
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("nodeLabels"));
+        patch("{'nodeLabels':{'gpu type':null,'model':'h100'}}", "\"1\"", path)
+                .then()
+                .statusCode(200)
+                .body("nodeLabels", equalTo(Map.of("model", "h100")));
+    }
+
+    @Test
     void profilesAndAllotmentsTakeMergePatchesToo() {
         String profile = "patched-" + UUID.randomUUID().toString().substring(0, 8);
         admin().body(Map.of(

@@ -14,6 +14,7 @@ import io.quartermaster.platform.Problem;
 import io.quartermaster.platform.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -129,6 +130,30 @@ class ProfileReaderTest {
         granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
         granted.put("cloud", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
         assertThat(withoutPools(granted)).isEqualTo("cloud, h100");
+    }
+
+    @Test
+    void labelsThatAnOlderVersionAcceptedStandInTheWayOfNoOtherChange() throws Exception {
+        Map<String, String> old = Map.of("gpu type", "h100");
+        assertThat(labelled("{\"gpu type\": \"h100\"}", old)).isEmpty();
+        assertThat(labelled("{\"gpu type\": \"h100\"}", Map.of())).containsExactly("nodeLabels");
+        assertThat(labelled("{\"gpu type\": \"h200\"}", old)).containsExactly("nodeLabels");
+        assertThat(labelled("{\"gpu type\": \"h100\", \"zone\": \"a\"}", old)).containsExactly("nodeLabels");
+        assertThat(labelled("{\"zone\": \"a\"}", old)).isEmpty();
+        assertThat(labelled("null", old)).isEmpty();
+    }
+
+    private static List<String> labelled(String labels, Map<String, String> kept) throws Exception {
+        var problems = new ProblemException.Invalid();
+        new ProfileReader(problems, "", kept)
+                .check(JsonSettings.newMapper()
+                        .readValue("{\"gpus\": \"1\", \"nodeLabels\": " + labels + "}", ProfileApi.Request.class));
+        try {
+            problems.throwIfAny();
+            return List.of();
+        } catch (ProblemException e) {
+            return e.problem().errors().stream().map(Problem.Field::field).toList();
+        }
     }
 
     private static @Nullable String withoutPools(TreeMap<String, ProfileReader.Granted> granted) throws Exception {

@@ -287,6 +287,70 @@ class SimulationsIT {
     }
 
     @Test
+    void whatIsStoppedKeepsItsGpusNoLongerThanItsPoolAllows() {
+        String pool = "simulations-grace";
+        ok(request(operatorToken())
+                .body(Map.of("name", pool, "maxGrace", "PT1M"))
+                .post("/v1/operator/pools"));
+        ok(request(operatorToken())
+                .body(Map.of("reserved", "8", "limit", "8"))
+                .put("/v1/operator/tenants/" + A + "/allotments/" + pool));
+        for (int gpus : List.of(1, 4, 7)) {
+            ok(request(adminToken(A))
+                    .body(Map.of("name", "grace-" + gpus, "gpus", "" + gpus, "pools", List.of(pool)))
+                    .post("/v1/tenants/" + A + "/profiles"));
+        }
+        Map<String, Object> owners = Map.of("pool", pool, "reserved", "4", "limit", "4");
+        ok(request(adminToken(A))
+                .body(Map.of(
+                        "name",
+                        "owners",
+                        "group",
+                        "/owners",
+                        "quotas",
+                        List.of(owners),
+                        "profiles",
+                        List.of("grace-1", "grace-4")))
+                .post("/v1/tenants/" + A + "/policies"));
+        Map<String, Object> borrowers = Map.of("pool", pool, "reserved", "0", "limit", "8");
+        ok(request(adminToken(A))
+                .body(Map.of(
+                        "name",
+                        "borrowers",
+                        "group",
+                        "/borrowers",
+                        "quotas",
+                        List.of(borrowers),
+                        "profiles",
+                        List.of("grace-7"),
+                        "grace",
+                        "PT1H"))
+                .post("/v1/tenants/" + A + "/policies"));
+
+        // The borrower starts at once, and has to leave when the owners' first ends and their second is within their
+        // limit.
+        Response foretold = request(operatorToken())
+                .body(Map.of(
+                        "tenants",
+                        List.of(Map.of(
+                                "tenant",
+                                A,
+                                "workloads",
+                                List.of(
+                                        Map.of("queue", "owners-grace-1", "type", "training", "maxRuntime", "PT1H"),
+                                        Map.of("queue", "owners-grace-4", "type", "training"),
+                                        Map.of("queue", "borrowers-grace-7", "type", "training")))),
+                        "nodes",
+                        Map.of("added", List.of(Map.of("pool", pool, "gpus", 8, "model", "H100")))))
+                .post("/v1/operator/simulations");
+        assertThat(foretold.statusCode()).as(foretold.asString()).isEqualTo(200);
+        Instant asOf = time(foretold, "asOf");
+        assertThat(time(foretold, "workloads[2].startsAt")).isEqualTo(asOf);
+        assertThat(time(foretold, "workloads[1].startsAt"))
+                .isEqualTo(asOf.plus(Duration.ofHours(1)).plus(Duration.ofMinutes(1)));
+    }
+
+    @Test
     void grantsBeyondWhatIsUpAreWarnedOfAsTheyWouldBe() {
         Map<String, Object> grant = Map.of("reserved", "3", "limit", "4");
         Map<String, Object> asked = new HashMap<>(grant);

@@ -444,6 +444,46 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(200);
     }
 
+    @Test
+    void nodesThatHaveNotReportedAndBrokenGpusAreNotWarnedOf() {
+        String pool = "workloads-to-report";
+        UUID id = rows.pool(pool, 1);
+        assertThat(ofFourGpus(pool)).contains("pool " + pool + " can never run it: it needs 4 GPUs on one node");
+
+        UUID node = UUID.randomUUID();
+        rows.run(
+                "insert into node (id, name, cluster_id, pool_id) select $1, $2, c.id, $3 from cluster c where c.name = $4",
+                node,
+                pool + "-later",
+                id,
+                pool);
+        assertThat(ofFourGpus(pool)).doesNotContain("can never run it");
+
+        rows.run(
+                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
+                        + " values ($1, '1', 'b', 'i', 'container', clock_timestamp(), clock_timestamp())",
+                node);
+        assertThat(ofFourGpus(pool)).contains("can never run it");
+        rows.run(
+                "insert into gpu (node_id, device_index, uuid, model, memory_mib, healthy)"
+                        + " select $1, i, $2 || i, 'H100', 81920, false from generate_series(0, 3) i",
+                node,
+                pool + "-later-gpu-");
+        assertThat(ofFourGpus(pool)).doesNotContain("can never run it");
+    }
+
+    /** What would be answered to a profile of that many in this pool. */
+    private static String ofFourGpus(String pool) {
+        return request(adminToken(A))
+                .queryParam("dryRun", true)
+                .body(Map.of("name", "of-four-gpus", "gpus", "4", "pools", List.of(pool)))
+                .post("/v1/tenants/" + A + "/profiles")
+                .then()
+                .statusCode(200)
+                .extract()
+                .asString();
+    }
+
     private static Response explain(String id) {
         return request(member()).get(WORKLOADS + "/" + id + "/explain");
     }

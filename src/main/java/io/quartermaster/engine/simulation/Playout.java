@@ -9,7 +9,9 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Wait;
 import io.quartermaster.engine.Workload;
 import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.WorkloadState;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
@@ -36,10 +38,18 @@ public final class Playout {
     /**
      * What becomes of a workload that must give way.
      *
-     * @param graceMillis how long it keeps its devices
+     * @param graceMillis how long it keeps its devices, where the pool that it is in allows that
      * @param waitsAgain whether it is queued again; else it is over
      */
     public record Yielding(long graceMillis, boolean waitsAgain) {}
+
+    /**
+     * How work gives way.
+     *
+     * @param yielding of those of which more is known than that they wait again at once
+     * @param maxGraceMillis by pool: for how long what is stopped in it keeps its devices at the most; a pool that is absent states no bound
+     */
+    public record Stops(Function<WorkloadId, Optional<Yielding>> yielding, Map<PoolId, Long> maxGraceMillis) {}
 
     private final Engine engine;
     private final World world = new World();
@@ -49,20 +59,15 @@ public final class Playout {
 
     /**
      * @param engine which knows just these workloads; it is used up
-     * @param yielding of those of which more is known than that they wait again at once
      */
-    private Playout(
-            Engine engine,
-            Collection<Workload> workloads,
-            Function<WorkloadId, Optional<Yielding>> yielding,
-            long nowMillis) {
+    private Playout(Engine engine, Collection<Workload> workloads, Stops stops, long nowMillis) {
         this.engine = engine;
-        this.shell = new VirtualShell(engine, world, new AsStated(yielding));
+        this.shell = new VirtualShell(engine, world, new AsStated(stops));
         // Whoever is to be gone already leaves a moment later: what is true now is what the tables say.
         workloads.forEach(workload -> shell.know(workload, nowMillis + 1));
     }
 
-    private record AsStated(Function<WorkloadId, Optional<Yielding>> yielding) implements VirtualShell.Habits {
+    private record AsStated(Stops stops) implements VirtualShell.Habits {
         private static final Yielding AT_ONCE = new Yielding(0, true);
 
         @Override
@@ -72,7 +77,13 @@ public final class Playout {
 
         @Override
         public long graceMillis(Workload workload) {
-            return of(workload).graceMillis();
+            long stated = of(workload).graceMillis();
+            return workload.state() instanceof WorkloadState.Holding holding
+                    ? Math.min(
+                            stated,
+                            stops.maxGraceMillis()
+                                    .getOrDefault(holding.allocation().pool(), Long.MAX_VALUE))
+                    : stated;
         }
 
         /** Whoever was told to stop by somebody else than the scheduler does not come again; who is moved goes on where its place is kept. */
@@ -83,17 +94,13 @@ public final class Playout {
         }
 
         private Yielding of(Workload workload) {
-            return yielding.apply(workload.id()).orElse(AT_ONCE);
+            return stops.yielding().apply(workload.id()).orElse(AT_ONCE);
         }
     }
 
     public static Foretold play(
-            Engine engine,
-            Collection<Workload> workloads,
-            Function<WorkloadId, Optional<Yielding>> yielding,
-            long nowMillis,
-            Bounds bounds) {
-        return new Playout(engine, workloads, yielding, nowMillis).play(nowMillis, bounds);
+            Engine engine, Collection<Workload> workloads, Stops stops, long nowMillis, Bounds bounds) {
+        return new Playout(engine, workloads, stops, nowMillis).play(nowMillis, bounds);
     }
 
     private Foretold play(long nowMillis, Bounds bounds) {

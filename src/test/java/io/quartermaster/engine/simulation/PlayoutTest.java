@@ -19,6 +19,7 @@ import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.WorkloadState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,7 @@ class PlayoutTest {
             new Change.QuotaSet(Quota.reserving(UMBRA, Scope.of(POOL), 2_000))));
     private final List<Workload> workloads = new ArrayList<>();
     private Optional<Playout.Yielding> yielding = Optional.empty();
+    private Map<PoolId, Long> maxGraceMillis = Map.of();
 
     private WorkloadId waiting(String name, QuotaPath path, int gpus, OptionalLong maxRuntimeMillis) {
         Workload plain = Workload.waiting(
@@ -76,7 +78,11 @@ class PlayoutTest {
         engine.apply(facts);
         workloads.forEach(workload -> engine.apply(List.of(new Change.WorkloadSet(workload))));
         return Playout.play(
-                engine, workloads, id -> yielding, NOW, new Playout.Bounds(untilMillis, plans, () -> false));
+                engine,
+                workloads,
+                new Playout.Stops(id -> yielding, maxGraceMillis),
+                NOW,
+                new Playout.Bounds(untilMillis, plans, () -> false));
     }
 
     private Foretold play() {
@@ -134,6 +140,34 @@ class PlayoutTest {
         assertThat(code(foretold, owner)).contains(Reason.Code.NOMINATED);
         assertThat(foretold.atFirst().of(POOL, "acme")).isEqualTo(4_000);
         assertThat(foretold.atLast().of(POOL, "acme")).isEqualTo(2_000);
+    }
+
+    @Test
+    void noGraceIsLongerThanThePoolAllows() {
+        running("a", ACME, 2, NOW - 10_000, OptionalLong.empty());
+        running("b", ACME, 2, NOW - 5_000, OptionalLong.empty());
+        WorkloadId owner = waiting("c", UMBRA, 2, OptionalLong.empty());
+        yielding = Optional.of(new Playout.Yielding(20_000, true));
+        maxGraceMillis = Map.of(POOL, 5_000L);
+        assertThat(start(play(), owner)).contains(NOW + 5_000);
+        maxGraceMillis = Map.of(POOL, 60_000L);
+        assertThat(start(play(), owner)).contains(NOW + 20_000);
+        maxGraceMillis = Map.of(new PoolId("other"), 5_000L);
+        assertThat(start(play(), owner)).contains(NOW + 20_000);
+    }
+
+    @Test
+    void theGraceOfWhatStartsLaterIsBoundedToo() {
+        facts.add(new Change.QuotaSet(
+                Quota.reserving(UMBRA, Scope.of(POOL), 2_000).withLimit(2_000)));
+        running("a", UMBRA, 1, NOW - 10_000, OptionalLong.of(60_000));
+        WorkloadId borrower = waiting("b", ACME, 3, OptionalLong.empty());
+        WorkloadId owner = waiting("c", UMBRA, 2, OptionalLong.empty());
+        yielding = Optional.of(new Playout.Yielding(20_000, true));
+        maxGraceMillis = Map.of(POOL, 5_000L);
+        Foretold foretold = play();
+        assertThat(stop(foretold, borrower)).contains(new Foretold.Stop(NOW + 50_000, Cause.RECLAIM));
+        assertThat(start(foretold, owner)).contains(NOW + 55_000);
     }
 
     @Test
