@@ -27,7 +27,7 @@ public interface HttpConfig {
     @WithDefault("1000")
     int addressBurst();
 
-    /** Addresses that a replica counts for at one time; beyond, those that were silent longest begin anew. */
+    /** Addresses that a replica counts for at one time; beyond, those that were silent longest begin from the start. */
     @WithDefault("20000")
     int addressesLimit();
 
