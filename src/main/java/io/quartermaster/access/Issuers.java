@@ -50,26 +50,27 @@ public class Issuers {
         }
     }
 
-    private volatile boolean operatorRefused;
     private final SystemDatabase database;
     private final IdentityConfig config;
+    private final OperatorTokens operatorTokens;
     private final AtomicReference<@Nullable Directory> directory = new AtomicReference<>();
     private final AtomicReference<@Nullable SharedCall<Directory>> reading = new AtomicReference<>();
 
-    Issuers(SystemDatabase database, IdentityConfig config) {
+    Issuers(SystemDatabase database, IdentityConfig config, OperatorTokens operatorTokens) {
+        this.operatorTokens = operatorTokens;
         this.database = database;
         this.config = config;
     }
 
-    /** Refuses the tokens of the operator's realm, or takes them again. */
-    public void refuseOperator(boolean refused) {
-        operatorRefused = refused;
-    }
-
-    /** The realm of exactly this issuer, if its tokens count. Fails when the directory cannot be read at all. */
+    /**
+     * The realm of exactly this issuer, if its tokens count. Fails when the directory cannot be read at all, and for the operator's issuer
+     * while it is not known whether its tokens count.
+     */
     public Uni<Optional<Realm>> find(String issuer) {
         if (issuer.equals(config.issuerOf(Realm.OPERATOR_NAME))) {
-            return Uni.createFrom().item(operatorRefused ? Optional.empty() : Optional.of(new Realm.Operator()));
+            return operatorTokens
+                    .areAccepted()
+                    .map(accepted -> accepted ? Optional.of(new Realm.Operator()) : Optional.empty());
         }
         return lookUp(known -> Optional.ofNullable(known.realms().get(issuer)));
     }

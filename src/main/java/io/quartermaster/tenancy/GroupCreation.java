@@ -12,6 +12,8 @@ import io.quartermaster.platform.TenantTransactions;
 import io.quartermaster.platform.WriteMode;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import java.util.Set;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
@@ -42,8 +44,9 @@ class GroupCreation {
     }
 
     /**
-     * Makes a group and those above it, or none of them. The audit entries are committed before Keycloak is told, so that no group is made of
-     * which there is none, whatever fails afterwards. Where Keycloak refuses, an entry {@value #CREATE_FAILED} follows each.
+     * Makes a group and those above it, or none of them, save those that have got subgroups of another request meanwhile or cannot be removed.
+     * The audit entries are committed before Keycloak is told, so that no group is made of which there is none, whatever fails afterwards.
+     * Where Keycloak refuses, an entry {@value #CREATE_FAILED} follows for each that this call did not make or removed again.
      *
      * @return whether the group was not there yet
      */
@@ -60,14 +63,14 @@ class GroupCreation {
     private Uni<Void> begin(Mutiny.Session session, TenantId tenant, Caller caller, TenantGroups.Lacking lacking) {
         return most(session, tenant).chain(most -> {
             requireRoom(lacking, most);
-            return record(session, tenant, caller, CREATE, lacking);
+            return record(session, tenant, caller, CREATE, lacking.missing());
         });
     }
 
     private Uni<Void> record(
-            Mutiny.Session session, TenantId tenant, Caller caller, String action, TenantGroups.Lacking lacking) {
+            Mutiny.Session session, TenantId tenant, Caller caller, String action, List<GroupPath> paths) {
         Uni<Void> chain = Uni.createFrom().voidItem();
-        for (GroupPath one : lacking.missing()) {
+        for (GroupPath one : paths) {
             GroupResource.@Nullable Group made = action.equals(CREATE) ? new GroupResource.Group(one) : null;
             chain = chain.chain(() ->
                     audit.record(session, tenant, caller, new AuditLog.Change(action, "groups" + one, null, made)));
@@ -80,20 +83,25 @@ class GroupCreation {
         return switch (mode) {
             case DRY_RUN -> Uni.createFrom().voidItem();
             case COMMIT ->
-                admin.call(keycloak -> {
-                            Realms.ensureGroupOrNone(keycloak.realm(tenant.value()), path);
-                            return path;
-                        })
-                        .replaceWithVoid()
-                        .onFailure(GroupCreation::isRefusal)
-                        .call(() -> transactions.in(
-                                tenant, session -> record(session, tenant, caller, CREATE_FAILED, lacking)));
+                admin.call(keycloak -> Realms.ensureGroupOrNone(keycloak.realm(tenant.value()), path))
+                        .chain(made -> made.refusal() == null
+                                ? Uni.createFrom().voidItem()
+                                : refused(tenant, caller, lacking, made.kept(), made.refusal()));
         };
     }
 
-    /** Without an answer it is unknown whether the group was made. */
-    private static boolean isRefusal(Throwable failure) {
-        return failure instanceof KeycloakFailure keycloak && !keycloak.isAway();
+    private Uni<Void> refused(
+            TenantId tenant,
+            Caller caller,
+            TenantGroups.Lacking lacking,
+            Set<GroupPath> kept,
+            KeycloakFailure refusal) {
+        List<GroupPath> failed = lacking.missing().stream()
+                .filter(group -> !kept.contains(group))
+                .toList();
+        return transactions
+                .in(tenant, session -> record(session, tenant, caller, CREATE_FAILED, failed))
+                .chain(() -> Uni.createFrom().failure(refusal));
     }
 
     private Uni<Integer> most(Mutiny.Session session, TenantId tenant) {

@@ -2,7 +2,7 @@ package io.quartermaster.tenancy;
 
 import io.quarkus.scheduler.Scheduled;
 import io.quartermaster.access.AuditLog;
-import io.quartermaster.access.Issuers;
+import io.quartermaster.access.OperatorTokens;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
@@ -17,8 +17,8 @@ import org.keycloak.representations.idm.ClientRepresentation;
 
 /**
  * Makes the operator's realm when the service starts and it is missing. Keycloak may still be starting then, for minutes: the service is up
- * meanwhile and this tries on. A realm of that name that the service did not make is left as it is, and its tokens are refused: whoever has a
- * role {@code operator} in it would be the operator of all tenants.
+ * meanwhile and this tries on. A realm of that name that the service did not make is left as it is. Its tokens are refused, also where
+ * Keycloak does not let the service see whose it is: whoever has a role {@code operator} in it would be the operator of all tenants.
  */
 @ApplicationScoped
 public class OperatorRealm {
@@ -29,13 +29,13 @@ public class OperatorRealm {
     private final KeycloakAdmin admin;
     private final Blueprints blueprints;
     private final TenancyConfig config;
-    private final Issuers issuers;
+    private final OperatorTokens tokens;
 
     private volatile boolean ready;
     private volatile String waitingFor = "it was not asked yet";
 
-    OperatorRealm(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config, Issuers issuers) {
-        this.issuers = issuers;
+    OperatorRealm(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config, OperatorTokens tokens) {
+        this.tokens = tokens;
         this.admin = admin;
         this.blueprints = blueprints;
         this.config = config;
@@ -66,9 +66,8 @@ public class OperatorRealm {
     }
 
     private boolean ensure(KeycloakClient keycloak) {
-        boolean isNew = Realms.ensure(keycloak, RealmMark.on(blueprints.operatorRealm(), AuditLog.OPERATOR));
+        boolean isNew = confirm(keycloak);
         KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
-        RealmMark.adoptOperator(realm);
         Realms.refusePasswordsFromPrograms(realm, Realms.ADMIN_CLI);
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
@@ -77,6 +76,27 @@ public class OperatorRealm {
                     realm, config.demoOperator(), config.demoOperatorPassword(), List.of(Role.OPERATOR.word()));
         }
         return isNew;
+    }
+
+    /** Makes the realm, or finds that it is the service's. What fails after that does not make its tokens refused. */
+    private boolean confirm(KeycloakClient keycloak) {
+        try {
+            boolean isNew = Realms.ensure(keycloak, RealmMark.on(blueprints.operatorRealm(), AuditLog.OPERATOR));
+            RealmMark.adoptOperator(keycloak.realm(Realm.OPERATOR_NAME));
+            tokens.accept();
+            return isNew;
+        } catch (RuntimeException e) {
+            if (isAway(e)) {
+                tokens.stayAsTheyAre();
+            } else {
+                tokens.refuse();
+            }
+            throw e;
+        }
+    }
+
+    private static boolean isAway(Throwable failure) {
+        return failure instanceof KeycloakFailure keycloak && keycloak.isAway();
     }
 
     private static void ensureSecret(KeycloakRealm realm, String secret) {
@@ -88,22 +108,18 @@ public class OperatorRealm {
     }
 
     private void done(boolean isNew) {
-        issuers.refuseOperator(false);
         ready = true;
         LOG.infof("identity: ready%s", isNew ? "; the operator's realm was made" : "");
     }
 
     private void notYet(Throwable failure) {
-        if (failure instanceof RealmMark.ForeignRealmException) {
-            issuers.refuseOperator(true);
-        }
         String why = String.valueOf(failure.getMessage());
         if (!why.equals(waitingFor)) {
             waitingFor = why;
-            if (failure instanceof KeycloakFailure keycloak && keycloak.isAway()) {
+            if (isAway(failure)) {
                 LOG.infof("identity: starting (%s)", why);
             } else {
-                LOG.warn("identity: the operator's realm cannot be made", failure);
+                LOG.warn("identity: the operator's realm cannot be made or checked", failure);
             }
         }
     }

@@ -10,9 +10,12 @@ import io.quartermaster.platform.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.WriteMode;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 import org.keycloak.representations.idm.CredentialRepresentation;
 import org.keycloak.representations.idm.GroupRepresentation;
 import org.keycloak.representations.idm.RealmRepresentation;
@@ -82,20 +85,67 @@ final class Realms {
         return ensureGroup(realm, path, new ArrayList<>());
     }
 
-    /** Likewise, or none of them: where Keycloak refuses one, those that this call made before are removed. */
-    static void ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
-        List<String> made = new ArrayList<>();
+    /** A group that a call made. */
+    record MadeGroup(GroupPath path, String id) {}
+
+    /**
+     * How a call went that was to make a group and those above it.
+     *
+     * @param refusal why Keycloak did not make one; null where all are there
+     * @param kept after a refusal, those that the call made and that are still there, as far as is known
+     */
+    record GroupsMade(@Nullable KeycloakFailure refusal, Set<GroupPath> kept) {}
+
+    /**
+     * Makes the group and those above it. Where Keycloak refuses one, those that this call made before are removed again, except one that has got
+     * subgroups meanwhile: these are another request's. A removal that fails keeps none of the others from being tried, and is added to
+     * the refusal as suppressed. Fails where Keycloak is away: then nothing is removed, since it is unknown what was made.
+     */
+    static GroupsMade ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
+        List<MadeGroup> made = new ArrayList<>();
         try {
             ensureGroup(realm, path, made);
+            return new GroupsMade(null, Set.of());
         } catch (KeycloakFailure e) {
-            if (!e.isAway()) {
-                made.reversed().forEach(realm::removeGroup);
+            if (e.isAway()) {
+                throw e;
+            }
+            return new GroupsMade(e, removeEmpty(realm, made.reversed(), e));
+        }
+    }
+
+    /** Returns the groups that stay. */
+    static Set<GroupPath> removeEmpty(KeycloakRealm realm, List<MadeGroup> groups, KeycloakFailure refusal) {
+        Set<GroupPath> kept = new HashSet<>();
+        for (MadeGroup group : groups) {
+            try {
+                if (hasSubgroups(realm, group)) {
+                    kept.add(group.path());
+                } else {
+                    realm.removeGroup(group.id());
+                }
+            } catch (KeycloakFailure e) {
+                LOG.warnf("group %s stays in Keycloak: its removal failed: %s", group.path(), e.getMessage());
+                refusal.addSuppressed(e);
+                kept.add(group.path());
+            }
+        }
+        return kept;
+    }
+
+    /** False for a group that is removed already. */
+    private static boolean hasSubgroups(KeycloakRealm realm, MadeGroup group) {
+        try {
+            return !realm.subgroups(group.id(), 0, 1).isEmpty();
+        } catch (KeycloakFailure e) {
+            if (e.isNotFound() && e.missingRealm().isEmpty()) {
+                return false;
             }
             throw e;
         }
     }
 
-    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<String> made) {
+    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<MadeGroup> made) {
         Optional<GroupRepresentation> there = realm.group(path);
         if (there.isPresent()) {
             return there.get().getId();
@@ -108,7 +158,7 @@ final class Realms {
                     ? realm.createGroup(group)
                     : realm.createSubgroup(
                             ensureGroup(realm, new GroupPath(path.value().substring(0, cut)), made), group);
-            made.add(id);
+            made.add(new MadeGroup(path, id));
             return id;
         } catch (KeycloakFailure e) {
             requireConflict(e);

@@ -11,6 +11,7 @@ import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -130,21 +131,30 @@ public class TenantGroups {
         List<GroupPath> all = asked.stream().sorted().toList();
         Presence presence = new Presence(new HashSet<>(), new HashSet<>());
         Uni<Presence> chain = Uni.createFrom().item(presence);
+        // Written and read by one call after the other.
+        List<KeycloakFailure> refusals = new ArrayList<>();
         for (int first = 0; first < all.size(); first += ASKED_AT_ONCE) {
             List<GroupPath> some = all.subList(first, Math.min(all.size(), first + ASKED_AT_ONCE));
             chain = chain.chain(() -> admin.call(keycloak -> {
                 KeycloakRealm realm = keycloak.realm(tenant.value());
                 realm.require();
-                look(realm, tenant, some, presence);
+                look(realm, tenant, some, presence, refusals);
                 return presence;
             }));
         }
-        return chain;
+        return chain.invoke(() -> {
+            if (!refusals.isEmpty() && refusals.size() == all.size()) {
+                throw refusals.getLast();
+            }
+        });
     }
 
-    private static void look(KeycloakRealm realm, TenantId tenant, List<GroupPath> some, Presence presence) {
-        KeycloakFailure refusal = null;
-        int refused = 0;
+    private static void look(
+            KeycloakRealm realm,
+            TenantId tenant,
+            List<GroupPath> some,
+            Presence presence,
+            List<KeycloakFailure> refusals) {
         for (GroupPath group : some) {
             try {
                 (realm.group(group).isPresent() ? presence.present() : presence.missing()).add(group);
@@ -153,12 +163,8 @@ public class TenantGroups {
                     throw e;
                 }
                 LOG.warnf("Keycloak does not say whether tenant %s has group %s: %s", tenant, group, e.getMessage());
-                refusal = e;
-                refused++;
+                refusals.add(e);
             }
-        }
-        if (refusal != null && refused == some.size()) {
-            throw refusal;
         }
     }
 }

@@ -18,6 +18,7 @@ import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakFailure;
+import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.platform.OperationStore;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
@@ -30,6 +31,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -184,6 +186,75 @@ class GroupNamesIT {
 
         assertThat(presence.present()).containsExactly(rnd);
         assertThat(presence.missing()).containsExactlyInAnyOrder(none, new GroupPath("/" + TOO_LONG));
+    }
+
+    @Test
+    void oneOddPathAfterManyOthersLeavesTheirAnswers() throws Throwable {
+        GroupPath odd = new GroupPath("/zz\u0000b");
+        Set<GroupPath> asked = IntStream.range(0, 50)
+                .mapToObj(i -> new GroupPath("/absent-" + i))
+                .collect(Collectors.toSet());
+        Set<GroupPath> absent = Set.copyOf(asked);
+        asked.add(odd);
+
+        TenantGroups.Presence presence =
+                VertxContextSupport.subscribeAndAwait(() -> groups.presence(new TenantId(A), asked));
+
+        assertThat(presence.missing()).isEqualTo(absent);
+        assertThatThrownBy(() ->
+                        VertxContextSupport.subscribeAndAwait(() -> groups.presence(new TenantId(A), Set.of(odd))))
+                .isInstanceOf(KeycloakFailure.class);
+    }
+
+    @Test
+    void groupWithSubgroupsOfAnotherRequestStays() {
+        GroupPath top = new GroupPath("/shared-top");
+        GroupPath mine = new GroupPath("/shared-top/mine");
+        GroupPath others = new GroupPath("/shared-top/others");
+        Set<GroupPath> kept = keycloak.call(client -> {
+                    KeycloakRealm realm = client.realm(A);
+                    List<Realms.MadeGroup> made = List.of(
+                            new Realms.MadeGroup(mine, Realms.ensureGroup(realm, mine)),
+                            new Realms.MadeGroup(
+                                    top, realm.group(top).orElseThrow().getId()));
+                    Realms.ensureGroup(realm, others);
+                    return Realms.removeEmpty(realm, made, refusal(realm));
+                })
+                .await()
+                .atMost(PATIENCE);
+
+        assertThat(kept).containsExactly(top);
+        assertNoGroup(mine.value());
+    }
+
+    /** What has a NUL in its id, Keycloak does not look for. */
+    @Test
+    void removalThatFailsHidesNoRefusalAndStopsNoOther() {
+        GroupPath odd = new GroupPath("/odd");
+        GroupPath mine = new GroupPath("/removed-after-odd");
+        KeycloakFailure refusal = keycloak.call(client -> {
+                    KeycloakRealm realm = client.realm(A);
+                    KeycloakFailure first = refusal(realm);
+                    Set<GroupPath> kept = Realms.removeEmpty(
+                            realm,
+                            List.of(
+                                    new Realms.MadeGroup(odd, "a\u0000b"),
+                                    new Realms.MadeGroup(mine, Realms.ensureGroup(realm, mine))),
+                            first);
+                    assertThat(kept).containsExactly(odd);
+                    return first;
+                })
+                .await()
+                .atMost(PATIENCE);
+
+        assertThat(refusal.getSuppressed()).hasSize(1);
+        assertNoGroup(mine.value());
+    }
+
+    private static KeycloakFailure refusal(KeycloakRealm realm) {
+        return Optional.ofNullable(Realms.ensureGroupOrNone(realm, new GroupPath("/" + TOO_LONG))
+                        .refusal())
+                .orElseThrow();
     }
 
     @Test

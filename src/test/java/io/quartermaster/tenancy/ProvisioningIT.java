@@ -12,13 +12,15 @@ import static org.hamcrest.Matchers.greaterThanOrEqualTo;
 import io.quarkus.arc.All;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
-import io.quartermaster.access.Issuers;
+import io.quartermaster.access.OperatorTokens;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakAdmins;
 import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.access.keycloak.NodeCredential;
 import io.quartermaster.access.keycloak.NodeCredentials;
 import io.quartermaster.platform.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.testing.Identity;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
 import java.time.Duration;
@@ -50,7 +52,13 @@ class ProvisioningIT {
     NodeCredentials nodes;
 
     @Inject
-    Issuers issuers;
+    OperatorTokens operatorTokens;
+
+    @Inject
+    Blueprints blueprints;
+
+    @Inject
+    TenancyConfig tenancy;
 
     @Inject
     @All
@@ -264,13 +272,69 @@ class ProvisioningIT {
         });
         assertThat(attributes("operator")).containsEntry(RealmMark.ATTRIBUTE, "operator");
         String token = operatorToken();
-        issuers.refuseOperator(true);
+        operatorTokens.refuse();
         try {
             request(token).get("/v1/operator/tenants").then().statusCode(401);
         } finally {
-            issuers.refuseOperator(false);
+            operatorTokens.accept();
         }
         request(token).get("/v1/operator/tenants").then().statusCode(200);
+    }
+
+    /** As in docs/operations.md: an account that may make realms sees nothing of those that others made. */
+    @Test
+    void operatorRealmThatKeycloakDoesNotShowIsNotUsed() throws Throwable {
+        String token = operatorToken();
+        KeycloakAdmin makesRealmsOnly = accountThatMakesRealms("makes-realms-only");
+        KeycloakAdmin away = KeycloakAdmins.with(Map.of("quartermaster.identity.keycloak-url", "http://127.0.0.1:1"));
+        try {
+            check(away);
+            request(token).get("/v1/operator/tenants").then().statusCode(200);
+            check(makesRealmsOnly);
+            request(token).get("/v1/operator/tenants").then().statusCode(401);
+            check(away);
+            request(token).get("/v1/operator/tenants").then().statusCode(401);
+            check(keycloak);
+            request(token).get("/v1/operator/tenants").then().statusCode(200);
+        } finally {
+            operatorTokens.accept();
+        }
+    }
+
+    /** As a replica does that has just started. */
+    private void check(KeycloakAdmin admin) throws Throwable {
+        OperatorRealm realm = new OperatorRealm(admin, blueprints, tenancy, operatorTokens);
+        VertxContextSupport.subscribeAndAwait(realm::ensure);
+    }
+
+    private static KeycloakAdmin accountThatMakesRealms(String client) {
+        String master = "/admin/realms/master";
+        Identity.admin()
+                .body(Map.of("clientId", client, "secret", client, "serviceAccountsEnabled", true))
+                .post(master + "/clients")
+                .then()
+                .statusCode(201);
+        String id = Identity.admin()
+                .queryParam("clientId", client)
+                .get(master + "/clients")
+                .path("[0].id");
+        String account = Identity.admin()
+                .get(master + "/clients/" + id + "/service-account-user")
+                .path("id");
+        Map<String, Object> role =
+                Identity.admin().get(master + "/roles/create-realm").path("");
+        Identity.admin()
+                .body(List.of(role))
+                .post(master + "/users/" + account + "/role-mappings/realm")
+                .then()
+                .statusCode(204);
+        return KeycloakAdmins.with(Map.of(
+                "quartermaster.identity.keycloak-url",
+                Identity.url(),
+                "quartermaster.identity.admin-client-id",
+                client,
+                "quartermaster.identity.admin-client-secret",
+                client));
     }
 
     /** As somebody else's program makes one. */
