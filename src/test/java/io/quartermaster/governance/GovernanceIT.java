@@ -301,6 +301,8 @@ class GovernanceIT extends SharedPool {
                 .then()
                 .statusCode(200)
                 .body("nodeLabels", equalTo(Map.of("model", "h100")));
+        // Other tests name all profiles that there are.
+        admin().delete(path).then().statusCode(200);
     }
 
     @Test
