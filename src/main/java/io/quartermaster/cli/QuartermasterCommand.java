@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "Also: qm test [--long] [Maven's arguments] runs every test. Each command explains itself with --help."
+            "In a checkout also: qm test runs the tests, qm campaign makes long runs, qm fmt formats the code.",
+            "Each command explains itself with --help."
         })
 public final class QuartermasterCommand implements Runnable {
 

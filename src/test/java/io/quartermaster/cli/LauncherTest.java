@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -31,27 +32,43 @@ class LauncherTest {
         Files.createDirectories(home.resolve("src/main"));
     }
 
+    private record Started(int exitCode, String output) {}
+
     private String run(String... arguments) throws IOException, InterruptedException {
+        Started started = start(arguments);
+        assertThat(started.exitCode()).as(started.output()).isZero();
+        return started.output();
+    }
+
+    private Started start(String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of("sh", home.resolve("qm").toString()));
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().put("JAVA_HOME", home.resolve(jdk).toString());
         Process process = builder.start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as(output).isZero();
-        return output;
+        return new Started(process.waitFor(), output);
     }
 
     /** Something newer than the program, and a JDK that says how it is called. */
     private void givenAnOldBuild() throws IOException {
         Path app = Files.createDirectories(home.resolve("target/quarkus-app"));
         Files.createFile(app.resolve("quarkus-run.jar"));
+        givenAJdk();
+    }
+
+    private void givenAJdk() throws IOException {
         Path bin = Files.createDirectories(home.resolve(jdk).resolve("bin"));
         Files.writeString(home.resolve(jdk).resolve("release"), "JAVA_VERSION=\"25.0.1\"\n");
         for (String program : List.of("java", "javac")) {
-            Path file = Files.writeString(bin.resolve(program), "#!/bin/sh\necho called with \"$@\"\n");
-            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+            givenAProgram(bin.resolve(program));
         }
+    }
+
+    /** It says how it is called. */
+    private static void givenAProgram(Path file) throws IOException {
+        Files.writeString(file, "#!/bin/sh\necho called with \"$@\"\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
     private void assertNothingWasBuilt() throws IOException {
@@ -78,9 +95,63 @@ class LauncherTest {
         assertThat(run(arguments.split(" "))).startsWith("called with").endsWith("quarkus-run.jar " + arguments + "\n");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"test --help", "help test", "test --unit -h", "campaign --help", "fmt --help"})
+    void helpOnTheLaunchersOwnCommandsNeedsNothing(String arguments) throws Exception {
+        String command = arguments.replaceFirst("help ", "").split(" ")[0];
+        assertThat(run(arguments.split(" "))).startsWith("Usage: qm " + command);
+        assertNothingWasBuilt();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "test                                  | verify",
+                "test -DskipITs                        | verify -DskipITs",
+                "test --seed 7 -DskipITs               | verify -Dqm.seed=7 -DskipITs",
+                "test --unit                           | test -Dspotless.check.skip",
+                "test --unit BookTest,PoolTest#a -X    | test -Dspotless.check.skip -Dtest=BookTest,PoolTest#a -X",
+                "test --unit --seed -7                 | test -Dspotless.check.skip -Dqm.seed=-7",
+                "test --it PoolIT#a,LeaseIT -X         | process-test-classes failsafe:integration-test failsafe:verify"
+                        + " -Dspotless.check.skip -Dit.test=PoolIT#a,LeaseIT -Dqm.test.prepared=HOME/target/prepared -X",
+                "fmt                                   | -q spotless:apply",
+            })
+    void runsMavenWithWhatIsAskedFor(String arguments, String goals) throws Exception {
+        givenAJdk();
+        givenAProgram(home.resolve("mvnw"));
+        Files.createDirectories(home.resolve("src/test/java"));
+        assertThat(run(arguments.split(" ")).replace(home.toString(), "HOME"))
+                .isEqualTo("called with -B -ntp " + goals + "\n");
+    }
+
     @Test
-    void helpOnTestsNeedsNothing() throws Exception {
-        assertThat(run("test", "--help")).startsWith("Usage: qm test");
+    void onlyATestOfThePackagedProgramHasItBuiltFirst() throws Exception {
+        givenAnOldBuild();
+        givenAProgram(home.resolve("mvnw"));
+        Path tests = Files.createDirectories(home.resolve("src/test/java/cli"));
+        Files.writeString(tests.resolve("ProcessIT.java"), "start(\"quarkus-run.jar\")");
+        Files.writeString(tests.resolve("OtherIT.java"), "nothing of the kind");
+        assertThat(run("test", "--it", "OtherIT")).doesNotContain("Building");
+        assertThat(run("test", "--it", "OtherIT,ProcessIT#works")).startsWith("Building Quartermaster");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "test --it",
+                "test --it --unit",
+                "test --seed",
+                "test --seed five",
+                "campaign",
+                "campaign peace",
+                "campaign properties --minutes 1.5"
+            })
+    void aWrongOptionIsRefusedBeforeAnythingRuns(String arguments) throws Exception {
+        givenAJdk();
+        Started refused = start(arguments.split(" "));
+        assertThat(refused.exitCode()).isEqualTo(2);
+        assertThat(refused.output()).startsWith("qm: ").doesNotContain("called with");
         assertNothingWasBuilt();
     }
 }

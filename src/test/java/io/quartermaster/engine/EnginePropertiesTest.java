@@ -11,14 +11,16 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of work in every cell, over random cells and histories. A failure names its seed. */
+@Tag("properties")
 class EnginePropertiesTest {
 
     @Test
     void nobodyPassesTheFirstOfAStrictQueue() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(20, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
@@ -31,6 +33,7 @@ class EnginePropertiesTest {
                                     .filter(cell.strictQueues::contains)
                                     .isPresent();
                     if (passes) {
+                        judged.check();
                         assertThat(waitingBefore(cell, before, workload))
                                 .as(decision + " before")
                                 .isEmpty();
@@ -70,12 +73,13 @@ class EnginePropertiesTest {
 
     @Test
     void nobodyGivesWayToItself() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(30, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
                 for (Decision decision : cell.plan().decisions()) {
                     if (decision instanceof Decision.Preempt preempt) {
+                        judged.check();
                         assertThat(preempt.successor()).isNotEqualTo(Optional.of(preempt.workload()));
                     }
                 }
@@ -85,31 +89,32 @@ class EnginePropertiesTest {
 
     @Test
     void aPlanNeverEvictsOrMovesWhatItStarts() {
-        Counts judged = new Counts();
-        RandomCells.forEach(seed -> {
+        AtomicInteger withNominated = new AtomicInteger();
+        RandomCells.forEach(40, (seed, judged) -> {
             RandomCell cell = RandomCell.ofVictimsThatVary(seed);
             for (int event = 0; event < 4 * RandomCells.EVENTS; event++) {
                 cell.happen();
                 List<Decision> decisions = cell.plan().decisions();
                 Set<WorkloadId> started = started(decisions);
                 Set<WorkloadId> evicted = evicted(decisions);
-                judged.plans += started.isEmpty() || evicted.isEmpty() ? 0 : 1;
-                judged.withNominated += evicted.isEmpty() || !startsNominated(decisions) ? 0 : 1;
+                if (!started.isEmpty() && !evicted.isEmpty()) {
+                    judged.check();
+                }
+                withNominated.addAndGet(evicted.isEmpty() || !startsNominated(decisions) ? 0 : 1);
                 started.retainAll(evicted);
                 assertThat(started).as("%s", decisions).isEmpty();
             }
         });
-        System.out.println("plans that start some work and evict other work: " + judged.plans + ", of which "
-                + judged.withNominated + " start work on a nomination");
-        assertThat(judged.plans).isGreaterThan(RandomCells.count());
-        assertThat(judged.withNominated).isGreaterThan(RandomCells.count() / 4);
+        assertThat(withNominated.get())
+                .as("plans that evict some work and start other work on a nomination")
+                .isGreaterThan(RandomCells.count() / 4);
     }
 
     @Test
     void whatStartedFromAReservationIsNotReclaimedByFairShareBeforeThePatienceIsOver() {
         AtomicInteger starts = new AtomicInteger();
         AtomicInteger protectedRuns = new AtomicInteger();
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(6, (seed, judged) -> {
             RandomCell cell = RandomCell.ofVictimsThatVary(seed);
             long patience = cell.settings.patienceMillis().orElseThrow();
             for (int event = 0; event < 4 * RandomCells.EVENTS; event++) {
@@ -124,6 +129,7 @@ class EnginePropertiesTest {
                             || decision instanceof Decision.Shrink shrink
                                     && shrink.receipt().right() == Receipt.Right.FAIR_SHARE;
                     if (byFairShare) {
+                        judged.check();
                         WorkloadState.Holding victim = (WorkloadState.Holding)
                                 cell.workload(decision.workload()).state();
                         assertThat(victim.fromReservation() && cell.nowMillis - victim.startedMillis() < patience)
@@ -138,16 +144,10 @@ class EnginePropertiesTest {
                         .count());
             }
         });
-        System.out.println(
-                "starts from reservations: " + starts + "; running in their time slice after a plan: " + protectedRuns);
-        assertThat(starts.get()).isGreaterThan(RandomCells.count());
-        assertThat(protectedRuns.get()).isGreaterThan(RandomCells.count());
-    }
-
-    /** Plans in which a property could have failed. */
-    private static final class Counts {
-        private int plans;
-        private int withNominated;
+        assertThat(starts.get()).as("starts from reservations").isGreaterThan(RandomCells.count());
+        assertThat(protectedRuns.get())
+                .as("running in their time slice after a plan")
+                .isGreaterThan(RandomCells.count());
     }
 
     private static Set<WorkloadId> started(List<Decision> decisions) {
@@ -173,7 +173,7 @@ class EnginePropertiesTest {
 
     @Test
     void nonPreemptibleWorkIsNeverToldToStop() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(30, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
@@ -182,6 +182,7 @@ class EnginePropertiesTest {
                             decision instanceof Decision.Preempt preempt && preempt.cause() == Cause.INCOMPLETE;
                     boolean stops = decision instanceof Decision.Preempt || decision instanceof Decision.Shrink;
                     if (stops && !forWantOfWorkers) {
+                        judged.check();
                         assertThat(cell.workload(decision.workload()).preemptible())
                                 .isTrue();
                     }
@@ -192,13 +193,16 @@ class EnginePropertiesTest {
 
     @Test
     void gangsAreNeverBelowTheirMinimum() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(50, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
                 cell.plan();
                 for (Workload workload : cell.workloads.values()) {
                     if (workload.state() instanceof WorkloadState.Holding holding) {
+                        if (workload.shape().allWorkers() > 1) {
+                            judged.check();
+                        }
                         assertThat(holding.allocation().workers().size())
                                 .isBetween(
                                         mayBeBelow(holding)
@@ -220,7 +224,7 @@ class EnginePropertiesTest {
 
     @Test
     void workersOfOneSliceAreInOneDomain() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(3, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
@@ -228,6 +232,7 @@ class EnginePropertiesTest {
                 for (Workload workload : cell.workloads.values()) {
                     if (workload.shape().slice().isPresent()
                             && workload.state() instanceof WorkloadState.Holding holding) {
+                        judged.check();
                         assertSlicesTogether(cell, workload.shape().slice().get(), holding.allocation());
                     }
                 }
@@ -256,10 +261,11 @@ class EnginePropertiesTest {
 
     @Test
     void plansOfOneInstantComeToAnEndAlthoughVictimsAskAgainAtOnce() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(100, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
+                judged.check();
                 assertThat(cell.settle(200)).as("settles").isTrue();
             }
         });
@@ -267,7 +273,7 @@ class EnginePropertiesTest {
 
     @Test
     void afterItSettledNothingChangesAnyMore() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(60, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             if (cell.settings.fairnessWindowMillis().isPresent()
                     || !cell.engine.budgets().isEmpty()) {
@@ -284,6 +290,7 @@ class EnginePropertiesTest {
             }
             for (int plan = 0; plan < 50; plan++) {
                 cell.nowMillis += 60_000;
+                judged.check();
                 assertThat(cell.plan().decisions()).isEmpty();
             }
         });
@@ -291,13 +298,16 @@ class EnginePropertiesTest {
 
     @Test
     void everyWaitingWorkloadSaysWhy() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(95, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
                 cell.settle(200);
                 for (Workload workload : cell.workloads.values()) {
                     boolean waits = workload.state() instanceof WorkloadState.Waiting;
+                    if (waits) {
+                        judged.check();
+                    }
                     assertThat(cell.engine.explain(workload.id()).isPresent()).isEqualTo(waits);
                 }
             }

@@ -2,14 +2,17 @@ package io.quartermaster.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** An explanation does not tell what other tenants wait for, over random cells. A failure names its seed. */
+@Tag("properties")
 class OtherTenantsPropertiesTest {
     private static final int MOST_PLANS = 30;
     private static final int EVENTS_BETWEEN = 3;
@@ -19,12 +22,12 @@ class OtherTenantsPropertiesTest {
     void anExplanationIsTheSameWhateverOtherTenantsWaitFor() {
         AtomicInteger compared = new AtomicInteger();
         AtomicInteger withoutAmount = new AtomicInteger();
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(85, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 1; event <= RandomCells.EVENTS; event++) {
                 cell.happen();
                 if (event % EVENTS_BETWEEN == 0 && cell.settle(MOST_PLANS)) {
-                    compare(cell, compared, withoutAmount);
+                    compare(cell, judged, compared, withoutAmount);
                 }
             }
         });
@@ -32,7 +35,8 @@ class OtherTenantsPropertiesTest {
         assertThat(withoutAmount.get()).as("amounts left out").isPositive();
     }
 
-    private static void compare(RandomCell cell, AtomicInteger compared, AtomicInteger withoutAmount) {
+    private static void compare(
+            RandomCell cell, RandomCases.Judged judged, AtomicInteger compared, AtomicInteger withoutAmount) {
         for (String tenant : cell.workloads.values().stream()
                 .map(workload -> workload.path().tenant())
                 .distinct()
@@ -46,6 +50,7 @@ class OtherTenantsPropertiesTest {
                         .limit(MOST_WAITS)
                         .toList();
                 for (Wait wait : waits) {
+                    judged.check();
                     compared.incrementAndGet();
                     assertThat(alone.explain(wait.workload()))
                             .as("reasons of %s", wait.workload())

@@ -18,6 +18,9 @@ import java.util.function.Function;
  * happen. What it writes down is all that an engine needs to be built again.
  */
 final class RandomCell {
+    private static final int MOST_BUDGET_SECONDS = 150;
+    private static final int MOST_TIGHT_BUDGET_SECONDS = 8;
+
     final Random random;
     final Settings settings;
     final SortedMap<PoolId, Pool> pools;
@@ -46,6 +49,8 @@ final class RandomCell {
         ANY,
         WITHOUT_BUDGETS,
         WHOLE_UNITS,
+        /** Budgets that a history uses up. */
+        TIGHT_BUDGETS,
         /** Some victims leave before their deadline, and some after it. */
         VICTIMS_VARY
     }
@@ -71,7 +76,10 @@ final class RandomCell {
             }
         }
         if (kind == Kind.ANY && chance(4)) {
-            engine.apply(terms.randomBudgets(random));
+            engine.apply(terms.randomBudgets(random, MOST_BUDGET_SECONDS));
+        }
+        if (kind == Kind.TIGHT_BUDGETS) {
+            engine.apply(terms.randomBudgets(random, MOST_TIGHT_BUDGET_SECONDS));
         }
         engine.apply(facts());
     }
@@ -92,6 +100,11 @@ final class RandomCell {
     /** A cell whose victims leave one by one, some before their deadline and some after it. */
     static RandomCell ofVictimsThatVary(long seed) {
         return new RandomCell(new Random(seed), RandomTerms::withGraceAndPatience, Kind.VICTIMS_VARY);
+    }
+
+    /** A cell in which some budgets are used up from the start or soon. */
+    static RandomCell ofTightBudgets(long seed) {
+        return new RandomCell(new Random(seed), RandomTerms::of, Kind.TIGHT_BUDGETS);
     }
 
     boolean chance(int oneIn) {

@@ -1,27 +1,26 @@
 package io.quartermaster.engine;
 
-import java.util.function.LongConsumer;
+import io.quartermaster.testing.RandomCases;
 
-/** Properties are tried over so many random cells, each with a history of so many events. */
+/** Properties of the engine are tried over so many random cells, each with a history of so many events. */
 final class RandomCells {
     static final int EVENTS = 12;
-    private static final int CELLS = Integer.getInteger("engine.cells", 200);
+    private static final int CELLS = 200;
 
     private RandomCells() {}
 
     /** Over how many cells a property is tried. */
     static int count() {
-        return CELLS;
+        return RandomCases.count(CELLS);
     }
 
-    /** Tries a property with the seed of each; a failure names it. */
-    static void forEach(LongConsumer property) {
-        for (long seed = 0; seed < CELLS; seed++) {
-            try {
-                property.accept(seed);
-            } catch (AssertionError | RuntimeException e) {
-                throw new AssertionError("seed " + seed + ": " + e.getMessage(), e);
-            }
-        }
+    /** Tries a property with the seed of each cell; it must judge at least such a part of them. */
+    static void forEach(int leastJudgedPercent, RandomCases.Property property) {
+        RandomCases.forEach(CELLS, leastJudgedPercent, property);
+    }
+
+    /** The same over the same cells in every run, unless a seed is given: for a property that does not hold in all cells yet. */
+    static void forEachKnown(int leastJudgedPercent, RandomCases.Property property) {
+        RandomCases.forEach(0, CELLS, leastJudgedPercent, property);
     }
 }

@@ -237,8 +237,8 @@ final class RandomTerms {
         }
     }
 
-    /** Of groups and tenants, in one pool or in all; some last as long as a random history. */
-    List<Change> randomBudgets(Random chances) {
+    /** Of groups and tenants, in one pool or in all, of fewer GPU seconds than those. */
+    List<Change> randomBudgets(Random chances, int mostSeconds) {
         List<Change> budgets = new ArrayList<>();
         for (QuotaPath path : paths) {
             if (chances.nextInt(3) == 0) {
@@ -247,7 +247,7 @@ final class RandomTerms {
                 budgets.add(new Change.BudgetSet(
                         chances.nextBoolean() ? path : QuotaPath.of(path.tenant()),
                         scopes.get(chances.nextInt(scopes.size())),
-                        1_000_000L * chances.nextInt(150),
+                        1_000_000L * chances.nextInt(mostSeconds),
                         0,
                         0,
                         settings.graceMillis()));

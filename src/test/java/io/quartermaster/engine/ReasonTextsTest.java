@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Holds the sentences of reasons to the rules of style. */
@@ -190,14 +191,18 @@ class ReasonTextsTest {
     }
 
     @Test
+    @Tag("properties")
     void whatRandomCellsSayKeepsTheRules() {
-        RandomCells.forEach(seed -> {
+        RandomCells.forEach(90, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
                 cell.plan();
                 for (Wait wait : cell.engine.waits()) {
-                    wait.perPool().forEach(ReasonTextsTest::hold);
+                    wait.perPool().forEach(reason -> {
+                        judged.check();
+                        hold(reason);
+                    });
                 }
             }
         });

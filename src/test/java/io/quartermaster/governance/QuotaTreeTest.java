@@ -11,6 +11,7 @@ import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.testing.RandomCases;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.SequencedMap;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class QuotaTreeTest {
@@ -155,8 +157,9 @@ class QuotaTreeTest {
 
     /** Compared with the definition itself: a place's parent is the nearest place above it in the same tree. */
     @Test
+    @Tag("properties")
     void childrenAreThosePlacesWhoseNearestPlaceAboveItIs() {
-        for (long seed = 1; seed <= 200; seed++) {
+        RandomCases.forEach(200, 90, (seed, judged) -> {
             QuotaTree tree = randomTree(new Random(seed));
             SequencedMap<Quota, List<Quota>> expected = new LinkedHashMap<>();
             for (Quota parent : tree.quotas()) {
@@ -165,6 +168,7 @@ class QuotaTreeTest {
                                 tree.parentOf(quota.path(), quota.scope()).equals(Optional.of(parent)))
                         .toList();
                 if (!children.isEmpty()) {
+                    judged.check();
                     expected.put(parent, children);
                 }
             }
@@ -172,7 +176,7 @@ class QuotaTreeTest {
             assertThat(List.copyOf(tree.children().entrySet()))
                     .as("seed %d", seed)
                     .isEqualTo(List.copyOf(expected.entrySet()));
-        }
+        });
     }
 
     /** With names that begin alike, and with groups whose parents have a policy, a quota elsewhere, or none. */

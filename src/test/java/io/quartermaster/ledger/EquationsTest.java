@@ -2,32 +2,30 @@ package io.quartermaster.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The equations hold for every true history, and for none whose segments were changed. */
 class EquationsTest {
-    private static final long SEED = Long.getLong("qm.seed", System.nanoTime());
-    private static final int HISTORIES = Integer.getInteger("qm.histories", 2_500);
     private static final BookState NOTHING = BookState.empty(RandomHistory.TENANT, RandomHistory.HOUR);
 
-    static {
-        System.out.println("EquationsTest: -Dqm.seed=" + SEED + " -Dqm.histories=" + HISTORIES);
-    }
-
     @Test
+    @Tag("properties")
     void allEquationsHoldForEveryHistory() {
-        for (long seed = SEED; seed < SEED + HISTORIES; seed++) {
+        RandomCases.forEach(RandomHistory.COUNT, 90, (seed, judged) -> {
             RandomHistory history = new RandomHistory(seed);
 
             Equations.Report report =
                     Equations.check(NOTHING, history.events(), segments(history), 0, RandomHistory.TICKS);
 
-            assertThat(report.violations()).as("seed %d", seed).isEmpty();
+            assertThat(report.violations()).isEmpty();
             for (Equations.PoolSums pool : report.pools()) {
+                judged.check();
                 Usage.Totals totals = pool.totals();
                 assertThat(totals.reserved().plus(totals.reservedIdle()))
                         .as("seed %d", seed)
@@ -39,12 +37,13 @@ class EquationsTest {
                         .as("seed %d", seed)
                         .isEqualTo(pool.held());
             }
-        }
+        });
     }
 
     @Test
+    @Tag("properties")
     void anyWindowCanBeCheckedFromTheStateOfAClosedHour() {
-        for (long seed = SEED; seed < SEED + HISTORIES; seed++) {
+        RandomCases.forEach(RandomHistory.COUNT, 90, (seed, judged) -> {
             RandomHistory history = new RandomHistory(seed);
             Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
             BookState opening = book.state();
@@ -65,22 +64,27 @@ class EquationsTest {
             }
             given.addAll(book.open(RandomHistory.TICKS));
             long from = Math.min(opening.closedUntilMillis() + new Random(seed).nextInt(7), RandomHistory.TICKS);
+            if (!given.isEmpty()) {
+                judged.check();
+            }
             long to = from + new Random(seed).nextInt(RandomHistory.TICKS + 1 - (int) from);
 
             assertThat(Equations.check(opening, later, given, from, to).violations())
                     .as("seed %d", seed)
                     .isEmpty();
-        }
+        });
     }
 
     @Test
+    @Tag("properties")
     void noSingleChangeToASegmentGoesUnseen() {
-        for (long seed = SEED; seed < SEED + HISTORIES; seed++) {
+        RandomCases.forEach(RandomHistory.COUNT, 90, (seed, judged) -> {
             RandomHistory history = new RandomHistory(seed);
             List<Segment> segments = segments(history);
             if (segments.isEmpty()) {
-                continue;
+                return;
             }
+            judged.check();
             Random random = new Random(seed);
             Segment victim = segments.get(random.nextInt(segments.size()));
             List<Segment> changed = new ArrayList<>(segments);
@@ -91,7 +95,7 @@ class EquationsTest {
                             .holds())
                     .as("seed %d, %s", seed, victim)
                     .isFalse();
-        }
+        });
     }
 
     @Test

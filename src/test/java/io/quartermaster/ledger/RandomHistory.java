@@ -9,6 +9,9 @@ import java.util.Random;
  * stamp, lives of length 0, lost nodes, and the hours closed on the way, some of them late.
  */
 final class RandomHistory {
+    /** Over how many histories a property is tried. */
+    static final int COUNT = 2_500;
+
     static final TenantId TENANT = new TenantId("tenant-a");
     static final int HOUR = 10;
     static final int TICKS = 60;

@@ -2,13 +2,14 @@ package io.quartermaster.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ReplayTest {
-    private static final long SEED = Long.getLong("qm.seed", System.nanoTime());
     private static final TenantId ACME = new TenantId("acme");
     private static final PoolId POOL = new PoolId("h100");
     private static final BookState NOTHING = BookState.empty(ACME, 100);
@@ -18,13 +19,10 @@ class ReplayTest {
             allocated(20, 3, "b"),
             new UsageEvent.PhaseChanged(30, 4, ACME, new AllocationId("b"), Phase.RUNNING));
 
-    static {
-        System.out.println("ReplayTest: -Dqm.seed=" + SEED);
-    }
-
     @Test
+    @Tag("properties")
     void everyClosedHourIsTheSameWhenReplayedFromTheHourBefore() {
-        for (long seed = SEED; seed < SEED + 1_000; seed++) {
+        RandomCases.forEach(1_000, 65, (seed, judged) -> {
             RandomHistory history = new RandomHistory(seed);
             Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
             BookState opening = book.state();
@@ -38,11 +36,12 @@ class ReplayTest {
                     assertThat(Replay.compare(opening, later, closed, end))
                             .as("seed %d", seed)
                             .isEqualTo(new Replay.Same(closed.size()));
+                    judged.check();
                     opening = book.state();
                     later.clear();
                 }
             }
-        }
+        });
     }
 
     @Test

@@ -11,8 +11,11 @@ import io.quartermaster.embedded.Progress;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
@@ -90,12 +93,8 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
     }
 
     private static void copyPrepared(Path prepared, Path data, Set<Part> parts) {
-        if (!Files.isDirectory(prepared)) {
-            try (EmbeddedServices services = EmbeddedServices.start(config(prepared, parts))) {
-                services.identity().join();
-            }
-        }
         try {
+            prepare(prepared.toAbsolutePath(), parts);
             Files.createDirectories(data);
             // Owners count: PostgreSQL runs as a user of its own where the tests run as root.
             Process copy = new ProcessBuilder("cp", "-a", prepared + "/.", data.toString())
@@ -108,6 +107,25 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
             throw new UncheckedIOException(e);
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
+        }
+    }
+
+    /** Makes the folder unless it is there; a run that was killed meanwhile leaves none, and one beside this waits. */
+    private static void prepare(Path prepared, Set<Part> parts) throws IOException {
+        Path making = prepared.resolveSibling(prepared.getFileName() + ".making");
+        Files.createDirectories(making.getParent());
+        try (FileChannel channel = FileChannel.open(
+                        prepared.resolveSibling(prepared.getFileName() + ".lock"),
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            if (lock.isValid() && !Files.isDirectory(prepared)) {
+                TestFolder.empty(new DataFolder(making));
+                try (EmbeddedServices services = EmbeddedServices.start(config(making, parts))) {
+                    services.identity().join();
+                }
+                Files.move(making, prepared);
+            }
         }
     }
 

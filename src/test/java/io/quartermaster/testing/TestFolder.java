@@ -57,7 +57,7 @@ record TestFolder(Path data, FileChannel channel) {
         }
     }
 
-    private static void empty(DataFolder folder) {
+    static void empty(DataFolder folder) {
         if (Files.isDirectory(folder.path()) && folder.isOurs()) {
             EmbeddedServices.endLeftovers(folder);
             folder.empty();

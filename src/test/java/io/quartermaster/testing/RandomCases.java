@@ -1,0 +1,108 @@
+package io.quartermaster.testing;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * The random cases that a property is tried over. Every run draws new ones. It prints the first seed of each property, and how many of its
+ * cases the property judged: a case in which nothing could have failed shows nothing, and a property that judges too few cases fails.
+ *
+ * <p>{@code -Dqm.seed=N} begins with the case of seed N, so the seed that a failure names repeats it; {@code -Dqm.times=N} tries N times as
+ * many cases. A seed that failed becomes a test with a name: {@link #repeat}.
+ */
+public final class RandomCases {
+
+    private static final Optional<Long> GIVEN_SEED = Optional.ofNullable(Long.getLong("qm.seed"));
+
+    private static final long FIRST_SEED =
+            GIVEN_SEED.orElse(ThreadLocalRandom.current().nextLong(1_000_000_000));
+
+    private static final int TIMES = Integer.getInteger("qm.times", 1);
+
+    private RandomCases() {}
+
+    /** What holds in the case of every seed. */
+    @FunctionalInterface
+    public interface Property {
+        void holds(long seed, Judged judged);
+    }
+
+    /** Counts what a property compared in one case. */
+    public static final class Judged {
+        private long checks;
+
+        private Judged() {}
+
+        /** Something was compared that a wrong program could have got wrong. */
+        public void check() {
+            checks++;
+        }
+    }
+
+    /** The first seed of this run, for what is random and no property of many cases. */
+    public static long firstSeed() {
+        return FIRST_SEED;
+    }
+
+    /** How many cases a property is tried over that usually gets so many. */
+    public static int count(int cases) {
+        return cases * TIMES;
+    }
+
+    /** Tries a property over so many cases, times {@code qm.times}, of which it must judge at least such a part. */
+    public static void forEach(int cases, int leastJudgedPercent, Property property) {
+        tryAll(FIRST_SEED, cases, leastJudgedPercent, property);
+    }
+
+    /** The same, but from that seed in every run that is not given one. */
+    public static void forEach(long firstSeed, int cases, int leastJudgedPercent, Property property) {
+        tryAll(GIVEN_SEED.orElse(firstSeed), cases, leastJudgedPercent, property);
+    }
+
+    private static void tryAll(long firstSeed, int cases, int leastJudgedPercent, Property property) {
+        int all = count(cases);
+        int judgedCases = 0;
+        long checks = 0;
+        for (long seed = firstSeed; seed < firstSeed + all; seed++) {
+            Judged judged = repeat(seed, property);
+            judgedCases += judged.checks > 0 ? 1 : 0;
+            checks += judged.checks;
+        }
+        String summary = String.format(
+                Locale.ROOT,
+                "%s: %d cases from seed %d, %d judged, %d checks",
+                test().orElse("a property"),
+                all,
+                firstSeed,
+                judgedCases,
+                checks);
+        System.out.println(summary);
+        if (judgedCases * 100L < (long) leastJudgedPercent * all) {
+            throw new AssertionError(summary + ": fewer than " + leastJudgedPercent + " % of the cases were judged");
+        }
+    }
+
+    /** Tries a property in the case of one seed. */
+    public static Judged repeat(long seed, Property property) {
+        Judged judged = new Judged();
+        try {
+            property.holds(seed, judged);
+        } catch (AssertionError | RuntimeException e) {
+            String again = test().map(test -> " (repeat it: ./qm test --unit " + test + " --seed " + seed + ")")
+                    .orElse("");
+            throw new AssertionError("seed " + seed + again + ": " + e.getMessage(), e);
+        }
+        return judged;
+    }
+
+    /** The test method that called, as Maven names it. */
+    private static Optional<String> test() {
+        return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
+                .walk(frames -> frames.filter(frame ->
+                                frame.getDeclaringClass().getSimpleName().endsWith("Test")
+                                        && !frame.getMethodName().startsWith("lambda$"))
+                        .reduce((inner, outer) -> outer)
+                        .map(frame -> frame.getDeclaringClass().getSimpleName() + "#" + frame.getMethodName()));
+    }
+}
