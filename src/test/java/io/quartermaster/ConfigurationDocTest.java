@@ -13,10 +13,10 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** {@code docs/operations.md} names every key and variable that the program reads, and no other. */
+/** {@code docs/reference/settings.md} names every key and variable that the program reads, and no other. */
 class ConfigurationDocTest {
 
-    private static final Path PAGE = Path.of("docs/operations.md");
+    private static final Path PAGE = Path.of("docs/reference/settings.md");
     private static final String BEGIN = "<!-- settings: written by ConfigurationDocTest -->\n";
     private static final String END = "<!-- end of settings -->";
     private static final Pattern VARIABLE = Pattern.compile("\\bQM_[A-Z][A-Z_]*[A-Z]\\b");

@@ -41,7 +41,7 @@ record CellClock(Instant stamp, Instant database, Instant replica) {
             return Optional.of("the stamp of the cell is " + ahead()
                     + " ahead of the database's clock, so no replica may lead: planning goes on by itself at "
                     + stamp.minus(tolerance)
-                    + ", or once an operator resets the stamp (see Clocks in docs/operations.md)");
+                    + ", or once an operator resets the stamp (see docs/runbooks/QuartermasterStampAhead.md)");
         }
         return Optional.empty();
     }

@@ -24,7 +24,10 @@ public interface OperationsConfig {
     @WithDefault("1m")
     Duration retryMost();
 
-    /** After so many failures an operation has failed and waits for somebody to ask for it again. Tries to which Keycloak gives no answer, or 502, 503 or 504, do not count. */
+    /**
+     * How many times an operation retries a failed step before it ends as failed. A repeated request then starts it again.
+     * Failures because Keycloak is unreachable (no answer, or 502, 503 or 504) do not count.
+     */
     @WithDefault("20")
     int retries();
 

@@ -281,7 +281,7 @@ class ProvisioningIT {
         request(token).get("/v1/operator/tenants").then().statusCode(200);
     }
 
-    /** As in docs/operations.md: an account that may make realms sees nothing of those that others made. */
+    /** As in docs/guides/operator.md: an account that may make realms sees nothing of those that others made. */
     @Test
     void operatorRealmThatKeycloakDoesNotShowIsNotUsed() throws Throwable {
         String token = operatorToken();
