@@ -41,7 +41,7 @@ class TutorialsIT {
 
     private static final Path PAGES = Path.of("docs", "tutorials");
     private static final List<String> IN_ORDER = List.of("first-job.md", "first-tenant.md", "first-bill.md");
-    private static final Duration TIME_LIMIT = Duration.ofMinutes(8);
+    private static final Duration TIME_LIMIT = Duration.ofMinutes(15);
     private static final String MARK = "@@ block ";
 
     private static final Path FOLDER =
