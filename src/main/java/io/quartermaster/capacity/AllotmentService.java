@@ -379,7 +379,7 @@ public class AllotmentService {
 
     private Uni<List<String>> warnings(Change change, PoolApi.View pool, QuotaTerms terms) {
         Instant now = reservations.now();
-        return database.on(connection -> pools.reservedByOthers(
+        return database.on(connection -> ReservedAmounts.reservedByOthers(
                         connection, pool.id(), change.tenant().value(), now))
                 .map(others -> {
                     List<QuotaTerms> all = new ArrayList<>(others);

@@ -68,7 +68,7 @@ class CapacityReservationService {
     private Uni<List<String>> warnings(CapacityReservations.Named made) {
         return database.on(connection -> pools.find(connection, made.pool(), Lock.NONE)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(pool -> pools.reservedBeside(connection, made.reservation(), reservations.now())
+                .chain(pool -> ReservedAmounts.reservedBeside(connection, made.reservation(), reservations.now())
                         .map(others -> Oversold.warnings(
                                 pool.name(),
                                 others + made.reservation().gpuMilli(),

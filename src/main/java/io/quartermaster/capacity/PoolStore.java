@@ -9,9 +9,6 @@ import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -118,56 +115,6 @@ class PoolStore {
                         """)
                 .execute(Tuple.of(pool, levels.toArray(String[]::new)))
                 .map(rows -> Rows.list(rows, row -> row.getString(0)));
-    }
-
-    /** What tenants but this one have reserved in a pool, and when that is something else; of their terms nothing more. */
-    Uni<List<QuotaTerms>> reservedByOthers(SqlConnection connection, UUID pool, String tenant, Instant now) {
-        return connection
-                .preparedQuery(
-                        "select reserved_milli, override_reserved_milli, override_from, override_until from allotment"
-                                + " where pool_id = $1 and tenant_id <> $2")
-                .execute(Tuple.of(pool, tenant))
-                .map(rows -> Rows.list(rows, row -> reserved(row, now)));
-    }
-
-    private static QuotaTerms reserved(Row row, Instant now) {
-        QuotaTerms standing = QuotaTerms.reserving(row.getLong("reserved_milli"));
-        Long other = row.getLong("override_reserved_milli");
-        return other == null
-                ? standing
-                : QuotaOverrideApi.stored(
-                                other,
-                                null,
-                                instant(row.getOffsetDateTime("override_from")),
-                                instant(row.getOffsetDateTime("override_until")),
-                                now)
-                        .map(standing::withOverride)
-                        .orElse(standing);
-    }
-
-    private static @Nullable Instant instant(@Nullable OffsetDateTime time) {
-        return time == null ? null : time.toInstant();
-    }
-
-    /** What allotments and other windows of tenants may add up to while a window is open, in thousandths of a GPU. */
-    Uni<Long> reservedBeside(SqlConnection connection, CapacityReservation window, Instant now) {
-        return connection
-                .preparedQuery("""
-                        select coalesce(sum(gpu_milli), 0)::bigint from capacity_reservation
-                         where pool_id = $1 and policy_id is null and id <> $2 and starts_at < $4 and ends_at > $3
-                        """)
-                .execute(Tuple.of(
-                        window.pool(),
-                        window.id(),
-                        window.startsAt().atOffset(ZoneOffset.UTC),
-                        window.endsAt().atOffset(ZoneOffset.UTC)))
-                .map(rows -> rows.iterator().next().getLong(0))
-                .chain(windows -> reservedByOthers(connection, window.pool(), "", now)
-                        .map(allotments -> windows
-                                + Oversold.mostReserved(
-                                        allotments,
-                                        window.startsAt().toEpochMilli(),
-                                        window.endsAt().toEpochMilli())));
     }
 
     /** Whether the operator states that tenants of the pool may meet on nodes that do not keep them apart. */

@@ -54,7 +54,7 @@ final class Bookkeeper implements Recorder {
     }
 
     private void note(QuotaNode node) {
-        shares.put(node, Receipt.Share.of(node));
+        shares.put(node, node.share());
         node.children().forEach(this::note);
     }
 
@@ -138,7 +138,7 @@ final class Bookkeeper implements Recorder {
         QuotaPath path = facts().workload(decision.workload()).path();
         for (QuotaNode leaf : books().cluster().bindingLeaves(pool, path)) {
             for (QuotaNode node : leaf.belowRoot()) {
-                Receipt.Share now = Receipt.Share.of(node);
+                Receipt.Share now = node.share();
                 before.add(shares.getOrDefault(node, now));
                 after.add(now);
                 shares.put(node, now);

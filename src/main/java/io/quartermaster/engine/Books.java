@@ -2,6 +2,7 @@ package io.quartermaster.engine;
 
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.placement.RunningWork;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Budgets;
@@ -41,6 +42,7 @@ final class Books {
     private final Prospects prospects;
     private final Told told;
     private final Cluster cluster;
+    private final RunningWork running = new RunningWork();
     private final boolean allIsLent;
     private final Touches touches = new Touches();
     private final Map<Line.Key, Line> lines = new LinkedHashMap<>();
@@ -99,6 +101,10 @@ final class Books {
     /** Hands over what everybody in a line was told, before the books are closed. */
     void close() {
         lines.values().forEach(told::takeOver);
+    }
+
+    RunningWork running() {
+        return running;
     }
 
     Cluster cluster() {
@@ -277,7 +283,7 @@ final class Books {
         } else {
             remaining(holding).ifPresent(rest -> cluster.add(tenure(workload, rest), When.NEXT));
         }
-        holder(workload, holding).ifPresent(cluster::addRunning);
+        holder(workload, holding).ifPresent(running::add);
         if (isAway(workload, holding)) {
             away.put(workload.id(), workload);
         }
@@ -314,7 +320,7 @@ final class Books {
     private void letGo(Workload workload, WorkloadState.Holding holding) {
         cluster.remove(tenure(workload, holding.allocation()), When.NOW);
         remaining(holding).ifPresent(rest -> cluster.remove(tenure(workload, rest), When.NEXT));
-        holder(workload, holding).ifPresent(cluster::removeRunning);
+        holder(workload, holding).ifPresent(running::remove);
         if (isAway(workload, holding)) {
             away.remove(workload.id());
         }

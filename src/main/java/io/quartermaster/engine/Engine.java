@@ -179,7 +179,8 @@ public final class Engine {
         Memory kept = memory(open);
         past.ifPresent(use -> use.advance(nowMillis));
         budgets.advance(nowMillis);
-        Planner planner = new Planner(settings, facts, open, kept, stops, past, budgets, nowMillis, recorder);
+        Planner planner = new Planner(
+                settings, facts, open, kept.demand(), kept.order(), stops, past, budgets, nowMillis, recorder);
         List<Decision> decisions = planner.decide();
         past.ifPresent(use -> use.note(open.cluster().trees(), nowMillis));
         budgets.note(open.cluster().meters());
@@ -409,9 +410,9 @@ public final class Engine {
         }
         Workload workload = facts.workload(id);
         Books open = books();
-        RoomMaker roomMaker = new RoomMaker(settings, open.cluster(), stops, nowMillis);
+        RoomMaker roomMaker = new RoomMaker(settings, open.cluster(), open.running(), stops, nowMillis);
         Remedies remedies = new Remedies(this, workload, nowMillis, enough);
-        return open.line(workload).map(line -> new Foresight(facts, open, roomMaker, remedies, nowMillis)
+        return open.line(workload).map(line -> new Foresight(facts, open, roomMaker, remedies::in, nowMillis)
                 .of(workload, line, wait.get().perPool()));
     }
 

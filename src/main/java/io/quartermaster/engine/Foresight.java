@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /** Works out the outlook of one waiting workload. Tries things in the books and leaves them as they were. */
@@ -21,10 +22,16 @@ final class Foresight {
     private final Books books;
     private final Wishes wishes;
     private final RoomMaker roomMaker;
-    private final Remedies remedies;
+    private final Function<PoolId, List<Outlook.Relief>> remedies;
     private final long nowMillis;
 
-    Foresight(Facts facts, Books books, RoomMaker roomMaker, Remedies remedies, long nowMillis) {
+    /** @param remedies finds, for one pool, the changes that are sufficient for the workload to start */
+    Foresight(
+            Facts facts,
+            Books books,
+            RoomMaker roomMaker,
+            Function<PoolId, List<Outlook.Relief>> remedies,
+            long nowMillis) {
         this.remedies = remedies;
         this.roomMaker = roomMaker;
         this.facts = facts;
@@ -68,7 +75,7 @@ final class Foresight {
                 reason.code(),
                 cap.map(hit -> holders(workload, hit)).orElseGet(() -> holders(workload, reason)),
                 couldLeavingHelp(reason) ? heldByOthers(workload, reason.pool()) : 0,
-                remedies.in(reason.pool()),
+                remedies.apply(reason.pool()),
                 room && space.isPresent() ? startsWhenOpen(line, space.get()) : OptionalLong.empty(),
                 space.isPresent() ? preemptsFrom(workload, reason, space.get().pool()) : OptionalLong.empty(),
                 itsTurn && isCurable(reason) ? fence(workload, line, reason) : Optional.empty());

@@ -27,7 +27,8 @@ final class Planner {
     private final Settings settings;
     private final Facts facts;
     private final Books books;
-    private final Memory memory;
+    private final Demand demand;
+    private final Order candidates;
     private final Wishes wishes;
     private final Claims claims;
     private final RoomMaker roomMaker;
@@ -47,7 +48,8 @@ final class Planner {
             Settings settings,
             Facts facts,
             Books books,
-            Memory memory,
+            Demand demand,
+            Order candidates,
             Stops stops,
             Optional<PastUse> past,
             Budgets budgets,
@@ -59,10 +61,11 @@ final class Planner {
         this.settings = settings;
         this.facts = facts;
         this.books = books;
-        this.memory = memory;
+        this.demand = demand;
+        this.candidates = candidates;
         this.wishes = new Wishes(facts, books);
         this.claims = new Claims(settings, facts, books, wishes, nowMillis);
-        this.roomMaker = new RoomMaker(settings, books.cluster(), stops, nowMillis);
+        this.roomMaker = new RoomMaker(settings, books.cluster(), books.running(), stops, nowMillis);
         this.proposals = new Proposals(settings, facts, books, wishes, roomMaker);
         this.lapses = new Lapses(facts, books);
         this.stops = stops;
@@ -77,7 +80,7 @@ final class Planner {
         settleNominations();
         unclaimed.stop();
         claims.make();
-        Order order = proposals.begin(memory.order(), claims.any());
+        Order order = proposals.begin(candidates, claims.any());
         while (!order.isVain()) {
             Offer offer = order.next();
             recorder.turn(offer, order);
@@ -112,7 +115,7 @@ final class Planner {
     private void fixShares() {
         books.comeTo(nowMillis);
         budgets.tell(books.cluster().meters());
-        memory.demand().count();
+        demand.count();
         for (QuotaTree tree : books.cluster().trees()) {
             long up = 0;
             long heldBeyond =

@@ -1,6 +1,5 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.quota.QuotaNode;
 import java.util.List;
 
 /**
@@ -40,14 +39,7 @@ public record Receipt(Right right, List<Share> before, List<Share> after, List<C
     }
 
     /** One branch's numbers. */
-    public record Share(Scope scope, QuotaPath path, long usedGpuMilli, long reservedGpuMilli, long fairGpuMilli) {
-
-        /** Those of this moment; what was told to leave is not used any more, what is kept for somebody is. */
-        public static Share of(QuotaNode node) {
-            return new Share(
-                    node.tree().scope(), node.path(), node.used().next(), node.reservedGpuMilli(), node.fairGpuMilli());
-        }
-    }
+    public record Share(Scope scope, QuotaPath path, long usedGpuMilli, long reservedGpuMilli, long fairGpuMilli) {}
 
     /** What became of a possible victim. */
     public record Considered(WorkloadId workload, Outcome outcome) {}

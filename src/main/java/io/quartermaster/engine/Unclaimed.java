@@ -83,7 +83,7 @@ final class Unclaimed {
     /** Stops what is held beyond limits that hold for what runs, too. */
     private void drain() {
         for (QuotaNode node : dueToDrain()) {
-            new Excess(books.cluster()).of(node).forEach(this::evict);
+            new Excess(books.cluster(), books.running()).of(node).forEach(this::evict);
         }
     }
 
@@ -114,7 +114,9 @@ final class Unclaimed {
                     .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT && !hours.isOpenAt(nowMillis))
                     .isPresent();
             if (stops) {
-                new Excess(books.cluster()).ofClosed(space.pool().id()).forEach(this::evict);
+                new Excess(books.cluster(), books.running())
+                        .ofClosed(space.pool().id())
+                        .forEach(this::evict);
             }
         }
     }
@@ -126,7 +128,7 @@ final class Unclaimed {
                 budgets.useUp(meter);
                 for (Space space : books.cluster().spaces()) {
                     if (meter.counts(space.pool().id())) {
-                        new Excess(books.cluster())
+                        new Excess(books.cluster(), books.running())
                                 .ofBudget(space.pool().id(), meter)
                                 .forEach(this::evict);
                     }

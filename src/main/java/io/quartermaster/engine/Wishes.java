@@ -55,7 +55,7 @@ final class Wishes {
                 space,
                 ask,
                 kind,
-                books.cluster().running(space.pool().id(), key.path()),
+                books.running().running(space.pool().id(), key.path()),
                 inMillis -> isOpen(line, space.pool(), inMillis),
                 books.cluster().meters(space.pool().id(), key.path()));
     }

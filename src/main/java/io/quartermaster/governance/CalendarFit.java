@@ -126,10 +126,10 @@ final class CalendarFit {
 
     private static String objection(TenantRules rules, QuotaTree.Overdrawn overdrawn, Instant moment) {
         return "in " + rules.nameOf(overdrawn.parent().scope()) + " the groups of "
-                + PoliciesGuard.holder(overdrawn.parent().path()) + " would reserve "
+                + QuotaTree.Overdrawn.holder(overdrawn.parent().path()) + " would reserve "
                 + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " of "
                 + Amounts.gpus(overdrawn.parent().reservedGpuMilli()) + " at " + moment + ": "
-                + PoliciesGuard.reservations(overdrawn);
+                + overdrawn.reservations();
     }
 
     private static QuotaTree treeAt(State state, Instant moment) {

@@ -5,8 +5,6 @@ import io.quartermaster.capacity.Allotments;
 import io.quartermaster.capacity.CapacityReservation;
 import io.quartermaster.engine.Amounts;
 import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Quota;
-import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
@@ -76,7 +74,7 @@ class PoliciesGuard implements AllotmentGuard {
                     "in " + changed.nameOf(overdrawn.parent().scope()) + " policies reserve "
                             + Amounts.gpus(overdrawn.childrenReservedGpuMilli()) + ", and only "
                             + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " would be granted: "
-                            + reservations(overdrawn),
+                            + overdrawn.reservations(),
                     Optional.empty()));
         }
         return objections;
@@ -99,19 +97,5 @@ class PoliciesGuard implements AllotmentGuard {
                     .forEach(profile -> objections.add("profile " + profile.name() + " uses pool " + one.poolName()));
         }
         return objections;
-    }
-
-    /** The children of an overdrawn place by group, with what each reserves. */
-    static String reservations(QuotaTree.Overdrawn overdrawn) {
-        return overdrawn.children().stream().map(PoliciesGuard::reservation).collect(Collectors.joining(", "));
-    }
-
-    private static String reservation(Quota quota) {
-        return quota.path().group() + " " + new GpuAmount(quota.reservedGpuMilli());
-    }
-
-    /** Whose reservation it is. */
-    static String holder(QuotaPath path) {
-        return path.group().equals("/") ? "the tenant" : "group " + path.group();
     }
 }

@@ -119,7 +119,7 @@ final class PolicyChecks {
             if (parent.path().equals(path)) {
                 unfit.add(
                         field(parent.scope(), "reserved"),
-                        "is less than the groups below it reserve: " + PoliciesGuard.reservations(overdrawn),
+                        "is less than the groups below it reserve: " + overdrawn.reservations(),
                         "at least " + new GpuAmount(overdrawn.childrenReservedGpuMilli()));
             } else if (overdrawn.children().stream()
                     .anyMatch(child -> child.path().equals(path))) {
@@ -136,7 +136,7 @@ final class PolicyChecks {
                 unfit.add(
                         "quotas",
                         "do not fit: " + where(parent) + " would have less reserved than is given out: "
-                                + PoliciesGuard.reservations(overdrawn),
+                                + overdrawn.reservations(),
                         "quotas that leave room for the groups below");
             }
         }
@@ -157,7 +157,7 @@ final class PolicyChecks {
     }
 
     private String where(Quota parent) {
-        return "in " + after.nameOf(parent.scope()) + " " + PoliciesGuard.holder(parent.path());
+        return "in " + after.nameOf(parent.scope()) + " " + QuotaTree.Overdrawn.holder(parent.path());
     }
 
     private void profiles(List<Profile> profiles) {

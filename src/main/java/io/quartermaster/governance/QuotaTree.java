@@ -7,6 +7,7 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.Scope;
+import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * A tenant's part of the quota trees, one tree per pool and one over all pools: the tenant's allotments on top, under them what its
@@ -212,5 +214,20 @@ public final class QuotaTree {
     }
 
     /** A place whose children's reservations, named here, add up to more than its own. */
-    public record Overdrawn(Quota parent, List<Quota> children, long childrenReservedGpuMilli) {}
+    public record Overdrawn(Quota parent, List<Quota> children, long childrenReservedGpuMilli) {
+
+        /** The children by group, with what each reserves. */
+        String reservations() {
+            return children.stream().map(Overdrawn::reservation).collect(Collectors.joining(", "));
+        }
+
+        private static String reservation(Quota quota) {
+            return quota.path().group() + " " + new GpuAmount(quota.reservedGpuMilli());
+        }
+
+        /** Whose reservation it is. */
+        static String holder(QuotaPath path) {
+            return path.group().equals("/") ? "the tenant" : "group " + path.group();
+        }
+    }
 }

@@ -26,19 +26,12 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 
 /**
- * Every pool's room, the quota trees over them, and who runs. What is held counts at once on its devices and in every
+ * The capacity of every pool and the quota trees over them. What is held counts at once on its devices and in every
  * tree that it concerns, so the two never differ.
  */
 public final class Cluster {
     private final SortedMap<PoolId, Space> spaces = new TreeMap<>();
     private final SortedMap<Scope, QuotaTree> trees = new TreeMap<>();
-    private final SortedMap<PoolId, SortedMap<QuotaPath, SortedSet<Unit>>> running = new TreeMap<>();
-
-    private final Map<PoolId, Map<QuotaPath, Runners>> ofGroups = new HashMap<>();
-
-    /** Of pools in which somebody was to be moved; kept from then on. */
-    private final Map<PoolId, Movables> movables = new HashMap<>();
-
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> bindingLeaves = new HashMap<>();
     private final Map<Kind.Key, Kind> kinds = new HashMap<>();
@@ -252,54 +245,5 @@ public final class Cluster {
         }
         ceilings.count(tenure.path(), tenure.user(), when, tenure.gpuMilli(), tenure.whole(), -1);
         meter(tenure, when, -1);
-    }
-
-    /** Who may have to give way in a pool, by group, those first who go first. */
-    public SortedMap<QuotaPath, SortedSet<Unit>> running(PoolId pool) {
-        return running.getOrDefault(pool, Collections.emptySortedMap());
-    }
-
-    /** The same of one group; stays the same object whoever comes and goes. */
-    public Runners running(PoolId pool, QuotaPath path) {
-        return ofGroups.computeIfAbsent(pool, id -> new HashMap<>()).computeIfAbsent(path, group -> new Runners());
-    }
-
-    /** Who may be moved in a pool. */
-    public Movables movables(PoolId pool) {
-        return movables.computeIfAbsent(pool, id -> {
-            Movables all = new Movables();
-            for (SortedSet<Unit> ofGroup : running(pool).values()) {
-                ofGroup.stream().filter(Unit::core).map(Unit::holder).forEach(all::add);
-            }
-            return all;
-        });
-    }
-
-    public void addRunning(Holder holder) {
-        QuotaPath path = holder.tenure().path();
-        Runners ofGroup = running(holder.allocation().pool(), path);
-        if (ofGroup.isEmpty()) {
-            running.computeIfAbsent(holder.allocation().pool(), id -> new TreeMap<>())
-                    .put(path, ofGroup.units());
-        }
-        ofGroup.add(holder);
-        Movables ofPool = movables.get(holder.allocation().pool());
-        if (ofPool != null) {
-            ofPool.add(holder);
-        }
-    }
-
-    /** Undoes {@link #addRunning}. */
-    public void removeRunning(Holder holder) {
-        QuotaPath path = holder.tenure().path();
-        Runners ofGroup = running(holder.allocation().pool(), path);
-        ofGroup.remove(holder);
-        if (ofGroup.isEmpty()) {
-            running(holder.allocation().pool()).remove(path);
-        }
-        Movables ofPool = movables.get(holder.allocation().pool());
-        if (ofPool != null) {
-            ofPool.remove(holder);
-        }
     }
 }

@@ -5,6 +5,7 @@ import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.Receipt;
 import io.quartermaster.engine.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.RunningWork;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Meter;
@@ -26,9 +27,11 @@ import java.util.function.Predicate;
  */
 public final class Excess {
     private final Cluster cluster;
+    private final RunningWork work;
 
-    public Excess(Cluster cluster) {
+    public Excess(Cluster cluster, RunningWork work) {
         this.cluster = cluster;
+        this.work = work;
     }
 
     /** Those who must stop, in the order of choice; too few where the rest cannot be stopped. Leaves the books as they are. */
@@ -36,8 +39,8 @@ public final class Excess {
         if (node.used().next() <= node.keptGpuMilli()) {
             return List.of();
         }
-        VictimQueue queue = VictimQueue.under(node, cluster, unit -> true);
-        Receipt.Share before = Receipt.Share.of(node);
+        VictimQueue queue = VictimQueue.under(node, cluster, work, unit -> true);
+        Receipt.Share before = node.share();
         List<Unit> chosen = new ArrayList<>();
         Optional<Unit> next = Optional.empty();
         while (node.used().next() > node.keptGpuMilli() && (next = queue.poll(VictimQueue.Allowed.all())).isPresent()) {
@@ -45,8 +48,8 @@ public final class Excess {
             chosen.add(next.get());
         }
         List<Unit> spared = spare(node, chosen);
-        Receipt receipt = new Receipt(
-                Receipt.Right.DRAINED, List.of(before), List.of(Receipt.Share.of(node)), considered(chosen, spared));
+        Receipt receipt =
+                new Receipt(Receipt.Right.DRAINED, List.of(before), List.of(node.share()), considered(chosen, spared));
         chosen.reversed().forEach(unit -> cluster.add(unit.tenure(), When.NEXT));
         List<Room.Eviction> evictions = new ArrayList<>();
         for (Unit unit : Outcome.merged(chosen)) {
@@ -72,7 +75,7 @@ public final class Excess {
 
     private List<Room.Eviction> all(PoolId pool, Predicate<Tenure> who, Receipt.Right right, Cause cause) {
         List<Room.Eviction> evictions = new ArrayList<>();
-        cluster.running(pool).forEach((path, ofGroup) -> {
+        work.running(pool).forEach((path, ofGroup) -> {
             for (Unit unit : ofGroup) {
                 if (unit.core() && who.test(unit.holder().tenure())) {
                     Unit whole = Unit.whole(unit.holder());

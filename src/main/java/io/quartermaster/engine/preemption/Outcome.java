@@ -236,9 +236,9 @@ final class Outcome {
     private List<Receipt.Share> shares(Holder victim) {
         List<Receipt.Share> shares = new ArrayList<>();
         for (Rights.Pair pair : rights.pairs(claimant, victim)) {
-            shares.add(Receipt.Share.of(pair.claimantBranch()));
+            shares.add(pair.claimantBranch().share());
             if (pair.victimBranch() != pair.claimantBranch()) {
-                shares.add(Receipt.Share.of(pair.victimBranch()));
+                shares.add(pair.victimBranch().share());
             }
         }
         return shares;

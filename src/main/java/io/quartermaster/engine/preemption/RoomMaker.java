@@ -15,6 +15,7 @@ import io.quartermaster.engine.placement.Kind;
 import io.quartermaster.engine.placement.Movables;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Runners;
+import io.quartermaster.engine.placement.RunningWork;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
 import io.quartermaster.engine.placement.Unit;
@@ -51,13 +52,15 @@ public final class RoomMaker {
 
     private final Settings settings;
     private final Cluster cluster;
+    private final RunningWork work;
     private final Rights rights;
     private final Set<Kind> notByMoving = new HashSet<>();
     private final Map<PoolId, Leavers> leavers = new HashMap<>();
 
-    public RoomMaker(Settings settings, Cluster cluster, Stops stops, long nowMillis) {
+    public RoomMaker(Settings settings, Cluster cluster, RunningWork work, Stops stops, long nowMillis) {
         this.settings = settings;
         this.cluster = cluster;
+        this.work = work;
         this.rights = new Rights(settings, cluster, stops, nowMillis);
     }
 
@@ -135,14 +138,14 @@ public final class RoomMaker {
                 nodes.add(leaf);
             }
         }
-        List<Receipt.Share> before = nodes.stream().map(Receipt.Share::of).toList();
+        List<Receipt.Share> before = nodes.stream().map(QuotaNode::share).toList();
         cluster.remove(holder.tenure(), When.NEXT);
         Optional<Allocation> place =
                 Admission.later(ask).isEmpty() ? space.place(request, Horizon.AT_ONCE) : Optional.empty();
         Optional<Room.Eviction> move = place.map(found -> {
             Tenure there = holder.tenure().at(found);
             cluster.addToTrees(there, When.NEXT);
-            List<Receipt.Share> after = nodes.stream().map(Receipt.Share::of).toList();
+            List<Receipt.Share> after = nodes.stream().map(QuotaNode::share).toList();
             cluster.removeFromTrees(there, When.NEXT);
             List<Receipt.Considered> considered = List.of(new Receipt.Considered(holder.id(), Receipt.Outcome.MOVED));
             Receipt receipt = new Receipt(Receipt.Right.MOVED, before, after, considered);
@@ -154,7 +157,7 @@ public final class RoomMaker {
 
     /** The work of lower priority in the claimant's own group. */
     private List<Unit> ofLowerPriority(Claimant claimant) {
-        return cluster.running(claimant.space().pool().id(), claimant.path()).below(claimant.priority());
+        return work.running(claimant.space().pool().id(), claimant.path()).below(claimant.priority());
     }
 
     /**
@@ -178,7 +181,7 @@ public final class RoomMaker {
             return Optional.empty();
         }
         for (SortedSet<Unit> ofGroup :
-                cluster.running(claimant.space().pool().id()).values()) {
+                work.running(claimant.space().pool().id()).values()) {
             for (Unit unit : ofGroup) {
                 Holder holder = unit.holder();
                 boolean other = !holder.tenure().path().equals(claimant.path());
@@ -224,7 +227,7 @@ public final class RoomMaker {
     }
 
     private Optional<Room> byMoving(Claimant claimant, Leavers leavers, Outcome outcome) {
-        Movables movables = cluster.movables(claimant.space().pool().id());
+        Movables movables = work.movables(claimant.space().pool().id());
         // Not the claimant itself, which may ask for more workers.
         Predicate<Unit> candidate = unit -> !unit.holder().id().equals(claimant.id())
                 && rights.oldEnough(unit.holder())
@@ -278,7 +281,7 @@ public final class RoomMaker {
         PoolId pool = claimant.space().pool().id();
         QuotaNode root = rootOf(claimant);
         Function<QuotaPath, @Nullable SortedSet<Unit>> running =
-                path -> cluster.running(pool, path).units();
+                path -> work.running(pool, path).units();
         Predicate<Unit> candidate = unit -> mayBeChosen(claimant, way, unit.holder());
         VictimQueue.Allowed allowed = toStop(claimant, way);
         VictimQueue all = new VictimQueue(root, running, candidate);

@@ -3,6 +3,7 @@ package io.quartermaster.engine.preemption;
 import io.quartermaster.engine.PoolId;
 import io.quartermaster.engine.QuotaPath;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.RunningWork;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.QuotaNode;
@@ -116,12 +117,12 @@ final class VictimQueue {
     }
 
     /** Those who run under a node and can be stopped, in every pool that counts there. */
-    static VictimQueue under(QuotaNode node, Cluster cluster, Predicate<Unit> candidate) {
+    static VictimQueue under(QuotaNode node, Cluster cluster, RunningWork work, Predicate<Unit> candidate) {
         SortedMap<QuotaPath, SortedSet<Unit>> units = new TreeMap<>();
         for (Space space : cluster.spaces()) {
             PoolId pool = space.pool().id();
             if (node.tree().counts(pool)) {
-                cluster.running(pool).forEach((path, ofGroup) -> {
+                work.running(pool).forEach((path, ofGroup) -> {
                     if (node.covers(node.tree().leaf(path))) {
                         units.computeIfAbsent(path, key -> new TreeSet<>(Unit.FIRST_TO_GO))
                                 .addAll(ofGroup);

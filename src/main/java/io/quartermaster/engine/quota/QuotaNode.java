@@ -2,6 +2,7 @@ package io.quartermaster.engine.quota;
 
 import io.quartermaster.engine.Quota;
 import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.Receipt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -446,5 +447,10 @@ public final class QuotaNode {
             }
         }
         throw new IllegalArgumentException("nodes of different trees");
+    }
+
+    /** The numbers of this node as of now, for receipts. Work that was told to leave is not counted, nominated work is. */
+    public Receipt.Share share() {
+        return new Receipt.Share(tree.scope(), path, used().next(), reservedGpuMilli(), fairGpuMilli());
     }
 }
