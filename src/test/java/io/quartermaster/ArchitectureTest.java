@@ -22,10 +22,10 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.quarkus.reactive.datasource.ReactiveDataSource;
-import io.quartermaster.platform.ExecutorDatabase;
-import io.quartermaster.platform.LeaderDatabase;
-import io.quartermaster.platform.OpenTransactions;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.ExecutorDatabase;
+import io.quartermaster.platform.db.LeaderDatabase;
+import io.quartermaster.platform.db.OpenTransactions;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.redis.client.RedisAPI;
 import jakarta.inject.Inject;
@@ -80,46 +80,46 @@ class ArchitectureTest {
      * operator's), the closing of hours, issuer look-up, the audit sealer, the deletion of rows whose time is over, gauges, and what serves operators.
      */
     private static final Set<String> SYSTEM_ROLE = Set.of(
-            "access.AuditSealer",
+            "access.audit.AuditSealer",
             "access.Issuers",
             "access.NodeSessions",
-            "capacity.AllotmentService",
-            "capacity.CapacityReservationService",
-            "capacity.ClusterService",
-            "capacity.NodeService",
-            "capacity.OperatorAction",
-            "capacity.PoolService",
-            "dispatch.CellGauges",
-            "dispatch.CellService",
-            "dispatch.CellSnapshots",
+            "capacity.grants.AllotmentService",
+            "capacity.grants.CapacityReservationService",
+            "capacity.inventory.ClusterService",
+            "capacity.inventory.NodeService",
+            "capacity.inventory.OperatorAction",
+            "capacity.inventory.PoolService",
+            "dispatch.read.CellGauges",
+            "dispatch.cells.CellService",
+            "dispatch.read.CellSnapshots",
             "dispatch.Dispatcher",
             "dispatch.Examination",
             "dispatch.LeaderTurns",
             "dispatch.LifecycleTurn",
-            "dispatch.QuarantineService",
-            "dispatch.Readmission",
-            "dispatch.SetAside",
+            "dispatch.quarantine.QuarantineService",
+            "dispatch.quarantine.Readmission",
+            "dispatch.quarantine.SetAside",
             "execution.agents.AgentStore",
-            "governance.GroupDrift",
-            "metering.AuditService",
-            "metering.AuditWork",
-            "metering.BooksAudit",
+            "governance.policies.GroupDrift",
+            "metering.audit.AuditService",
+            "metering.audit.AuditWork",
+            "metering.audit.BooksAudit",
             "metering.Closing",
             "metering.LedgerLag",
             "metering.UsageExport",
             "metering.UsageService",
-            "platform.OperatorWrites",
-            "platform.OperationRunner",
-            "platform.RetentionCleaner",
-            "platform.ExecutorDatabase",
-            "platform.LeaderDatabase",
-            "platform.SystemDatabase",
-            "platform.Wakeups",
+            "platform.writes.OperatorWrites",
+            "platform.operations.OperationRunner",
+            "platform.db.RetentionCleaner",
+            "platform.db.ExecutorDatabase",
+            "platform.db.LeaderDatabase",
+            "platform.db.SystemDatabase",
+            "platform.inbox.Wakeups",
             "tenancy.IssuerStep",
             "tenancy.OffboardTenant",
             "tenancy.OperationResource",
             "tenancy.OperatorTenantResource",
-            "tenancy.OriginDirectory",
+            "tenancy.origins.OriginDirectory",
             "tenancy.QuotaRootStep",
             "tenancy.RealmUpkeep",
             "tenancy.TenantCredentials");
@@ -183,7 +183,7 @@ class ArchitectureTest {
 
     @ArchTest
     static void doorsToOtherSystemsAskForOpenTransactions(JavaClasses program) {
-        for (String door : List.of("platform.RedisScripts", "access.keycloak.KeycloakAdmin")) {
+        for (String door : List.of("platform.redis.RedisScripts", "access.keycloak.KeycloakAdmin")) {
             assertThat(directlyUsing(OpenTransactions.class).test(program.get(ROOT + "." + door)))
                     .as("%s asks for open transactions", door)
                     .isTrue();

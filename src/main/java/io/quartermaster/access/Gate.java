@@ -1,6 +1,6 @@
 package io.quartermaster.access;
 
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import java.util.Set;
 
 /**

@@ -2,7 +2,7 @@ package io.quartermaster.access;
 
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
-import io.quartermaster.platform.PrintableText;
+import io.quartermaster.platform.http.PrintableText;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -2,7 +2,7 @@ package io.quartermaster.access;
 
 import io.quarkus.scheduler.Scheduled;
 import io.quartermaster.platform.SharedCall;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;

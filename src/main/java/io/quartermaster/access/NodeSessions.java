@@ -1,7 +1,7 @@
 package io.quartermaster.access;
 
-import io.quartermaster.platform.ExecutorDatabase;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.db.ExecutorDatabase;
+import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.mutiny.sqlclient.Row;

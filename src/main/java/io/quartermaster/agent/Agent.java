@@ -1,7 +1,10 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.AttemptFolder.Lease;
-import io.quartermaster.agent.AttemptFolder.StopRequest;
+import io.quartermaster.agent.supervisor.BootClock;
+import io.quartermaster.agent.supervisor.Pausing;
+
+import io.quartermaster.agent.supervisor.AttemptFolder.Lease;
+import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
 import io.quartermaster.agent.Call.Result;
 import io.quartermaster.agent.Decision.Action;
 import io.quartermaster.agent.ServiceClient.Answer;

@@ -1,11 +1,19 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.AttemptFolder.Claim;
-import io.quartermaster.agent.AttemptFolder.Leader;
-import io.quartermaster.agent.AttemptFolder.Lease;
-import io.quartermaster.agent.AttemptFolder.PauseRequest;
-import io.quartermaster.agent.AttemptFolder.Resume;
-import io.quartermaster.agent.AttemptFolder.StopRequest;
+import io.quartermaster.agent.supervisor.AttemptFolder;
+import io.quartermaster.agent.supervisor.BootClock;
+import io.quartermaster.agent.supervisor.Commands;
+import io.quartermaster.agent.supervisor.Fields;
+import io.quartermaster.agent.supervisor.Pausing;
+import io.quartermaster.agent.supervisor.ProcessGroup;
+import io.quartermaster.agent.supervisor.WorkRecord;
+
+import io.quartermaster.agent.supervisor.AttemptFolder.Claim;
+import io.quartermaster.agent.supervisor.AttemptFolder.Leader;
+import io.quartermaster.agent.supervisor.AttemptFolder.Lease;
+import io.quartermaster.agent.supervisor.AttemptFolder.PauseRequest;
+import io.quartermaster.agent.supervisor.AttemptFolder.Resume;
+import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
 import io.quartermaster.agent.Decision.Action;
 import io.quartermaster.agent.Decision.Local;
 import io.quartermaster.agent.Decision.Standing;

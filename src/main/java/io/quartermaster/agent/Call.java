@@ -1,5 +1,7 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.BootClock;
+
 import io.quartermaster.agent.ServiceClient.Answer;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.SyncRequest;

@@ -1,7 +1,7 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.AttemptFolder.PauseRequest;
-import io.quartermaster.agent.AttemptFolder.StopRequest;
+import io.quartermaster.agent.supervisor.AttemptFolder.PauseRequest;
+import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptOrder.Desired;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;

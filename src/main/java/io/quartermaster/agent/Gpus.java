@@ -1,5 +1,7 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.Commands;
+
 import io.quartermaster.agent.protocol.Inventory.Device;
 import java.io.IOException;
 import java.util.ArrayList;

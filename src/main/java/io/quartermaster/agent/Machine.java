@@ -1,5 +1,9 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.Commands;
+import io.quartermaster.agent.supervisor.Pausing;
+import io.quartermaster.agent.supervisor.ProcessGroup;
+
 import com.sun.management.OperatingSystemMXBean;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.protocol.Inventory;

@@ -1,5 +1,7 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.Output;
+
 import io.quartermaster.agent.protocol.AttemptReport;
 import io.quartermaster.agent.protocol.AttemptReport.Checkpoint;
 import io.quartermaster.agent.protocol.AttemptReport.LogTail;

@@ -1,5 +1,7 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.BootClock;
+
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -1,5 +1,7 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.Fields;
+
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;

@@ -1,5 +1,8 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.Supervisor;
+import io.quartermaster.agent.supervisor.WorkStarter;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -30,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * {@link Supervisor} and the {@link WorkStarter} need. The work's user may read it, because the starter runs as that user. So the agent can be replaced while supervisors of the older version run on; a Java
  * process whose jar is exchanged under it fails at the next class it loads.
  */
-final class SupervisorProgram {
+public final class SupervisorProgram {
     private static final String PACKAGE = "io/quartermaster/agent/";
     private static final Pattern CLASS_NAME = Pattern.compile(PACKAGE + "[A-Za-z0-9_$/]+");
 
@@ -40,7 +43,7 @@ final class SupervisorProgram {
         this.jar = jar;
     }
 
-    static SupervisorProgram install(Path folder) throws IOException {
+    public static SupervisorProgram install(Path folder) throws IOException {
         byte[] content = jar(classes());
         Path jar = folder.resolve("supervisor-" + digest(content) + ".jar");
         if (!Files.exists(jar)) {

@@ -1,5 +1,10 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.Commands;
+import io.quartermaster.agent.supervisor.Pausing;
+import io.quartermaster.agent.supervisor.ProcessGroup;
+import io.quartermaster.agent.supervisor.WorkRecord;
+
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptOrder.DeviceShare;
 import java.io.IOException;

@@ -1,6 +1,15 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.cli.ApiClient.ApiFailure;
+import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.DemoPasswords;
+import io.quartermaster.cli.demo.DemoWorld;
+import io.quartermaster.cli.load.LoadClient;
+import io.quartermaster.cli.load.LoadReport;
+import io.quartermaster.cli.load.LoadRun;
+import io.quartermaster.cli.load.LoadWorld;
+import io.quartermaster.cli.load.RetentionRun;
+
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
 import io.quartermaster.embedded.Part;

@@ -1,5 +1,7 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.demo.DemoPasswords;
+
 import io.quarkus.runtime.Application;
 import io.quarkus.runtime.Quarkus;
 import io.quartermaster.embedded.DataFolder;

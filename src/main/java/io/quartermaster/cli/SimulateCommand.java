@@ -1,5 +1,10 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.scenario.ScenarioReader;
+import io.quartermaster.cli.scenario.ScenarioSyntaxException;
+import io.quartermaster.cli.scenario.SimulationChart;
+import io.quartermaster.cli.scenario.SimulationJson;
+
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.engine.simulation.Result;

@@ -1,5 +1,9 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.demo.DemoConfinement;
+import io.quartermaster.cli.demo.DemoPasswords;
+import io.quartermaster.cli.demo.DemoSeed;
+
 import io.quarkus.runtime.Quarkus;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedAgent;

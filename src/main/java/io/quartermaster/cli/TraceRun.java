@@ -1,5 +1,10 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.scenario.ScenarioSyntaxException;
+import io.quartermaster.cli.scenario.SimulationChart;
+import io.quartermaster.cli.scenario.TraceReader;
+import io.quartermaster.cli.scenario.TraceReplay;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.demo.DemoPasswords;
+
 import io.quartermaster.embedded.Part;
 import io.quartermaster.embedded.StartFailure;
 import java.io.PrintWriter;

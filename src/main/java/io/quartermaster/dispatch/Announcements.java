@@ -1,7 +1,7 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Wakeups;
+import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.ArrayList;

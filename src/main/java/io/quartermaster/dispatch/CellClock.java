@@ -1,6 +1,6 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;
 import java.time.Instant;

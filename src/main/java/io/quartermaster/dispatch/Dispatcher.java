@@ -1,5 +1,11 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.quarantine.FailedTurns;
+import io.quartermaster.dispatch.quarantine.Suspicion;
+import io.quartermaster.dispatch.read.DispatchConfig;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.transaction.Fence;
+
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -7,9 +13,9 @@ import io.micrometer.core.instrument.Timer;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
-import io.quartermaster.platform.LeaderDatabase;
-import io.quartermaster.platform.Wakeups;
-import io.quartermaster.workloads.Counters;
+import io.quartermaster.platform.db.LeaderDatabase;
+import io.quartermaster.platform.inbox.Wakeups;
+import io.quartermaster.workloads.counters.Counters;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.time.Duration;

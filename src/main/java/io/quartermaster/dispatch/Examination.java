@@ -1,10 +1,18 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.CellFacts.Extent;
-import io.quartermaster.engine.Decision;
-import io.quartermaster.platform.DatabaseFailures;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.dispatch.commit.PlanTranslation;
+import io.quartermaster.dispatch.read.CellFacts;
+import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.read.SetAsideTenants;
+import io.quartermaster.dispatch.read.SetAsideWork;
+import io.quartermaster.dispatch.transaction.Fence;
+
+import io.quartermaster.dispatch.read.CellFacts.Extent;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.platform.db.DatabaseFailures;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,9 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.Inbox;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.dispatch.quarantine.Suspicion;
+
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;

@@ -1,8 +1,19 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.DatabaseFailures;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.dispatch.commit.PlanFailure;
+import io.quartermaster.dispatch.quarantine.Readmission;
+import io.quartermaster.dispatch.quarantine.SetAside;
+import io.quartermaster.dispatch.quarantine.Suspicion;
+import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.transaction.ClockSkew;
+import io.quartermaster.dispatch.transaction.Fence;
+import io.quartermaster.dispatch.transaction.LockedRows;
+import io.quartermaster.dispatch.transaction.Overtaken;
+
+import io.quartermaster.platform.db.DatabaseFailures;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One thread. It leads nothing by itself: {@link #begin} says under which epoch.
  */
-final class LeaderTurns {
+public final class LeaderTurns {
 
     private static final Logger LOG = Logger.getLogger(LeaderTurns.class);
 
@@ -40,7 +51,7 @@ final class LeaderTurns {
     private static final String WHY = "every plan with it failed";
 
     /** How a turn went. */
-    sealed interface Result {
+    public sealed interface Result {
 
         /** It planned. */
         record Planned(Leader.Outcome outcome) implements Result {}
@@ -84,7 +95,7 @@ final class LeaderTurns {
     private long lockedNanos;
     private long setAsideWorkNanos = System.nanoTime() - SET_ASIDE_WORK_EVERY.toNanos();
 
-    LeaderTurns(SystemDatabase database, LeaderSettings settings) {
+    public LeaderTurns(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
         this.settings = settings;
         this.suspicion = new Suspicion(settings.batch());
@@ -95,7 +106,7 @@ final class LeaderTurns {
     }
 
     /** Leads under this epoch from now on. */
-    void begin(long newEpoch) {
+    public void begin(long newEpoch) {
         epoch = newEpoch;
         leader = null;
         next = Kind.PLAN;
@@ -128,7 +139,7 @@ final class LeaderTurns {
         return next == Kind.APPLY;
     }
 
-    Result turn() {
+    public Result turn() {
         Kind kind = next;
         next = Kind.PLAN;
         try {

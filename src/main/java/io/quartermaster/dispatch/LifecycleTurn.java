@@ -1,10 +1,21 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.platform.DatabaseFailures;
-import io.quartermaster.platform.Inbox;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.dispatch.commit.NodeLosses;
+import io.quartermaster.dispatch.commit.Settling;
+import io.quartermaster.dispatch.lifecycle.Transitions;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.read.EngineFacts;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.read.SetAsideWork;
+import io.quartermaster.dispatch.transaction.Fence;
+import io.quartermaster.dispatch.transaction.PlanRows;
+
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.platform.db.DatabaseFailures;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.mutiny.sqlclient.Row;

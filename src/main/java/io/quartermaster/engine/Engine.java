@@ -1,5 +1,31 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.explain.Foresight;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.Snapshot;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.plan.Claims;
+import io.quartermaster.engine.plan.Planner;
+import io.quartermaster.engine.plan.Recorder;
+import io.quartermaster.engine.plan.Unclaimed;
+import io.quartermaster.engine.state.Books;
+import io.quartermaster.engine.state.Facts;
+import io.quartermaster.engine.state.Line;
+import io.quartermaster.engine.state.Told;
+import io.quartermaster.engine.state.Wish;
+import io.quartermaster.engine.state.Wishes;
+
 import io.quartermaster.engine.preemption.RoomMaker;
 import io.quartermaster.engine.preemption.Stops;
 import io.quartermaster.engine.quota.Budgets;
@@ -416,7 +442,7 @@ public final class Engine {
                 .of(workload, line, wait.get().perPool()));
     }
 
-    Facts facts() {
+    public Facts facts() {
         return facts;
     }
 

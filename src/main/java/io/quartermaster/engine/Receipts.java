@@ -1,5 +1,10 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.explain.Bookkeeper;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.DecisionReceipt;
+import io.quartermaster.engine.model.Snapshot;
+
 import java.util.List;
 import java.util.Optional;
 

@@ -1,5 +1,23 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.state.Books;
+import io.quartermaster.engine.state.Line;
+import io.quartermaster.engine.state.Wish;
+import io.quartermaster.engine.state.Wishes;
+
 import io.quartermaster.engine.placement.CountedSpace;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;

@@ -7,7 +7,7 @@
  * <p>Does not own: storage, time, the carrying out of a decision, prices. The shell tells what is and what the time is.
  *
  * <p>Invariants: JDK only; no clock, no randomness, no threads, no floating point; every order ends with an id, so the
- * same changes give the same plan; expected failures are values ({@link io.quartermaster.engine.Reason}), never
+ * same changes give the same plan; expected failures are values ({@link io.quartermaster.engine.model.Reason}), never
  * exceptions; amounts of GPU are integer thousandths ({@code gpuMilli}), time is integer milliseconds since the epoch.
  */
 @NullMarked

@@ -1,5 +1,10 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
+
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

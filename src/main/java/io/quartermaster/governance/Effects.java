@@ -1,12 +1,18 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Quota;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
-import io.quartermaster.platform.DryRun;
-import io.quartermaster.platform.FieldChange;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QuotaTree;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.platform.writes.DryRun;
+import io.quartermaster.platform.writes.FieldChange;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.time.Instant;
@@ -80,7 +86,7 @@ public record Effects(
                 warnings(before, after, held));
     }
 
-    Effects warning(String warning) {
+    public Effects warning(String warning) {
         List<String> more = new ArrayList<>(warnings);
         more.add(warning);
         return new Effects(queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, changed, more);

@@ -1,5 +1,7 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.rules.Queue;
+
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import java.util.List;

@@ -1,12 +1,12 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.platform.Page;
-import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
 import java.util.List;
 import java.util.function.Function;
 
 /** Pages of what is in memory as a whole: a tenant's rules, whose number is bounded. */
-final class Pages {
+public final class Pages {
 
     private Pages() {}
 
@@ -15,7 +15,7 @@ final class Pages {
      *
      * @param all sorted by name
      */
-    static <T> Page<T> of(List<T> all, Function<T, String> name, String scope, PageRequest page) {
+    public static <T> Page<T> of(List<T> all, Function<T, String> name, String scope, PageRequest page) {
         String after = page.after(scope).orElse("");
         int size = page.size();
         List<T> found = all.stream()

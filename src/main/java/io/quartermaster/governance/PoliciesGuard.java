@@ -1,11 +1,15 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.capacity.AllotmentGuard;
-import io.quartermaster.capacity.Allotments;
-import io.quartermaster.capacity.CapacityReservation;
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.governance.rules.CalendarFit;
+import io.quartermaster.governance.rules.QuotaTree;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.capacity.grants.AllotmentGuard;
+import io.quartermaster.capacity.grants.Allotments;
+import io.quartermaster.capacity.grants.CapacityReservation;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Scope;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
@@ -20,7 +24,7 @@ import org.hibernate.reactive.mutiny.Mutiny;
 
 /** Keeps an allotment from being cut below what the tenant's policies reserve, or taken away while they or profiles name its pool. */
 @ApplicationScoped
-class PoliciesGuard implements AllotmentGuard {
+public class PoliciesGuard implements AllotmentGuard {
 
     private final RulesStore store;
 
@@ -65,7 +69,7 @@ class PoliciesGuard implements AllotmentGuard {
                                 .toList());
     }
 
-    static List<Objection> objections(TenantRules rules, List<Allotments.Named> after) {
+    public static List<Objection> objections(TenantRules rules, List<Allotments.Named> after) {
         List<Objection> objections = new ArrayList<>();
         stillNamed(rules, after).forEach(text -> objections.add(new Objection.InUse(text)));
         TenantRules changed = rules.withAllotments(after);

@@ -1,8 +1,10 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.capacity.QuotaTermsColumns;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.governance.rules.PolicyQuota;
+
+import io.quartermaster.capacity.grants.QuotaTermsColumns;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Scope;
 import jakarta.persistence.Column;
 import jakarta.persistence.Embeddable;
 import jakarta.persistence.Embedded;

@@ -1,5 +1,10 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.SubmissionRights;
+
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.platform.Words;
 import jakarta.persistence.CollectionTable;

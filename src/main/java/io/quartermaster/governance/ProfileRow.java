@@ -1,8 +1,10 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Slice;
+import io.quartermaster.governance.rules.Profile;
+
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Slice;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -23,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 @Entity(name = "Profile")
 @Table(name = "profile")
 @IdClass(TenantRowKey.class)
-class ProfileRow {
+public class ProfileRow {
 
     @Id
     @Column(name = "tenant_id")
@@ -111,7 +113,7 @@ class ProfileRow {
     @SuppressWarnings("NullAway.Init")
     ProfileRow() {}
 
-    @SuppressWarnings("NullAway.Init") // set() fills the rest
+    @SuppressWarnings("NullAway.Init") public // set() fills the rest
     ProfileRow(String tenantId, Profile profile) {
         this.tenantId = tenantId;
         this.id = profile.id();
@@ -155,7 +157,7 @@ class ProfileRow {
         version = profile.version();
     }
 
-    Profile toProfile() {
+    public Profile toProfile() {
         return new Profile(
                 id,
                 name,

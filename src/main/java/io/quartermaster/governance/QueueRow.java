@@ -1,6 +1,9 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.engine.QueueOrder;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QueueState;
+
+import io.quartermaster.engine.model.QueueOrder;
 import io.quartermaster.platform.Words;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;

@@ -12,17 +12,17 @@ import org.hibernate.reactive.mutiny.Mutiny;
  * The rows of {@code access_rule} as admins of queues see and change them. Every change counts the queue's {@code rules_version} up, which
  * a submission compares when it is written: from the commit on, nothing enters by the rules as they were.
  */
-final class QueueRules {
+public final class QueueRules {
 
     private static final String COUNT_UP =
             "with counted as (update queue set rules_version = rules_version + 1 where tenant_id = :tenant and id = :queue) ";
 
     /** A rule with the id it is taken away by. */
-    record Stored(UUID id, AccessRule rule) {}
+    public record Stored(UUID id, AccessRule rule) {}
 
     private QueueRules() {}
 
-    static Uni<List<Stored>> of(Mutiny.Session session, TenantId tenant, UUID queue) {
+    public static Uni<List<Stored>> of(Mutiny.Session session, TenantId tenant, UUID queue) {
         return session.createNativeQuery(
                         "select id, subject_kind, subject from access_rule where tenant_id = :tenant and queue_id = :queue order by id",
                         Object[].class)
@@ -36,7 +36,7 @@ final class QueueRules {
                         .toList());
     }
 
-    static Uni<Void> insert(Mutiny.Session session, TenantId tenant, UUID queue, UUID id, AccessRule rule) {
+    public static Uni<Void> insert(Mutiny.Session session, TenantId tenant, UUID queue, UUID id, AccessRule rule) {
         return session.createNativeQuery(
                         COUNT_UP
                                 + "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) values (:tenant, :id, :queue, :kind, :subject)")
@@ -49,7 +49,7 @@ final class QueueRules {
                 .replaceWithVoid();
     }
 
-    static Uni<Void> delete(Mutiny.Session session, TenantId tenant, UUID queue, UUID id) {
+    public static Uni<Void> delete(Mutiny.Session session, TenantId tenant, UUID queue, UUID id) {
         return session.createNativeQuery(COUNT_UP
                         + "delete from access_rule where tenant_id = :tenant and queue_id = :queue and id = :id")
                 .setParameter("tenant", tenant.value())

@@ -1,22 +1,29 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.rules.CalendarFit;
+import io.quartermaster.governance.rules.OnWaiting;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
+
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AccessRule;
-import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Callers;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Permission;
-import io.quartermaster.capacity.CapacityReservations;
-import io.quartermaster.capacity.NodeShapes;
-import io.quartermaster.platform.FieldChange;
+import io.quartermaster.capacity.grants.CapacityReservations;
+import io.quartermaster.capacity.inventory.NodeShapes;
+import io.quartermaster.platform.writes.FieldChange;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.Inbox;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.WriteParams;
-import io.quartermaster.platform.Writes;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -36,13 +43,13 @@ import org.jspecify.annotations.Nullable;
  * difference is written, queues get their first access rule, waiting work is settled, and audit and inbox rows are added.
  */
 @ApplicationScoped
-class RuleWrites {
+public class RuleWrites {
 
     /** More is a mistake of a script, and would make every change slow. */
     private static final int MAX_POLICIES = 1000;
 
     /** The code of every refusal of reservations that are more than there is, whatever road they come by. */
-    static final String DO_NOT_FIT = "reservations-do-not-fit";
+    public static final String DO_NOT_FIT = "reservations-do-not-fit";
 
     private static final int MAX_PROFILES = 1000;
     private static final int MAX_QUEUES = 10_000;
@@ -76,7 +83,7 @@ class RuleWrites {
     }
 
     /** One write in its transaction, with the rules as they are. */
-    record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
+    public record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
 
         /** The same transaction, with the rules as they are by now. */
         Work with(TenantRules rules) {
@@ -84,14 +91,14 @@ class RuleWrites {
         }
     }
 
-    Uni<Response> run(
+    public Uni<Response> run(
             TenantId tenant, UriInfo uri, WriteParams params, @Nullable Object body, Function<Work, Uni<Reply>> work) {
         Caller caller = callers.current();
         return writes.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
                 .chain(before -> work.apply(new Work(session, tenant, caller, params, before))));
     }
 
-    static <B> B required(@Nullable B body) {
+    public static <B> B required(@Nullable B body) {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
@@ -99,12 +106,12 @@ class RuleWrites {
     }
 
     /** Writes what is to hold from now on, and tells what that does. */
-    Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, AuditLog.Change change) {
+    public Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, AuditLog.Change change) {
         return apply(work, after, onWaiting, List.of(change)).map(effects -> effects.changed(fields(change)));
     }
 
     /** Likewise for several changes at once, each with its audit entry. They are checked and written together, as one difference. */
-    Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, List<AuditLog.Change> changes) {
+    public Uni<Effects> apply(Work work, TenantRules after, OnWaiting onWaiting, List<AuditLog.Change> changes) {
         requireBounded(after);
         requireMayMove(work, onWaiting);
         TenantRules before = work.before();

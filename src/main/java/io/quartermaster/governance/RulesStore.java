@@ -1,6 +1,11 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.capacity.Allotments;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.capacity.grants.Allotments;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -14,7 +19,7 @@ import org.hibernate.reactive.mutiny.Mutiny;
 
 /** Reads a tenant's rules as one value and writes the difference between two of them. Lists are sorted by name. */
 @ApplicationScoped
-class RulesStore {
+public class RulesStore {
 
     private final Allotments allotments;
 
@@ -23,11 +28,11 @@ class RulesStore {
     }
 
     /** For a change: nobody else changes the tenant's quotas until the transaction ends. */
-    Uni<TenantRules> lock(Mutiny.Session session, TenantId tenant) {
+    public Uni<TenantRules> lock(Mutiny.Session session, TenantId tenant) {
         return allotments.lock(session, tenant).chain(() -> read(session, tenant));
     }
 
-    Uni<TenantRules> read(Mutiny.Session session, TenantId tenant) {
+    public Uni<TenantRules> read(Mutiny.Session session, TenantId tenant) {
         return allotments.of(session, tenant).chain(granted -> policies(session, tenant)
                 .chain(policies -> live(session, "Profile", ProfileRow.class, tenant)
                         .chain(profiles -> live(session, "Queue", QueueRow.class, tenant)

@@ -1,7 +1,10 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.placement.ShapeFit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,9 +1,14 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.platform.Problem;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.governance.rules.OnWaiting;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QueueState;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;

@@ -1,14 +1,14 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.capacity.Allotment;
-import io.quartermaster.capacity.Oversold;
-import io.quartermaster.capacity.QuotaTerms;
-import io.quartermaster.dispatch.CellSnapshot;
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Reason;
-import io.quartermaster.engine.Workload;
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.Oversold;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.dispatch.read.CellSnapshot;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.simulation.Foretold;
 import io.quartermaster.insight.SimulationApi.PoolUse;
 import io.quartermaster.insight.SimulationApi.StopCause;

@@ -1,11 +1,11 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.dispatch.CellSnapshot;
-import io.quartermaster.engine.Change;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.PoolId;
+import io.quartermaster.dispatch.read.CellSnapshot;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;

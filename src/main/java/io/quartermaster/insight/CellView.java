@@ -1,11 +1,11 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.dispatch.CellSnapshot;
+import io.quartermaster.dispatch.read.CellSnapshot;
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.Outlook;
-import io.quartermaster.engine.Wait;
-import io.quartermaster.engine.WorkloadId;
-import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
 import io.quartermaster.engine.simulation.Foretold;
 import io.quartermaster.engine.simulation.Playout;
 import io.quartermaster.workloads.Outlooks;

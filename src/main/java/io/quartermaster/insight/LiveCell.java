@@ -2,9 +2,9 @@ package io.quartermaster.insight;
 
 import io.quarkus.runtime.ShutdownEvent;
 import io.quartermaster.access.CallerContext;
-import io.quartermaster.dispatch.CellSnapshot;
-import io.quartermaster.dispatch.CellSnapshots;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.dispatch.read.CellSnapshot;
+import io.quartermaster.dispatch.read.CellSnapshots;
+import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;

@@ -1,7 +1,7 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.engine.Wait;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.simulation.Foretold;
 import io.quartermaster.workloads.Outlooks;
 import io.smallrye.mutiny.Uni;

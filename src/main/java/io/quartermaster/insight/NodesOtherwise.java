@@ -1,16 +1,16 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.dispatch.CellSnapshot;
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Change;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Workload;
-import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.dispatch.read.CellSnapshot;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadState;
 import io.quartermaster.insight.SimulationApi.NewNodes;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,14 +1,14 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.capacity.Names;
-import io.quartermaster.governance.PolicyReader;
-import io.quartermaster.governance.ProfileApi;
-import io.quartermaster.governance.ProfileReader;
+import io.quartermaster.capacity.inventory.Names;
+import io.quartermaster.governance.policies.PolicyReader;
+import io.quartermaster.governance.profiles.ProfileApi;
+import io.quartermaster.governance.profiles.ProfileReader;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
 import io.quartermaster.insight.SimulationApi.NewNodes;
 import io.quartermaster.insight.SimulationApi.PolicyChange;
 import io.quartermaster.insight.SimulationApi.QuotaChange;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Submission;
 import java.time.Duration;

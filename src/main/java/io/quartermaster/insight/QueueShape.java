@@ -2,10 +2,10 @@ package io.quartermaster.insight;
 
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.engine.QueueId;
-import io.quartermaster.governance.Profile;
-import io.quartermaster.governance.QueueState;
-import io.quartermaster.governance.SubmissionRights;
+import io.quartermaster.engine.model.QueueId;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.QueueState;
+import io.quartermaster.governance.rules.SubmissionRights;
 import java.util.Optional;
 
 /**

@@ -2,13 +2,13 @@ package io.quartermaster.insight;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.simulation.Foretold;
-import io.quartermaster.platform.Page;
-import io.quartermaster.platform.PageRequest;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;

@@ -2,8 +2,8 @@ package io.quartermaster.insight;
 
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.Page;
-import io.quartermaster.platform.PageRequest;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;

@@ -1,8 +1,8 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.capacity.QuotaFields;
-import io.quartermaster.capacity.QuotaOverrideApi;
-import io.quartermaster.governance.ProfileApi;
+import io.quartermaster.capacity.grants.QuotaFields;
+import io.quartermaster.capacity.grants.QuotaOverrideApi;
+import io.quartermaster.governance.profiles.ProfileApi;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi;
 import io.quartermaster.workloads.WorkloadType;

@@ -1,7 +1,7 @@
 package io.quartermaster.insight;
 
 import io.quartermaster.access.Caller;
-import io.quartermaster.platform.Places;
+import io.quartermaster.platform.http.Places;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;

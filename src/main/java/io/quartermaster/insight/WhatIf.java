@@ -1,10 +1,10 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.engine.Change;
+import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.Wait;
-import io.quartermaster.engine.Workload;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.simulation.Foretold;
 import io.quartermaster.engine.simulation.Playout;
 import java.time.Duration;

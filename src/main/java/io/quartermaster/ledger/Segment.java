@@ -53,17 +53,17 @@ public record Segment(
         }
     }
 
-    static Segment held(
+    public static Segment held(
             TenantId tenant, PoolId pool, UsageClass usageClass, Held held, long gpuMilli, long from, long to) {
         return new Segment(tenant, pool, usageClass, Optional.of(held), gpuMilli, from, to);
     }
 
-    static Segment notHeld(TenantId tenant, PoolId pool, UsageClass usageClass, long gpuMilli, long from, long to) {
+    public static Segment notHeld(TenantId tenant, PoolId pool, UsageClass usageClass, long gpuMilli, long from, long to) {
         return new Segment(tenant, pool, usageClass, Optional.empty(), gpuMilli, from, to);
     }
 
     /** The same stretch between other instants. */
-    Segment between(long from, long to) {
+    public Segment between(long from, long to) {
         return new Segment(tenant, pool, usageClass, held, gpuMilli, from, to);
     }
 

@@ -4,10 +4,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /** SHA-256 (FIPS 180-4), which every Java platform must have. */
-final class Sha256 {
+public final class Sha256 {
     private Sha256() {}
 
-    static byte[] of(byte[] bytes) {
+    public static byte[] of(byte[] bytes) {
         try {
             return MessageDigest.getInstance("SHA-256").digest(bytes);
         } catch (NoSuchAlgorithmException e) {

@@ -8,33 +8,33 @@ import java.util.TreeSet;
 import java.util.function.LongBinaryOperator;
 
 /** A level over time, in thousandths of a GPU, built from changes in any order; 0 before the first. */
-final class Steps {
+public final class Steps {
     /** From an instant on, two levels that should be the same are not. */
-    record Difference(long atMillis, long left, long right) {}
+    public record Difference(long atMillis, long left, long right) {}
 
     private final TreeMap<Long, Long> changes = new TreeMap<>();
     private long lastLevel;
 
-    void change(long atMillis, long byGpuMilli) {
+    public void change(long atMillis, long byGpuMilli) {
         changes.merge(atMillis, byGpuMilli, Math::addExact);
         lastLevel = Math.addExact(lastLevel, byGpuMilli);
     }
 
-    void add(long fromMillis, long toMillis, long gpuMilli) {
+    public void add(long fromMillis, long toMillis, long gpuMilli) {
         change(fromMillis, gpuMilli);
         change(toMillis, -gpuMilli);
     }
 
     /** States the level from {@code atMillis} on, which must not be before an earlier statement. */
-    void level(long atMillis, long gpuMilli) {
+    public void level(long atMillis, long gpuMilli) {
         change(atMillis, gpuMilli - lastLevel);
     }
 
-    static Steps sum(Steps left, Steps right) {
+    public static Steps sum(Steps left, Steps right) {
         return combine(left, right, Math::addExact);
     }
 
-    static Steps min(Steps left, Steps right) {
+    public static Steps min(Steps left, Steps right) {
         return combine(left, right, Math::min);
     }
 
@@ -60,7 +60,7 @@ final class Steps {
     }
 
     /** Where in {@code [fromMillis, toMillis)} two levels differ first. */
-    static Optional<Difference> firstDifference(Steps left, Steps right, long fromMillis, long toMillis) {
+    public static Optional<Difference> firstDifference(Steps left, Steps right, long fromMillis, long toMillis) {
         TreeSet<Long> instants = instants(left, right);
         instants.add(fromMillis);
         long l = 0;
@@ -76,7 +76,7 @@ final class Steps {
     }
 
     /** The level times the length of each of its steps within {@code [fromMillis, toMillis)}. */
-    GpuTime integral(long fromMillis, long toMillis) {
+    public GpuTime integral(long fromMillis, long toMillis) {
         BigInteger sum = BigInteger.ZERO;
         long level = 0;
         long since = fromMillis;

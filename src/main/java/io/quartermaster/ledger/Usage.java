@@ -48,7 +48,7 @@ public final class Usage {
         public static final Totals ZERO =
                 new Totals(GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO, GpuTime.ZERO);
 
-        static Totals of(Segment segment) {
+        public static Totals of(Segment segment) {
             GpuTime amount = GpuTime.of(segment.gpuMilliMillis());
             UsageClass usageClass = segment.usageClass();
             Optional<Standing> standing = segment.held().map(Segment.Held::standing);

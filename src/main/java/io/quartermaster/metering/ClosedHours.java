@@ -2,16 +2,16 @@ package io.quartermaster.metering;
 
 import io.quartermaster.ledger.Book;
 import io.quartermaster.ledger.BookState;
-import io.quartermaster.ledger.ChainHash;
-import io.quartermaster.ledger.HashChain;
+import io.quartermaster.ledger.audit.ChainHash;
+import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.TenantId;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.smallrye.mutiny.Uni;
 import java.util.List;
 import java.util.Optional;
 
 /** Reads and writes {@code closed_hour}. */
-final class ClosedHours {
+public final class ClosedHours {
 
     /**
      * The books of a tenant at the end of a closed hour.
@@ -20,7 +20,7 @@ final class ClosedHours {
      * @param throughSeq the last usage event in the state; -1 before the first
      * @param chain where the tenant's chain of segments ends
      */
-    record Closed(long endMillis, long throughSeq, BookState state, HashChain.End chain) {
+    public record Closed(long endMillis, long throughSeq, BookState state, HashChain.End chain) {
 
         /** Before the first hour is closed. */
         static Closed none(TenantId tenant) {
@@ -40,7 +40,7 @@ final class ClosedHours {
     }
 
     /** The last one that ended by an instant. */
-    static Uni<Closed> lastBy(Query query, TenantId tenant, long untilMillis) {
+    public static Uni<Closed> lastBy(Query query, TenantId tenant, long untilMillis) {
         return query.rows(
                         SELECT + " where tenant_id = $1 and hour_ms <= $2 order by hour_ms desc limit 1",
                         tenant.value(),
@@ -49,7 +49,7 @@ final class ClosedHours {
     }
 
     /** The first one that ended after an instant. */
-    static Uni<Optional<Closed>> firstAfter(Query query, TenantId tenant, long afterMillis) {
+    public static Uni<Optional<Closed>> firstAfter(Query query, TenantId tenant, long afterMillis) {
         return query.rows(
                         SELECT + " where tenant_id = $1 and hour_ms > $2 order by hour_ms limit 1",
                         tenant.value(),

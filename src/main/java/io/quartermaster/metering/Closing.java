@@ -4,13 +4,13 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.quartermaster.ledger.Book;
 import io.quartermaster.ledger.BookState;
-import io.quartermaster.ledger.HashChain;
+import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.Outcome;
 import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.TenantId;
 import io.quartermaster.ledger.UsageEvent;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
@@ -200,7 +200,7 @@ public class Closing {
         return through == null ? afterSeq : through;
     }
 
-    static void apply(Book book, UsageEvent event) {
+    public static void apply(Book book, UsageEvent event) {
         if (book.apply(event) instanceof Outcome.Refused refused) {
             throw new IllegalStateException("the books of tenant " + book.tenant() + " refuse usage event "
                     + event.seq() + ": " + refused.reason());

@@ -1,7 +1,7 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.GpuTime;
-import io.quartermaster.ledger.HashChain;
+import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.Marks;
 import io.quartermaster.ledger.Segment;
 import io.quartermaster.platform.Words;

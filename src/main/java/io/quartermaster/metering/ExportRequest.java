@@ -1,7 +1,7 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.BookState;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.Words;
 import jakarta.ws.rs.QueryParam;
 import java.time.Instant;

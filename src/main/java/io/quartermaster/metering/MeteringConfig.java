@@ -8,7 +8,7 @@ import java.util.Optional;
 
 /** How usage is closed and served. */
 @ConfigMapping(prefix = "quartermaster.metering")
-interface MeteringConfig {
+public interface MeteringConfig {
 
     /** Whether this replica closes hours; any number of replicas may. */
     @WithDefault("true")

@@ -4,7 +4,7 @@ import io.quartermaster.ledger.Book;
 import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.TenantId;
 import io.quartermaster.ledger.UsageEvent;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
 import java.util.List;
 
@@ -13,17 +13,17 @@ import java.util.List;
  *
  * @param stampMillis the cell's stamp before the events were read: all events up to it are here
  */
-record OpenBook(ClosedHours.Closed closed, List<UsageEvent> events, long stampMillis) {
+public record OpenBook(ClosedHours.Closed closed, List<UsageEvent> events, long stampMillis) {
 
     private static final String STAMP =
             "select cast(floor(extract(epoch from min(stamp)) * 1000) as bigint), cast(count(*) as bigint) from cell";
 
-    OpenBook {
+    public OpenBook {
         events = List.copyOf(events);
     }
 
     /** @param limit with more open events than this the answer is a problem: the books are far behind */
-    static Uni<OpenBook> read(Query query, TenantId tenant, int limit) {
+    public static Uni<OpenBook> read(Query query, TenantId tenant, int limit) {
         return query.rows(STAMP)
                 .map(rows -> new Query.Reader(rows.getFirst()).number("stamp"))
                 .chain(stamp -> ClosedHours.last(query, tenant).chain(closed -> UsageEvents.read(
@@ -35,7 +35,7 @@ record OpenBook(ClosedHours.Closed closed, List<UsageEvent> events, long stampMi
     }
 
     /** The open segments as they look at the stamp, or at an earlier instant. */
-    List<Segment> segments(long untilMillis) {
+    public List<Segment> segments(long untilMillis) {
         Book book = Book.resume(closed.state());
         events.forEach(event -> Closing.apply(book, event));
         return book.open(Math.max(closed.endMillis(), Math.min(untilMillis, stampMillis)));

@@ -2,9 +2,9 @@ package io.quartermaster.metering;
 
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.Page;
-import io.quartermaster.platform.PageRequest;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.vertx.ext.web.RoutingContext;

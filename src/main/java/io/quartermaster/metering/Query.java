@@ -1,6 +1,6 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.RowSet;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * come out alike everywhere.
  */
 @FunctionalInterface
-interface Query {
+public interface Query {
 
     Uni<List<Object[]>> rows(String sql, Object... parameters);
 

@@ -1,8 +1,8 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.AllocationId;
-import io.quartermaster.ledger.ChainHash;
-import io.quartermaster.ledger.HashChain;
+import io.quartermaster.ledger.audit.ChainHash;
+import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.Marks;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.PolicyId;
@@ -11,7 +11,7 @@ import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantId;
 import io.quartermaster.ledger.UsageClass;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.json.JsonArray;
@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Reads and writes {@code segment}. */
-final class Segments {
+public final class Segments {
 
     /**
      * A segment in its place in the tenant's chain.
@@ -28,7 +28,7 @@ final class Segments {
      * @param storedId as the row says; {@link Segment#id} says what it should be
      * @param hourMillis end of the hour under which it is stored
      */
-    record Stored(Segment segment, String storedId, long hourMillis, HashChain.Link link) {}
+    public record Stored(Segment segment, String storedId, long hourMillis, HashChain.Link link) {}
 
     private static final int INSERT_BATCH = 1_000;
 
@@ -64,7 +64,7 @@ final class Segments {
     }
 
     /** All segments of one hour, in the order of the chain. */
-    static Uni<List<Stored>> ofHour(Query query, TenantId tenant, long hourEndMillis) {
+    public static Uni<List<Stored>> ofHour(Query query, TenantId tenant, long hourEndMillis) {
         return query.rows(SELECT + " and hour_ms = $2 order by seq", tenant.value(), hourEndMillis)
                 .map(Segments::stored);
     }

@@ -13,7 +13,7 @@ import io.quartermaster.ledger.BookState;
 import io.quartermaster.ledger.PolicyId;
 import io.quartermaster.ledger.PoolId;
 import io.quartermaster.ledger.TenantId;
-import io.quartermaster.platform.JsonSettings;
+import io.quartermaster.platform.http.JsonSettings;
 
 /**
  * How the states of books are written as JSON and read back: the fields are the components of {@link BookState} and its parts, ids are

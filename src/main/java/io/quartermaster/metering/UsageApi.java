@@ -14,13 +14,13 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /** Usage as the API speaks of it. */
-final class UsageApi {
+public final class UsageApi {
 
     private UsageApi() {}
 
     /** An amount of usage. */
     @Schema(name = "GpuTime")
-    record Amount(
+    public record Amount(
             @Schema(description = "GPU-hours, rounded once, half up, at the ninth decimal", examples = "12.5")
             String gpuHours,
 
@@ -33,7 +33,7 @@ final class UsageApi {
         private static final BigDecimal PER_GPU_HOUR = BigDecimal.valueOf(3_600_000_000L);
         private static final int PLACES = 9;
 
-        static Amount of(GpuTime time) {
+        public static Amount of(GpuTime time) {
             return new Amount(hours(time), time.toString());
         }
 

@@ -17,7 +17,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code usage_event}, strictly: a row that does not say what its kind must say is an error, not a gap. */
-final class UsageEvents {
+public final class UsageEvents {
 
     /** The version of the rows that this program reads. */
     static final int FORMAT = 1;
@@ -50,7 +50,7 @@ final class UsageEvents {
      *
      * @param limit more events than this end the read with {@link TooMany}
      */
-    static Uni<List<UsageEvent>> read(Query query, String tenant, long afterSeq, long throughSeq, int limit) {
+    public static Uni<List<UsageEvent>> read(Query query, String tenant, long afterSeq, long throughSeq, int limit) {
         return readOn(query, tenant, afterSeq, throughSeq, limit, new ArrayList<>());
     }
 

@@ -1,6 +1,6 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import java.time.Instant;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

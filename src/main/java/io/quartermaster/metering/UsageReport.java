@@ -6,7 +6,7 @@ import io.quartermaster.ledger.TenantId;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.ledger.UsageClass;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import java.math.BigInteger;

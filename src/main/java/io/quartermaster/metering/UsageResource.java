@@ -2,7 +2,7 @@ package io.quartermaster.metering;
 
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.vertx.ext.web.RoutingContext;

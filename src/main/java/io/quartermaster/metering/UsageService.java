@@ -1,11 +1,11 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.platform.Page;
-import io.quartermaster.platform.PageRequest;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.infrastructure.Infrastructure;

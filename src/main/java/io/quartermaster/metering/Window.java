@@ -1,8 +1,8 @@
 package io.quartermaster.metering;
 
 /** A stretch of time, {@code [fromMillis, toMillis)}, in epoch milliseconds. */
-record Window(long fromMillis, long toMillis) {
-    Window {
+public record Window(long fromMillis, long toMillis) {
+    public Window {
         if (fromMillis < 0 || fromMillis > toMillis) {
             throw new IllegalArgumentException("not a window: [" + fromMillis + ", " + toMillis + ")");
         }

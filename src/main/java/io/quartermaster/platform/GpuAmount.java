@@ -1,5 +1,7 @@
 package io.quartermaster.platform;
 
+import io.quartermaster.platform.contract.ContractAmounts;
+
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
 import java.math.BigDecimal;
@@ -26,7 +28,7 @@ public record GpuAmount(long milli) implements Comparable<GpuAmount> {
     public static final String ACCEPTED = "a decimal in a string with at most three places, from \"0\" to \"1000000\"";
 
     /** Of what is asked for; {@link ContractAmounts} writes it into the contract. */
-    static final String ASKED_FORM = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
+    public static final String ASKED_FORM = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
 
     /** Of what is told: any number of thousandths that there is. */
     static final String TOLD_FORM = "^-?[0-9]{1,16}(\\.[0-9]{1,3})?$";

@@ -14,7 +14,7 @@ public final class Words {
         return of(constant.name());
     }
 
-    static String of(String constantName) {
+    public static String of(String constantName) {
         return constantName.toLowerCase(Locale.ROOT).replace('_', '-');
     }
 

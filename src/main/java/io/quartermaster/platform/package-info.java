@@ -2,8 +2,8 @@
  * What every capability stands on: problems, ids, quantities, pages, transactions, idempotent writes, long work, the inbox
  * and wake-ups.
  *
- * <p>Owns: the two doors to PostgreSQL ({@link io.quartermaster.platform.TenantTransactions} for the request role,
- * {@link io.quartermaster.platform.SystemDatabase} for the system role), the tables {@code inbox}, {@code idempotency} and {@code operation}.
+ * <p>Owns: the two doors to PostgreSQL ({@link io.quartermaster.platform.db.TenantTransactions} for the request role,
+ * {@link io.quartermaster.platform.db.SystemDatabase} for the system role), the tables {@code inbox}, {@code idempotency} and {@code operation}.
  *
  * <p>Does not own: any table of a capability; who is calling (that is {@code access}).
  *

@@ -7,7 +7,7 @@ import io.quartermaster.platform.TenantId;
 import java.util.List;
 
 /** What every tenant of a plan begins with. One file of {@code tenants/} each. */
-record Blueprint(
+public record Blueprint(
         String plan, String realmTemplate, List<GroupPath> groups, boolean demo, List<DemoUser> users, int maxGroups) {
 
     /** Somebody whose password is no secret. */
@@ -26,7 +26,7 @@ record Blueprint(
         }
     }
 
-    Blueprint {
+    public Blueprint {
         groups = List.copyOf(groups);
         users = List.copyOf(users);
         if (!demo && !users.isEmpty()) {

@@ -10,7 +10,7 @@ import io.quarkus.runtime.Startup;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
-import io.quartermaster.platform.JsonSettings;
+import io.quartermaster.platform.http.JsonSettings;
 import jakarta.inject.Singleton;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -64,7 +64,7 @@ public class Blueprints {
         operatorRealm();
     }
 
-    Optional<Blueprint> find(String plan) {
+    public Optional<Blueprint> find(String plan) {
         return Optional.ofNullable(plans.get(plan));
     }
 

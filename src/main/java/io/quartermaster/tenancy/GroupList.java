@@ -8,9 +8,9 @@ import java.util.List;
  *
  * @param truncated whether the realm has more groups than these
  */
-record GroupList(List<GroupPath> paths, boolean truncated) {
+public record GroupList(List<GroupPath> paths, boolean truncated) {
 
-    GroupList {
+    public GroupList {
         paths = List.copyOf(paths);
     }
 }

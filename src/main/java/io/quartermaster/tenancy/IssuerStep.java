@@ -1,9 +1,9 @@
 package io.quartermaster.tenancy;
 
 import io.quartermaster.access.Issuers;
-import io.quartermaster.platform.Inbox;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.platform.Wakeups;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;

@@ -2,11 +2,11 @@ package io.quartermaster.tenancy;
 
 import io.quarkus.arc.All;
 import io.quartermaster.access.Issuers;
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.platform.LongWork;
-import io.quartermaster.platform.Operation;
-import io.quartermaster.platform.OperationStore;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.platform.operations.LongWork;
+import io.quartermaster.platform.operations.Operation;
+import io.quartermaster.platform.operations.OperationStore;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;

@@ -2,10 +2,10 @@ package io.quartermaster.tenancy;
 
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.Operation;
-import io.quartermaster.platform.OperationStore;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.operations.Operation;
+import io.quartermaster.platform.operations.OperationStore;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;

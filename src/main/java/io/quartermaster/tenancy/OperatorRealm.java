@@ -1,7 +1,7 @@
 package io.quartermaster.tenancy;
 
 import io.quarkus.scheduler.Scheduled;
-import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.OperatorTokens;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;

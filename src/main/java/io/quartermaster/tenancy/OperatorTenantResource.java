@@ -5,18 +5,18 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.Callers;
 import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.MergePatch;
-import io.quartermaster.platform.OperatorWrites;
-import io.quartermaster.platform.Page;
-import io.quartermaster.platform.PageRequest;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.Reply;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.Words;
-import io.quartermaster.platform.WriteMode;
-import io.quartermaster.platform.WriteParams;
-import io.quartermaster.platform.Writes;
+import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.Consumes;
@@ -81,7 +81,7 @@ public class OperatorTenantResource {
             summary = "Makes a tenant",
             description =
                     "Answers with the operation that makes it. The same request again gives the same operation; a failed one begins again.")
-    @APIResponseSchema(value = io.quartermaster.platform.Operation.class, responseCode = "202")
+    @APIResponseSchema(value = io.quartermaster.platform.operations.Operation.class, responseCode = "202")
     public Uni<Response> create(
             @BeanParam WriteParams params, @Context UriInfo uri, TenantService.@Nullable NewTenant body) {
         TenantSpec spec = service.check(body);
@@ -172,7 +172,7 @@ public class OperatorTenantResource {
                     "Offboards a suspended tenant, or one that is not made yet: its rules, allotments and realm go, its books stay",
             description =
                     "Answers with the operation that does it, the same however often it is asked for. The provisioning of a tenant that is not made yet, or failed, is cancelled. Refused while anything of the tenant holds a device. The users of the realm are gone for good; the id is never used again.")
-    @APIResponseSchema(value = io.quartermaster.platform.Operation.class, responseCode = "202")
+    @APIResponseSchema(value = io.quartermaster.platform.operations.Operation.class, responseCode = "202")
     public Uni<Response> offboard(
             @PathParam("tenant") TenantId tenant, @BeanParam WriteParams params, @Context UriInfo uri) {
         return writes.run(

@@ -1,8 +1,8 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.platform.Inbox;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.platform.Wakeups;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;

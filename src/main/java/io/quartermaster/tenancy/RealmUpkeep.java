@@ -3,7 +3,7 @@ package io.quartermaster.tenancy;
 import io.quarkus.scheduler.Scheduled;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakRealm;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;

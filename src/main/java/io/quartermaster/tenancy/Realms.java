@@ -6,9 +6,9 @@ import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakClient;
 import io.quartermaster.access.keycloak.KeycloakFailure;
 import io.quartermaster.access.keycloak.KeycloakRealm;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.WriteMode;
+import io.quartermaster.platform.db.WriteMode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -23,7 +23,7 @@ import org.keycloak.representations.idm.RoleRepresentation;
 import org.keycloak.representations.idm.UserRepresentation;
 
 /** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
-final class Realms {
+public final class Realms {
 
     private static final Logger LOG = Logger.getLogger(Realms.class);
 
@@ -94,14 +94,14 @@ final class Realms {
      * @param refusal why Keycloak did not make one; null where all are there
      * @param kept after a refusal, those that the call made and that are still there, as far as is known
      */
-    record GroupsMade(@Nullable KeycloakFailure refusal, Set<GroupPath> kept) {}
+    public record GroupsMade(@Nullable KeycloakFailure refusal, Set<GroupPath> kept) {}
 
     /**
      * Makes the group and those above it. Where Keycloak refuses one, those that this call made before are removed again, except one that has got
      * subgroups meanwhile: these are another request's. A removal that fails keeps none of the others from being tried, and is added to
      * the refusal as suppressed. Fails where Keycloak is away: then nothing is removed, since it is unknown what was made.
      */
-    static GroupsMade ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
+    public static GroupsMade ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
         List<MadeGroup> made = new ArrayList<>();
         try {
             ensureGroup(realm, path, made);
@@ -166,7 +166,7 @@ final class Realms {
         }
     }
 
-    static List<GroupPath> missing(KeycloakRealm realm, List<GroupPath> asked) {
+    public static List<GroupPath> missing(KeycloakRealm realm, List<GroupPath> asked) {
         realm.require();
         return asked.stream().filter(path -> realm.group(path).isEmpty()).toList();
     }
@@ -176,7 +176,7 @@ final class Realms {
      *
      * @param most the most groups that are listed
      */
-    static GroupList groups(KeycloakRealm realm, int most) {
+    public static GroupList groups(KeycloakRealm realm, int most) {
         List<GroupPath> paths = new ArrayList<>();
         // One more than are listed tells whether there are more.
         for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {

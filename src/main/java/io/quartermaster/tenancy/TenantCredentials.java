@@ -1,16 +1,16 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Role;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
-import io.quartermaster.platform.PrintableText;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.http.PrintableText;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.Words;
-import io.quartermaster.platform.WriteMode;
+import io.quartermaster.platform.db.WriteMode;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.net.URI;

@@ -1,11 +1,13 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.platform.Problem;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.RedisScript;
-import io.quartermaster.platform.RedisScripts;
-import io.quartermaster.platform.RedisScripts.RedisAway;
+import io.quartermaster.workloads.counters.Counters;
+
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.redis.RedisScript;
+import io.quartermaster.platform.redis.RedisScripts;
+import io.quartermaster.platform.redis.RedisScripts.RedisAway;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.redis.client.Response;

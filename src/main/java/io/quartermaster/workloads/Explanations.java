@@ -1,10 +1,10 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.engine.Moments;
-import io.quartermaster.engine.Outlook;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.Moments;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi.Details;
 import io.quartermaster.workloads.WorkloadApi.Explanation;

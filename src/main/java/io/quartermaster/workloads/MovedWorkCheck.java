@@ -2,11 +2,11 @@ package io.quartermaster.workloads;
 
 import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.AccessRules;
-import io.quartermaster.engine.Amounts;
+import io.quartermaster.engine.model.Amounts;
 import io.quartermaster.governance.MoveGuard;
-import io.quartermaster.governance.Queue;
-import io.quartermaster.platform.Problem;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;

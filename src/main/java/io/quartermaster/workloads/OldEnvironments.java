@@ -1,7 +1,7 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.platform.Retention;
-import io.quartermaster.platform.RetentionSource;
+import io.quartermaster.platform.db.Retention;
+import io.quartermaster.platform.db.RetentionSource;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
 

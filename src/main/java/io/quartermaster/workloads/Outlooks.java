@@ -1,7 +1,7 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.engine.Outlook;
-import io.quartermaster.engine.Reason;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.Reason;
 import io.smallrye.mutiny.Uni;
 import java.time.Instant;
 import java.util.List;

@@ -2,7 +2,7 @@ package io.quartermaster.workloads;
 
 import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.governance.GpuRange;
+import io.quartermaster.governance.rules.GpuRange;
 import java.util.UUID;
 
 /**

@@ -1,8 +1,8 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.governance.SubmissionRights;
-import io.quartermaster.platform.Problem;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.governance.rules.SubmissionRights;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.governance.SubmissionRights;
+import io.quartermaster.governance.rules.SubmissionRights;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.PrintableText;
-import io.quartermaster.platform.ProblemException.Invalid;
+import io.quartermaster.platform.http.PrintableText;
+import io.quartermaster.platform.http.ProblemException.Invalid;
 import io.quartermaster.platform.Words;
 import java.time.Duration;
 import java.util.List;

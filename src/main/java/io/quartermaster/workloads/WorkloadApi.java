@@ -1,9 +1,9 @@
 package io.quartermaster.workloads;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.engine.Moments;
-import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.Moments;
+import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import java.time.Duration;
@@ -244,8 +244,8 @@ public final class WorkloadApi {
             String remedy) {
 
         /** As the tenant of the workload may see it: where no bound of its own is named, what is used is others', too. */
-        static Reason of(io.quartermaster.engine.Reason reason) {
-            io.quartermaster.engine.Reason.Numbers numbers = reason.numbers();
+        static Reason of(io.quartermaster.engine.model.Reason reason) {
+            io.quartermaster.engine.model.Reason.Numbers numbers = reason.numbers();
             boolean bounded = numbers.boundGpuMilli().isPresent();
             return new Reason(
                     reason.pool().value(),

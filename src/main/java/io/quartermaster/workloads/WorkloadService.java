@@ -1,18 +1,18 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.access.AuditLog;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Permission;
 import io.quartermaster.access.Realm;
-import io.quartermaster.platform.Page;
-import io.quartermaster.platform.PageRequest;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.Reply;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.TenantTransactions;
-import io.quartermaster.platform.WriteParams;
-import io.quartermaster.platform.Writes;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
 import io.quartermaster.workloads.WorkloadApi.Details;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;

@@ -1,10 +1,14 @@
 package io.quartermaster.access;
 
+import io.quartermaster.access.audit.AuditChain;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.audit.AuditSealer;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.Tuple;

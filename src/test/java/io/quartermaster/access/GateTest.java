@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import io.quartermaster.platform.ServedMethods;
+import io.quartermaster.platform.filters.ServedMethods;
 import io.quartermaster.platform.TenantId;
 import jakarta.ws.rs.HttpMethod;
 import jakarta.ws.rs.Path;

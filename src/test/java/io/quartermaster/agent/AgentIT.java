@@ -1,5 +1,8 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.Commands;
+import io.quartermaster.agent.supervisor.Output;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;

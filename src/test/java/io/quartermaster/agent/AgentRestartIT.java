@@ -1,5 +1,8 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.AttemptFolder;
+import io.quartermaster.agent.supervisor.Supervisor;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;

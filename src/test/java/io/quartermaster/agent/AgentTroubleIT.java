@@ -1,5 +1,7 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.AttemptFolder;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 

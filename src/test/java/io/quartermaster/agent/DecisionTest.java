@@ -2,7 +2,7 @@ package io.quartermaster.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.agent.AttemptFolder.StopRequest;
+import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
 import io.quartermaster.agent.Decision.Action;
 import io.quartermaster.agent.Decision.Local;
 import io.quartermaster.agent.Decision.Standing;

@@ -1,5 +1,7 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.supervisor.ProcessGroup;
+
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.awaitility.Awaitility.await;
 

@@ -1,5 +1,8 @@
 package io.quartermaster.capacity;
 
+import io.quartermaster.capacity.grants.AllotmentService;
+import io.quartermaster.capacity.inventory.Tenancies;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.empty;
@@ -7,7 +10,7 @@ import static org.hamcrest.Matchers.equalTo;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.access.Caller;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;

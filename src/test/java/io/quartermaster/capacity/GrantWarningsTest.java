@@ -1,8 +1,12 @@
 package io.quartermaster.capacity;
 
+import io.quartermaster.capacity.grants.Allotments;
+import io.quartermaster.capacity.grants.Oversold;
+import io.quartermaster.capacity.grants.QuotaTerms;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.Quota;
+import io.quartermaster.engine.model.Quota;
 import io.quartermaster.platform.TenantId;
 import java.util.List;
 import java.util.OptionalLong;

@@ -4,7 +4,7 @@ import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;

@@ -1,5 +1,9 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.DemoPasswords;
+import io.quartermaster.cli.demo.DemoWorld;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;

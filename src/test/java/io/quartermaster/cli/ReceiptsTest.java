@@ -1,16 +1,18 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.scenario.ScenarioReader;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.engine.Decision;
-import io.quartermaster.engine.DecisionReceipt;
-import io.quartermaster.engine.GivenUp;
-import io.quartermaster.engine.Reason;
-import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.Turn;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.DecisionReceipt;
+import io.quartermaster.engine.model.GivenUp;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.Turn;
 import io.quartermaster.engine.simulation.Result;
 import io.quartermaster.engine.simulation.Scenario;
 import io.quartermaster.engine.simulation.Simulation;

@@ -1,5 +1,7 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.scenario.ScenarioReader;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.engine.simulation.Scenario;

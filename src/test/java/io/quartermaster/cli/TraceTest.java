@@ -1,9 +1,13 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.cli.scenario.ScenarioSyntaxException;
+import io.quartermaster.cli.scenario.TraceReader;
+import io.quartermaster.cli.scenario.TraceReplay;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.quartermaster.engine.Node;
+import io.quartermaster.engine.model.Node;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;

@@ -12,7 +12,7 @@ import static org.hamcrest.Matchers.hasEntry;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.MergePatch;
+import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.ValidatableResponse;
 import java.util.List;

@@ -4,7 +4,7 @@ import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.restassured.response.Response;
 import jakarta.inject.Inject;
 import java.util.List;

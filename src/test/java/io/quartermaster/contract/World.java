@@ -6,7 +6,7 @@ import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.arc.Arc;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;

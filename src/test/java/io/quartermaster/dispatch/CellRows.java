@@ -1,7 +1,7 @@
 package io.quartermaster.dispatch;
 
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -9,14 +9,14 @@ import java.util.List;
 import java.util.UUID;
 
 /** Writes what the API, the operator and executors would write, straight into the tables: for tests of the leader alone. */
-final class CellRows {
+public final class CellRows {
 
-    static final Duration TIMEOUT = Duration.ofSeconds(10);
+    public static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final SystemDatabase database;
-    final String tenant;
+    public final String tenant;
 
-    CellRows(SystemDatabase database, String tenant) {
+    public CellRows(SystemDatabase database, String tenant) {
         this.database = database;
         this.tenant = tenant;
         run(
@@ -25,7 +25,7 @@ final class CellRows {
         inbox("tenant", tenant);
     }
 
-    List<Row> run(String sql, Object... parameters) {
+    public List<Row> run(String sql, Object... parameters) {
         return database.run(TIMEOUT, tx -> {
             List<Row> rows = new ArrayList<>();
             tx.run(sql, parameters).forEach(rows::add);
@@ -37,7 +37,7 @@ final class CellRows {
         run("insert into inbox (tenant_id, kind, ref) values ($1, $2, $3)", tenant, kind, ref);
     }
 
-    UUID pool(String name) {
+    public UUID pool(String name) {
         UUID id = Ids.next();
         run("insert into pool (id, name) values ($1, $2)", id, name);
         inbox("pool", id.toString());
@@ -52,7 +52,7 @@ final class CellRows {
         return pool;
     }
 
-    UUID node(UUID pool, String name, int gpus, Duration lease) {
+    public UUID node(UUID pool, String name, int gpus, Duration lease) {
         UUID id = Ids.next();
         UUID cluster = Ids.next();
         run(
@@ -78,7 +78,7 @@ final class CellRows {
         inbox("node", node.toString());
     }
 
-    void allotment(UUID pool, long reserved, long limit) {
+    public void allotment(UUID pool, long reserved, long limit) {
         run(
                 "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, $3, $4, 1)",
                 tenant,
@@ -88,7 +88,7 @@ final class CellRows {
         inbox("allotment", pool.toString());
     }
 
-    UUID policy(String group, UUID pool, long reserved, long limit) {
+    public UUID policy(String group, UUID pool, long reserved, long limit) {
         UUID id = Ids.next();
         run(
                 "insert into policy (tenant_id, id, name, group_path, grace_ms) values ($1, $2, $3, $4, 1000)",
@@ -107,7 +107,7 @@ final class CellRows {
         return id;
     }
 
-    UUID profile(int gpus, UUID pool) {
+    public UUID profile(int gpus, UUID pool) {
         return profile(gpus, 1, 1, pool);
     }
 
@@ -126,7 +126,7 @@ final class CellRows {
         return id;
     }
 
-    UUID queue(UUID policy, UUID profile) {
+    public UUID queue(UUID policy, UUID profile) {
         UUID id = Ids.next();
         run(
                 "insert into queue (tenant_id, id, name, policy_id, profile_id) values ($1, $2, $3, $4, $5)",
@@ -151,7 +151,7 @@ final class CellRows {
         return submit(ids.queue(), ids.policy(), ids.profile());
     }
 
-    UUID submit(UUID queue, UUID policy, UUID profile) {
+    public UUID submit(UUID queue, UUID policy, UUID profile) {
         return submit(queue, policy, profile, true);
     }
 
@@ -165,12 +165,12 @@ final class CellRows {
         return id;
     }
 
-    void wish(UUID workload, String wish) {
+    public void wish(UUID workload, String wish) {
         run("update workload set wish = $2 where id = $1", workload, wish);
         inbox("workload", workload.toString());
     }
 
-    void report(UUID workload, String state, String outcome) {
+    public void report(UUID workload, String state, String outcome) {
         run("""
                 insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at)
                 select a.tenant_id, a.id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp() from attempt a
@@ -228,13 +228,13 @@ final class CellRows {
                 .getUUID("id");
     }
 
-    String state(UUID workload) {
+    public String state(UUID workload) {
         return run("select state from workload where id = $1", workload)
                 .getFirst()
                 .getString("state");
     }
 
-    String reason(UUID workload) {
+    public String reason(UUID workload) {
         return run("select reason_code from workload where id = $1", workload)
                 .getFirst()
                 .getString("reason_code");

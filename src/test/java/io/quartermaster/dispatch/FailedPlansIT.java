@@ -1,19 +1,22 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.read.EngineFacts;
+import io.quartermaster.dispatch.read.Planning;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.dispatch.LeaderTurns.Result;
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Plan;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.Settings;
 import io.quartermaster.testing.WithoutLeader;
 import io.smallrye.mutiny.TimeoutException;
 import io.vertx.mutiny.sqlclient.Row;

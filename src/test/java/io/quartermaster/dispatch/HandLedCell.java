@@ -1,8 +1,13 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.quarantine.Suspicion;
+import io.quartermaster.dispatch.read.CapacityFacts;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.transaction.Fence;
+
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.Settings;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.platform.db.SystemDatabase;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -11,13 +16,13 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** A cell that the test leads, one cycle at a time, so that what others do falls exactly between two steps of the leader. */
-final class HandLedCell implements AutoCloseable {
+public final class HandLedCell implements AutoCloseable {
 
     private static final long PAUSED_FOR_MILLIS = 3_600_000;
     private static final String CELL = "main";
     private static final Duration LEASE = Duration.ofMinutes(10);
     private static final int MOST_CYCLES = 50;
-    static final int BATCH = 1_000;
+    public static final int BATCH = 1_000;
     private static final Suspicion.Take ALL = new Suspicion.Take.Oldest(BATCH, true);
 
     private final SystemDatabase database;
@@ -32,7 +37,7 @@ final class HandLedCell implements AutoCloseable {
     }
 
     /** Leads as soon as a leader of tests before has resigned. */
-    static HandLedCell lead(SystemDatabase database) {
+    public static HandLedCell lead(SystemDatabase database) {
         return lead(database, settings());
     }
 
@@ -45,7 +50,7 @@ final class HandLedCell implements AutoCloseable {
         return new HandLedCell(database, epoch.orElseThrow(), settings);
     }
 
-    long epoch() {
+    public long epoch() {
         return epoch;
     }
 
@@ -70,7 +75,7 @@ final class HandLedCell implements AutoCloseable {
     }
 
     /** Cycles until nothing is left to do. */
-    void settle() {
+    public void settle() {
         for (int i = 0; i < MOST_CYCLES; i++) {
             Leader.Outcome outcome = cycle();
             if (outcome.inboxRows() == 0 && outcome.plan().decisions().isEmpty() && !outcome.more()) {
@@ -84,7 +89,7 @@ final class HandLedCell implements AutoCloseable {
         return leaderSettings(engine, BATCH);
     }
 
-    static LeaderSettings leaderSettings(Settings engine, int batch) {
+    public static LeaderSettings leaderSettings(Settings engine, int batch) {
         return new LeaderSettings(
                 CELL,
                 LEASE,

@@ -1,10 +1,13 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.read.EngineFacts;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.governance.OnPreemption;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.governance.rules.OnPreemption;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.Wish;
 import java.util.List;

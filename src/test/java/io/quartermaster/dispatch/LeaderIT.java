@@ -3,7 +3,7 @@ package io.quartermaster.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.List;

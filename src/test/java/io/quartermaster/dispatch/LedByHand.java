@@ -1,6 +1,6 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.platform.LeaderDatabase;
+import io.quartermaster.platform.db.LeaderDatabase;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.UUID;
@@ -8,18 +8,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** Tests in which the test itself is the leader, cycle by cycle. */
-abstract class LedByHand {
+public abstract class LedByHand {
 
     /** A node's lease that outlives the test. */
-    static final Duration LONG = Duration.ofMinutes(30);
+    public static final Duration LONG = Duration.ofMinutes(30);
 
     /** A lease that is over. */
     static final Duration OVER = Duration.ofSeconds(-1);
 
     @Inject
-    LeaderDatabase database;
+    public LeaderDatabase database;
 
-    HandLedCell cell;
+    public HandLedCell cell;
 
     @BeforeEach
     void lead() {

@@ -1,5 +1,7 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.commit.NodeLosses;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.common.http.TestHTTPResource;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quartermaster.engine.Settings;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.testing.WithoutLeader;
 import jakarta.inject.Inject;
 import java.time.Duration;

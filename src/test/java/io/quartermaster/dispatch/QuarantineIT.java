@@ -13,7 +13,7 @@ import static org.hamcrest.Matchers.nullValue;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.model.Settings;
 import io.quartermaster.testing.WithoutLeader;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,17 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.quarantine.Suspicion;
+import io.quartermaster.dispatch.read.CapacityFacts;
+import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.transaction.Overtaken;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quartermaster.platform.Inbox;
+import io.quartermaster.platform.inbox.Inbox;
 import io.quartermaster.testing.WithoutLeader;
 import java.time.Duration;
 import java.time.OffsetDateTime;

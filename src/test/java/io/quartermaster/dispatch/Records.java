@@ -1,12 +1,16 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.WorkloadRecord.Device;
-import io.quartermaster.dispatch.WorkloadRecord.LiveAttempt;
-import io.quartermaster.dispatch.WorkloadRecord.Report;
-import io.quartermaster.dispatch.WorkloadRecord.Surplus;
-import io.quartermaster.dispatch.WorkloadRecord.Terms;
-import io.quartermaster.governance.OnPreemption;
-import io.quartermaster.governance.Profile;
+import io.quartermaster.dispatch.lifecycle.Setbacks;
+import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Device;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Report;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Surplus;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Terms;
+import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.Wish;
@@ -19,14 +23,14 @@ import java.util.OptionalLong;
 import java.util.UUID;
 
 /** Workloads as the tables would have them. */
-final class Records {
+public final class Records {
 
-    static final UUID POOL = new UUID(2, 2);
+    public static final UUID POOL = new UUID(2, 2);
     static final UUID OTHER_POOL = new UUID(2, 3);
 
     private Records() {}
 
-    static LiveAttempt attempt(String state, List<UUID> nodes, Report... reports) {
+    public static LiveAttempt attempt(String state, List<UUID> nodes, Report... reports) {
         List<Device> devices = new ArrayList<>();
         nodes.forEach(node ->
                 devices.add(new Device(devices.size(), Optional.of(node), OptionalLong.of(0), 1000, Optional.empty())));
@@ -46,16 +50,16 @@ final class Records {
                 Surplus.NONE);
     }
 
-    static WorkloadRecord workload(String state, Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
+    public static WorkloadRecord workload(String state, Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
         return workload(new TenantId("acme"), 4, state, wish, 1_000, onPreemption, attempt);
     }
 
     /** One that waits, with an id and a place in the line by its number. */
-    static WorkloadRecord waiting(TenantId tenant, long number, long gpuMilli) {
+    public static WorkloadRecord waiting(TenantId tenant, long number, long gpuMilli) {
         return workload(tenant, number, "waiting", Wish.RUN, gpuMilli, OnPreemption.REQUEUE, Optional.empty());
     }
 
-    static WorkloadRecord workload(
+    public static WorkloadRecord workload(
             TenantId tenant,
             long number,
             String state,
@@ -75,7 +79,7 @@ final class Records {
     }
 
     /** One that moves to a place that is kept for it. */
-    static WorkloadRecord moving(OnPreemption onPreemption, LiveAttempt attempt) {
+    public static WorkloadRecord moving(OnPreemption onPreemption, LiveAttempt attempt) {
         Terms terms = terms(1_000, onPreemption, false);
         return workload(
                 new TenantId("acme"), 4, "stopping", Wish.RUN, terms, Optional.of(attempt), false, Optional.of("{}"));

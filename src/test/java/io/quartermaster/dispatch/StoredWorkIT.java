@@ -1,5 +1,8 @@
 package io.quartermaster.dispatch;
 
+import io.quartermaster.dispatch.read.DispatchConfig;
+import io.quartermaster.dispatch.read.LeaderSettings;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -3,9 +3,9 @@ package io.quartermaster.dispatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.access.AuditChain;
+import io.quartermaster.access.audit.AuditChain;
 import io.quartermaster.metering.BooksOf;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.SystemDatabases;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.testing.UpgradedDatabase;

@@ -1,5 +1,14 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;

@@ -1,5 +1,18 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Hours;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadState;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;

@@ -1,5 +1,18 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.Slice;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.plan.Unclaimed;
+import io.quartermaster.engine.state.Line;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;

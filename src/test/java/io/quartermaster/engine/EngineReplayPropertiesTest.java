@@ -1,5 +1,11 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.DecisionReceipt;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.Turn;
+import io.quartermaster.engine.model.Wait;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.testing.RandomCases;

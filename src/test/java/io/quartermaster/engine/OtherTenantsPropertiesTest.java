@@ -1,5 +1,11 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadState;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.testing.RandomCases;

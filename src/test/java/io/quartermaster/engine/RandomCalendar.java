@@ -1,5 +1,11 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.CapacityReservation;
+import io.quartermaster.engine.model.CapacityReservationId;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.Scope;
+
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

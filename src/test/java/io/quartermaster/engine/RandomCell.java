@@ -1,5 +1,27 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.CapacityReservation;
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QueueId;
+import io.quartermaster.engine.model.QueueOrder;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.model.Slice;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
+
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +39,7 @@ import java.util.function.Function;
  * A small random cell with a shell that never fails: it carries out decisions, lets victims leave, and makes things
  * happen. What it writes down is all that an engine needs to be built again.
  */
-final class RandomCell {
+public final class RandomCell {
     private static final int MOST_BUDGET_SECONDS = 150;
     private static final int MOST_TIGHT_BUDGET_SECONDS = 8;
 
@@ -31,7 +53,7 @@ final class RandomCell {
     final SortedSet<QueueId> strictQueues = new TreeSet<>();
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     final List<Decision> decisions = new ArrayList<>();
-    Engine engine;
+    public Engine engine;
     long nowMillis;
 
     private final RandomTerms terms;
@@ -40,7 +62,7 @@ final class RandomCell {
     private final boolean victimsVary;
     private int submitted;
 
-    RandomCell(long seed) {
+    public RandomCell(long seed) {
         this(new Random(seed), RandomTerms::of, Kind.ANY);
     }
 
@@ -112,7 +134,7 @@ final class RandomCell {
     }
 
     /** Something happens: mostly submissions, sometimes an end, a lost node, a changed quota; and time passes. */
-    void happen() {
+    public void happen() {
         nowMillis += random.nextInt(3) * 1000L;
         switch (random.nextInt(10)) {
             case 0, 1 -> endOne();
@@ -293,7 +315,7 @@ final class RandomCell {
     }
 
     /** Plans once, writes down what was decided, and tells the engine what is written. */
-    Plan plan() {
+    public Plan plan() {
         Plan plan = engine.plan(nowMillis);
         carryOut(plan);
         return plan;

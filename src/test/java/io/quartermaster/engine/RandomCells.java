@@ -3,8 +3,8 @@ package io.quartermaster.engine;
 import io.quartermaster.testing.RandomCases;
 
 /** Properties of the engine are tried over so many random cells, each with a history of so many events. */
-final class RandomCells {
-    static final int EVENTS = 12;
+public final class RandomCells {
+    public static final int EVENTS = 12;
     private static final int CELLS = 200;
 
     private RandomCells() {}
@@ -15,7 +15,7 @@ final class RandomCells {
     }
 
     /** Tries a property with the seed of each cell; it must judge at least such a part of them. */
-    static void forEach(int leastJudgedPercent, RandomCases.Property property) {
+    public static void forEach(int leastJudgedPercent, RandomCases.Property property) {
         RandomCases.forEach(CELLS, leastJudgedPercent, property);
     }
 

@@ -1,5 +1,18 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Hours;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.ProfileId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.Settings;
+
 import java.time.DayOfWeek;
 import java.time.ZoneOffset;
 import java.util.ArrayList;

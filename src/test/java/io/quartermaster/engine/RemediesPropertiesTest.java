@@ -1,5 +1,17 @@
 package io.quartermaster.engine;
 
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WorkloadId;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;

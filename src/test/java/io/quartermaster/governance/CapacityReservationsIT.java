@@ -14,7 +14,7 @@ import static org.hamcrest.Matchers.notNullValue;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.ValidatableResponse;
 import io.restassured.specification.RequestSpecification;

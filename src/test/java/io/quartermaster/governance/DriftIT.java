@@ -1,5 +1,7 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.policies.GroupDrift;
+
 import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;

@@ -1,5 +1,11 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.TenantRules;
+
 import static io.quartermaster.governance.RulesFixture.CLOUD;
 import static io.quartermaster.governance.RulesFixture.H100;
 import static io.quartermaster.governance.RulesFixture.acme;
@@ -9,8 +15,8 @@ import static io.quartermaster.governance.RulesFixture.queue;
 import static io.quartermaster.governance.RulesFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.capacity.QuotaTerms;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.Scope;
 import io.quartermaster.platform.GpuAmount;
 import java.util.List;
 import org.junit.jupiter.api.Test;

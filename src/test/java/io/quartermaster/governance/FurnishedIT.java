@@ -1,5 +1,8 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.policies.AllotmentsStep;
+import io.quartermaster.governance.policies.RulesStep;
+
 import static io.quartermaster.tenancy.TestTenants.clientToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;

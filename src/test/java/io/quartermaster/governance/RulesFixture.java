@@ -1,12 +1,19 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
+
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.capacity.Allotment;
-import io.quartermaster.capacity.Allotments;
-import io.quartermaster.capacity.QuotaTerms;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.Allotments;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Scope;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
 import java.time.Duration;
@@ -18,18 +25,18 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /** Rules for tests, in whole GPUs. */
-final class RulesFixture {
+public final class RulesFixture {
 
     static final TenantId ACME = new TenantId("acme");
-    static final UUID H100_ID = Ids.next();
+    public static final UUID H100_ID = Ids.next();
     static final UUID CLOUD_ID = Ids.next();
-    static final PoolId H100 = new PoolId(H100_ID.toString());
-    static final PoolId CLOUD = new PoolId(CLOUD_ID.toString());
+    public static final PoolId H100 = new PoolId(H100_ID.toString());
+    public static final PoolId CLOUD = new PoolId(CLOUD_ID.toString());
 
     private RulesFixture() {}
 
     /** Acme with 10 GPUs in h100 and 4 in cloud, limits the same, and nothing else. */
-    static TenantRules acme() {
+    public static TenantRules acme() {
         return new TenantRules(
                 ACME,
                 List.of(granted("cloud", CLOUD_ID, 4), granted("h100", H100_ID, 10)),
@@ -38,7 +45,7 @@ final class RulesFixture {
                 List.of());
     }
 
-    static Allotments.Named granted(String name, UUID pool, long gpus) {
+    public static Allotments.Named granted(String name, UUID pool, long gpus) {
         QuotaTerms terms = QuotaTerms.reserving(gpus * 1000).withLimit(gpus * 1000);
         return new Allotments.Named(
                 name,
@@ -49,7 +56,7 @@ final class RulesFixture {
                 0);
     }
 
-    static Policy policy(String group, PolicyQuota... quotas) {
+    public static Policy policy(String group, PolicyQuota... quotas) {
         return new Policy(
                 Ids.next(),
                 group.substring(1).replace('/', '-'),
@@ -62,18 +69,18 @@ final class RulesFixture {
                 0);
     }
 
-    static PolicyQuota quota(PoolId pool, long reserved) {
+    public static PolicyQuota quota(PoolId pool, long reserved) {
         return new PolicyQuota(Scope.of(pool), QuotaTerms.reserving(reserved * 1000));
     }
 
-    static PolicyQuota quota(PoolId pool, long reserved, long limit) {
+    public static PolicyQuota quota(PoolId pool, long reserved, long limit) {
         return new PolicyQuota(
                 Scope.of(pool),
                 new QuotaTerms(
                         reserved * 1000, OptionalLong.of(limit * 1000), OptionalInt.empty(), OptionalLong.empty(), 0));
     }
 
-    static Profile profile(String name, long gpus, PoolId... pools) {
+    public static Profile profile(String name, long gpus, PoolId... pools) {
         return new Profile(
                 Ids.next(),
                 name,
@@ -92,7 +99,7 @@ final class RulesFixture {
                 0);
     }
 
-    static Queue queue(Policy policy, Profile profile) {
+    public static Queue queue(Policy policy, Profile profile) {
         return Queue.of(Queue.nameOf(policy.name(), profile.name()), policy, profile, Queue.Terms.DEFAULT);
     }
 }

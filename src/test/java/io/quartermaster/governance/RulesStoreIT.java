@@ -1,20 +1,28 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QueueState;
+import io.quartermaster.governance.rules.TenantRules;
+
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.vertx.RunOnVertxContext;
 import io.quarkus.test.vertx.UniAsserter;
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.capacity.QuotaTerms;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QueueOrder;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QueueOrder;
+import io.quartermaster.engine.model.Scope;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.TenantTransactions;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;

@@ -5,7 +5,7 @@ import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;
@@ -18,12 +18,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 /** Two tenants that share a pool of twenty GPUs, ten reserved for each; the first has two profiles. */
-abstract class SharedPool {
+public abstract class SharedPool {
 
-    static final String A = "governance-a";
+    public static final String A = "governance-a";
     static final String B = "governance-b";
     static final String POOL = "governed";
-    static final String TENANT = "/v1/tenants/" + A;
+    public static final String TENANT = "/v1/tenants/" + A;
 
     private static boolean shared;
 
@@ -71,7 +71,7 @@ abstract class SharedPool {
         }
     }
 
-    static Map<String, Object> policy(String name, String group, String reserved, String limit, String... profiles) {
+    public static Map<String, Object> policy(String name, String group, String reserved, String limit, String... profiles) {
         return Map.of(
                 "name",
                 name,
@@ -84,7 +84,7 @@ abstract class SharedPool {
     }
 
     /** Held, so that no leader starts it meanwhile. */
-    UUID waiting(String queue, String name) {
+    public UUID waiting(String queue, String name) {
         UUID id = Ids.next();
         execute("""
                 insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, wish, state)
@@ -94,7 +94,7 @@ abstract class SharedPool {
         return id;
     }
 
-    String text(String sql, Object parameter) {
+    public String text(String sql, Object parameter) {
         return database.on(connection -> connection.preparedQuery(sql).execute(Tuple.of(parameter)))
                 .await()
                 .atMost(Duration.ofSeconds(10))
@@ -103,17 +103,17 @@ abstract class SharedPool {
                 .getString(0);
     }
 
-    void execute(String sql, Tuple parameters) {
+    public void execute(String sql, Tuple parameters) {
         database.in(connection -> connection.preparedQuery(sql).execute(parameters))
                 .await()
                 .atMost(Duration.ofSeconds(10));
     }
 
-    static RequestSpecification admin() {
+    public static RequestSpecification admin() {
         return request(adminToken(A));
     }
 
-    static void made(Map<String, Object> policy) {
+    public static void made(Map<String, Object> policy) {
         admin().body(policy).post(TENANT + "/policies").then().statusCode(201);
     }
 }

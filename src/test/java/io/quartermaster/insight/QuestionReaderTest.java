@@ -3,14 +3,14 @@ package io.quartermaster.insight;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.quartermaster.governance.ProfileApi;
+import io.quartermaster.governance.profiles.ProfileApi;
 import io.quartermaster.insight.SimulationApi.Hypothetical;
 import io.quartermaster.insight.SimulationApi.PolicyChange;
 import io.quartermaster.insight.SimulationApi.QuotaChange;
 import io.quartermaster.insight.SimulationApi.Request;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.Problem;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -8,19 +8,19 @@ import java.util.Random;
  * A random, true history of one tenant over a few ticks: small amounts, few pools and policies, many events of the same
  * stamp, lives of length 0, lost nodes, and the hours closed on the way, some of them late.
  */
-final class RandomHistory {
+public final class RandomHistory {
     /** Over how many histories a property is tried. */
-    static final int COUNT = 2_500;
+    public static final int COUNT = 2_500;
 
-    static final TenantId TENANT = new TenantId("tenant-a");
-    static final int HOUR = 10;
-    static final int TICKS = 60;
-    static final List<PoolId> POOLS = List.of(new PoolId("h100"), new PoolId("l40"));
-    static final List<PolicyId> POLICIES =
+    public static final TenantId TENANT = new TenantId("tenant-a");
+    public static final int HOUR = 10;
+    public static final int TICKS = 60;
+    public static final List<PoolId> POOLS = List.of(new PoolId("h100"), new PoolId("l40"));
+    public static final List<PolicyId> POLICIES =
             List.of(new PolicyId("policy-1"), new PolicyId("policy-2"), new PolicyId("policy-3"));
 
     /** What is done to a book: an event is taken, or hours are closed. */
-    sealed interface Step {
+    public sealed interface Step {
         record Take(UsageEvent event) implements Step {}
 
         record Close(long hourEndMillis) implements Step {}
@@ -28,7 +28,7 @@ final class RandomHistory {
 
     private record Live(AllocationId id, long startMillis) {}
 
-    final List<Step> steps = new ArrayList<>();
+    public final List<Step> steps = new ArrayList<>();
 
     private final Random random;
     private final List<Live> live = new ArrayList<>();
@@ -37,7 +37,7 @@ final class RandomHistory {
     private long closedUntilMillis;
     private int allocations;
 
-    RandomHistory(long seed) {
+    public RandomHistory(long seed) {
         random = new Random(seed);
         int events = 1 + random.nextInt(60);
         for (int i = 0; i < events; i++) {
@@ -48,7 +48,7 @@ final class RandomHistory {
         }
     }
 
-    List<UsageEvent> events() {
+    public List<UsageEvent> events() {
         List<UsageEvent> events = new ArrayList<>();
         for (Step step : steps) {
             if (step instanceof Step.Take(UsageEvent event)) {
@@ -115,7 +115,7 @@ final class RandomHistory {
         return list.get(random.nextInt(list.size()));
     }
 
-    static Marks marks(PolicyId policy, String workload) {
+    public static Marks marks(PolicyId policy, String workload) {
         String group = "/research/" + policy.value();
         return new Marks(policy, group, "train", "train-" + policy, workload, workload + "-1", "ada", "c1", true);
     }

@@ -1,5 +1,8 @@
 package io.quartermaster.metering;
 
+import io.quartermaster.metering.audit.AuditApi;
+import io.quartermaster.metering.audit.AuditService;
+
 import static io.quartermaster.metering.BookRows.HOUR;
 import static io.quartermaster.metering.BookRows.MINUTE;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
@@ -10,8 +13,8 @@ import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.equalTo;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.tenancy.TestTenants;
 import io.smallrye.mutiny.Uni;

@@ -2,8 +2,8 @@ package io.quartermaster.metering;
 
 import io.quartermaster.ledger.BookState;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.SystemDatabase;
-import io.quartermaster.platform.SystemTransaction;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;

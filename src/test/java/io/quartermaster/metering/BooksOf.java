@@ -1,6 +1,9 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.metering.audit.AuditApi;
+import io.quartermaster.metering.audit.AuditService;
+
+import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.config.SmallRyeConfig;
 import java.util.List;
 import org.eclipse.microprofile.config.ConfigProvider;

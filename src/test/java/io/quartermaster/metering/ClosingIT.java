@@ -5,10 +5,10 @@ import static io.quartermaster.metering.BookRows.MINUTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.ledger.HashChain;
+import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.TenantId;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import jakarta.inject.Inject;
 import java.time.Duration;
 import java.util.List;

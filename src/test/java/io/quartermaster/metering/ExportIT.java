@@ -7,7 +7,7 @@ import static io.quartermaster.tenancy.TestTenants.viewerToken;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.tenancy.TestTenants;
 import io.quartermaster.testing.Management;
 import io.restassured.RestAssured;

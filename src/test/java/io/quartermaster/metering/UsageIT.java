@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
-import io.quartermaster.platform.PageRequest;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;

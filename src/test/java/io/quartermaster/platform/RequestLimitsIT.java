@@ -1,5 +1,7 @@
 package io.quartermaster.platform;
 
+import io.quartermaster.platform.filters.RequestRates;
+
 import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.equalTo;

@@ -1,5 +1,8 @@
 package io.quartermaster.tenancy;
 
+import io.quartermaster.tenancy.groups.GroupCreation;
+import io.quartermaster.tenancy.groups.TenantGroups;
+
 import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
@@ -19,10 +22,10 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakFailure;
 import io.quartermaster.access.keycloak.KeycloakRealm;
-import io.quartermaster.platform.OperationStore;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.operations.OperationStore;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.WriteMode;
+import io.quartermaster.platform.db.WriteMode;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
 import java.time.Duration;

@@ -18,7 +18,7 @@ import io.quartermaster.access.keycloak.KeycloakAdmins;
 import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.access.keycloak.NodeCredential;
 import io.quartermaster.access.keycloak.NodeCredentials;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.testing.Identity;
 import io.vertx.mutiny.sqlclient.Tuple;

@@ -21,7 +21,7 @@ import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakRealm;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.testing.Identity;
 import io.quartermaster.testing.KeycloakConsole;
 import io.restassured.http.ContentType;

@@ -1,15 +1,19 @@
 package io.quartermaster.workloads;
 
+import io.quartermaster.workloads.counters.Counted;
+import io.quartermaster.workloads.counters.Counters;
+import io.quartermaster.workloads.counters.Tally;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.RedisScripts;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.redis.RedisScripts;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.TenantTransactions;
-import io.quartermaster.platform.Wakeups;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.impl.VertxInternal;
 import io.vertx.mutiny.core.Vertx;

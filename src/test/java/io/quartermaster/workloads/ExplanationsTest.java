@@ -2,12 +2,12 @@ package io.quartermaster.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.Outlook;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Reason;
-import io.quartermaster.engine.Scope;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.workloads.WorkloadApi.Details;
 import java.time.Instant;

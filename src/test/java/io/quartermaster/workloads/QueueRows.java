@@ -1,7 +1,7 @@
 package io.quartermaster.workloads;
 
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;
 import java.util.ArrayList;

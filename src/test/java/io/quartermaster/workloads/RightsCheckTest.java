@@ -2,8 +2,8 @@ package io.quartermaster.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.governance.SubmissionRights;
-import io.quartermaster.platform.Problem;
+import io.quartermaster.governance.rules.SubmissionRights;
+import io.quartermaster.platform.http.Problem;
 import java.util.List;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.core.Response;
 import org.junit.jupiter.api.Test;

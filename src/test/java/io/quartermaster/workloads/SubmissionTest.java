@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.quartermaster.platform.JsonSettings;
-import io.quartermaster.platform.Problem;
-import io.quartermaster.platform.ProblemException;
+import io.quartermaster.platform.http.JsonSettings;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;

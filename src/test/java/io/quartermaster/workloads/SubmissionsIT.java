@@ -12,7 +12,7 @@ import static org.hamcrest.Matchers.hasItem;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.JsonSettings;
+import io.quartermaster.platform.http.JsonSettings;
 import io.restassured.response.Response;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.dispatch.Dispatcher;
-import io.quartermaster.platform.SystemDatabase;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.restassured.response.Response;
 import io.vertx.mutiny.redis.client.RedisAPI;
 import jakarta.inject.Inject;

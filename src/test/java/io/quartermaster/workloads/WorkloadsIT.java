@@ -19,7 +19,7 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.contract.AnswerValidator;
-import io.quartermaster.engine.Amounts;
+import io.quartermaster.engine.model.Amounts;
 import io.quartermaster.testing.Identity;
 import io.restassured.RestAssured;
 import io.restassured.path.json.JsonPath;

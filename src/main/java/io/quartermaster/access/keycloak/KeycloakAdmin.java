@@ -2,7 +2,7 @@ package io.quartermaster.access.keycloak;
 
 import io.quartermaster.access.CallerContext;
 import io.quartermaster.access.IdentityConfig;
-import io.quartermaster.platform.OpenTransactions;
+import io.quartermaster.platform.db.OpenTransactions;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.subscription.UniEmitter;
 import jakarta.annotation.PreDestroy;

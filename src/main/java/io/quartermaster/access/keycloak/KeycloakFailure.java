@@ -1,6 +1,6 @@
 package io.quartermaster.access.keycloak;
 
-import io.quartermaster.platform.OutsideFailure;
+import io.quartermaster.platform.operations.OutsideFailure;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

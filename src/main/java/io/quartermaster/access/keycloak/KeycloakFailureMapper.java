@@ -1,8 +1,8 @@
 package io.quartermaster.access.keycloak;
 
 import io.quartermaster.access.Realm;
-import io.quartermaster.platform.ProblemException;
-import io.quartermaster.platform.ProblemMappers;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.http.ProblemMappers;
 import jakarta.ws.rs.core.Response;
 import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;

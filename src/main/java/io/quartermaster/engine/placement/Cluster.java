@@ -1,12 +1,12 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Caps;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Quota;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Ceilings;
 import io.quartermaster.engine.quota.Meter;

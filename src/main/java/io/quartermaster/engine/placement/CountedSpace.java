@@ -1,11 +1,11 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Mix;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Mix;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Mix;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Mix;
+import io.quartermaster.engine.model.Shape;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.GpuRequest;
+import io.quartermaster.engine.model.GpuRequest;
 import java.util.OptionalInt;
 
 /**

@@ -1,7 +1,7 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Collection;

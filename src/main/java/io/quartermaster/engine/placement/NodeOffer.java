@@ -1,7 +1,7 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Pool;
 import java.util.List;
 
 /**

@@ -1,11 +1,11 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -1,10 +1,10 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

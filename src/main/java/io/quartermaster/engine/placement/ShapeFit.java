@@ -1,10 +1,10 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Amounts;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.Shape;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -1,8 +1,8 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
 import java.util.Optional;
 
 /**

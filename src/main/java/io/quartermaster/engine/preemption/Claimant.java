@@ -1,8 +1,8 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;

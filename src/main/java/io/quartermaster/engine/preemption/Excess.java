@@ -1,13 +1,11 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
-import io.quartermaster.engine.placement.RunningWork;
 import io.quartermaster.engine.placement.Tenure;
-import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Meter;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.When;

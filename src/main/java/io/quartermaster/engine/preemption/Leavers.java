@@ -1,18 +1,16 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Shape;
-import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Space;
 import io.quartermaster.engine.placement.Tenure;
-import io.quartermaster.engine.placement.Unit;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,15 +1,13 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
-import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
 import io.quartermaster.engine.placement.Tenure;
-import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.QuotaNode;

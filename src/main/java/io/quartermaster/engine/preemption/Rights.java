@@ -1,13 +1,11 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.Settings;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.placement.Cluster;
-import io.quartermaster.engine.placement.Holder;
 import io.quartermaster.engine.placement.Tenure;
-import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Ask;
 import io.quartermaster.engine.quota.Ceiling;
 import io.quartermaster.engine.quota.QuotaNode;

@@ -1,9 +1,8 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.placement.Holder;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Receipt;
 import io.quartermaster.engine.placement.Tenure;
 import java.util.List;
 import java.util.Optional;

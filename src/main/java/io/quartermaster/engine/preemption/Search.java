@@ -1,12 +1,11 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.Horizon;
 import io.quartermaster.engine.placement.Request;
-import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.Admission;
 import io.quartermaster.engine.quota.When;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.WorkloadId;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.SortedMap;

@@ -1,11 +1,9 @@
 package io.quartermaster.engine.preemption;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.placement.Cluster;
-import io.quartermaster.engine.placement.RunningWork;
 import io.quartermaster.engine.placement.Space;
-import io.quartermaster.engine.placement.Unit;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
 import java.util.ArrayList;

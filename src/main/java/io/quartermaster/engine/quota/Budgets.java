@@ -1,8 +1,8 @@
 package io.quartermaster.engine.quota;
 
-import io.quartermaster.engine.Change;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

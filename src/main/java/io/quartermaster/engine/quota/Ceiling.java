@@ -1,6 +1,6 @@
 package io.quartermaster.engine.quota;
 
-import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.model.QuotaPath;
 import java.util.Optional;
 
 /** A bound beside the quota trees, with what counts against it. */

@@ -1,7 +1,7 @@
 package io.quartermaster.engine.quota;
 
-import io.quartermaster.engine.Caps;
-import io.quartermaster.engine.QuotaPath;
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.QuotaPath;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

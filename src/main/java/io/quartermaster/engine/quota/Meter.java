@@ -1,8 +1,8 @@
 package io.quartermaster.engine.quota;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
 import java.util.OptionalLong;
 
 /** A budget of GPU time with what counts against it now. What stops keeps its devices for its grace, so that much is kept back. */

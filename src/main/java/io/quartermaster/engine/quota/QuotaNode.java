@@ -1,8 +1,8 @@
 package io.quartermaster.engine.quota;
 
-import io.quartermaster.engine.Quota;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Receipt;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Receipt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -1,9 +1,9 @@
 package io.quartermaster.engine.quota;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Quota;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

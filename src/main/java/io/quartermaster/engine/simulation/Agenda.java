@@ -1,6 +1,6 @@
 package io.quartermaster.engine.simulation;
 
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.WorkloadId;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,9 +1,9 @@
 package io.quartermaster.engine.simulation;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Reason;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.WorkloadId;
 import java.util.List;
 import java.util.Optional;
 

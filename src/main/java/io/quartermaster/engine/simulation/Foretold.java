@@ -1,9 +1,9 @@
 package io.quartermaster.engine.simulation;
 
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Wait;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WorkloadId;
 import java.util.Collections;
 import java.util.Optional;
 import java.util.SortedMap;

@@ -1,15 +1,15 @@
 package io.quartermaster.engine.simulation;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.Decision;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.Plan;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Wait;
-import io.quartermaster.engine.Workload;
-import io.quartermaster.engine.WorkloadId;
-import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;

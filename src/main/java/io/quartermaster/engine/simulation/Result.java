@@ -1,9 +1,9 @@
 package io.quartermaster.engine.simulation;
 
-import io.quartermaster.engine.Decision;
-import io.quartermaster.engine.DecisionReceipt;
-import io.quartermaster.engine.Wait;
-import io.quartermaster.engine.Workload;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.DecisionReceipt;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.Workload;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package io.quartermaster.engine.simulation;
 
-import io.quartermaster.engine.Change;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.QueueId;
-import io.quartermaster.engine.Quota;
-import io.quartermaster.engine.Settings;
-import io.quartermaster.engine.Workload;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.QueueId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.OptionalLong;

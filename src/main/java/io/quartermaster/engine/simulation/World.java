@@ -1,13 +1,13 @@
 package io.quartermaster.engine.simulation;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Workload;
-import io.quartermaster.engine.WorkloadId;
-import io.quartermaster.engine.WorkloadState;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;

@@ -2,7 +2,7 @@ package io.quartermaster.execution.agents;
 
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.StartupEvent;
-import io.quartermaster.platform.Wakeups;
+import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.subscription.UniEmitter;
 import jakarta.enterprise.context.ApplicationScoped;

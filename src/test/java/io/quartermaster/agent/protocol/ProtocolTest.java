@@ -18,7 +18,7 @@ import io.quartermaster.agent.protocol.AttemptState.Starting;
 import io.quartermaster.agent.protocol.AttemptState.Stopping;
 import io.quartermaster.agent.protocol.Inventory.Device;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
-import io.quartermaster.platform.JsonSettings;
+import io.quartermaster.platform.http.JsonSettings;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;

@@ -2,10 +2,10 @@ package io.quartermaster.engine.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.Pool;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.quota.When;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

@@ -2,15 +2,15 @@ package io.quartermaster.engine.placement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.GpuRequest;
-import io.quartermaster.engine.Mix;
-import io.quartermaster.engine.Node;
-import io.quartermaster.engine.NodeId;
-import io.quartermaster.engine.Pool;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Shape;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Mix;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -2,9 +2,9 @@ package io.quartermaster.engine.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.QuotaPath;
-import io.quartermaster.engine.Scope;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 

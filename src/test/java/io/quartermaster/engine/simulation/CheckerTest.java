@@ -2,13 +2,13 @@ package io.quartermaster.engine.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.Allocation;
-import io.quartermaster.engine.Cause;
-import io.quartermaster.engine.Decision;
-import io.quartermaster.engine.Plan;
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.engine.Receipt;
-import io.quartermaster.engine.WorkloadId;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.WorkloadId;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;

@@ -1,0 +1,41 @@
+package io.quartermaster.access.audit;
+
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+
+/** Who changed what of a tenant. */
+@Path("/v1/tenants/{tenant}/audit-entries")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Audit entries")
+public class AuditEntryResource {
+
+    private final AuditEntries entries;
+
+    AuditEntryResource(AuditEntries entries) {
+        this.entries = entries;
+    }
+
+    @GET
+    @Needs(Permission.AUDIT_READ)
+    @Operation(
+            operationId = "listAuditEntries",
+            summary = "Lists who changed what of the tenant, newest first",
+            description = "Each entry is sealed into the tenant's hash chain within seconds of the change.")
+    public Uni<Page<AuditEntryApi.View>> list(
+            @PathParam("tenant") TenantId tenant, @BeanParam AuditEntryApi.Query query, @BeanParam PageRequest page) {
+        return entries.list(tenant, query.checked(), page);
+    }
+}

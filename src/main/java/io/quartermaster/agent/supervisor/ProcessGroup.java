@@ -1,0 +1,279 @@
+package io.quartermaster.agent.supervisor;
+
+import io.quartermaster.agent.supervisor.AttemptFolder.Leader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A program and everything it started, so that all of it can be signalled and seen to be gone.
+ *
+ * <p>The program leads a session of its own. On Linux three things tell what belongs to it: its session, its process
+ * group, and the variable {@code QM_ATTEMPT_ID} in a process's environment, which also finds daemons that left both. A
+ * process that leaves its session and wipes its environment escapes; only containers prevent that. Elsewhere
+ * there is only the process group.
+ */
+public final class ProcessGroup {
+    /** The variable by which processes of an attempt are known. */
+    public static final String ATTEMPT_VARIABLE = "QM_ATTEMPT_ID";
+
+    private static final Path PROC = Path.of("/proc");
+    private static final boolean HAS_PROC = Files.isReadable(PROC.resolve("self/stat"));
+    private static final long DRAIN_MILLIS = 2_000;
+
+    enum Signal {
+        TERM,
+        KILL,
+        STOP,
+        CONT
+    }
+
+    /** Whether this machine shows all that belongs to a program, so that all of it can be made to stand still. */
+    public static boolean seesAll() {
+        return HAS_PROC;
+    }
+
+    private final Process leader;
+    private final Thread drain;
+
+    private ProcessGroup(Process leader, Thread drain) {
+        this.leader = leader;
+        this.drain = drain;
+    }
+
+    /**
+     * Starts a program with a fixed environment, hands it a message on its standard input, and moves what it and its descendants write
+     * to {@code output}. The calling thread must live on until the program ends: with PR_SET_PDEATHSIG the kernel takes the
+     * thread's end for its parent's.
+     *
+     * @param launcher programs that may run as root, so nothing of the work reaches them: neither its variables nor its folder
+     */
+    static ProcessGroup start(List<String> launcher, String attemptId, byte[] message, Output output)
+            throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(launcher)
+                .directory(new File("/"))
+                .redirectInput(ProcessBuilder.Redirect.PIPE)
+                .redirectErrorStream(true);
+        Commands.cleanEnvironment(builder.environment());
+        builder.environment().put(ATTEMPT_VARIABLE, attemptId);
+        Process process = builder.start();
+        Thread.ofPlatform().daemon().name("message").start(() -> send(message, process));
+        Thread drain = Thread.ofPlatform().daemon().name("output").start(() -> drain(process, output));
+        return new ProcessGroup(process, drain);
+    }
+
+    /** On a thread of its own: a message is longer than a pipe holds, and the reader may never come to read. */
+    private static void send(byte[] message, Process process) {
+        try (OutputStream stream = process.getOutputStream()) {
+            stream.write(message);
+        } catch (IOException e) {
+            // The program ended before it read all of it; its exit code and output say why.
+        }
+    }
+
+    /** Reads on even when nothing can be written any more, on a full disk say: the work must not block on it. */
+    private static void drain(Process process, Output output) {
+        byte[] buffer = new byte[16 * 1024];
+        boolean complained = false;
+        try (InputStream stream = process.getInputStream()) {
+            for (int length = stream.read(buffer); length >= 0; length = stream.read(buffer)) {
+                try {
+                    output.append(buffer, length);
+                } catch (IOException e) {
+                    if (!complained) {
+                        System.err.println("output is lost: " + e);
+                    }
+                    complained = true;
+                }
+            }
+        } catch (IOException e) {
+            // The pipe was closed because the attempt is over.
+        }
+    }
+
+    Leader leader() {
+        return Leader.of(leader.toHandle());
+    }
+
+    /** Whether the program itself has ended within the time; what it started may still run. */
+    boolean hasEndedWithin(long millis) throws InterruptedException {
+        return leader.waitFor(millis, TimeUnit.MILLISECONDS);
+    }
+
+    boolean isAlive() {
+        return leader.isAlive();
+    }
+
+    /** As a shell gives it: 128 + n for a program that signal n ended. */
+    int exitCode() {
+        return leader.exitValue();
+    }
+
+    void signal(Signal signal) {
+        signal(leader.pid(), signal);
+    }
+
+    /** Kills whatever is left of the group, and reads the last of its output. False when something would not die. */
+    boolean end(String attemptId, long limitMillis) throws InterruptedException {
+        boolean gone = kill(Optional.of(leader.pid()), attemptId, limitMillis);
+        drain.join(Duration.ofMillis(DRAIN_MILLIS));
+        return gone;
+    }
+
+    /**
+     * Kills every process of the attempt until none is left, for at most {@code limitMillis}. A process in
+     * uninterruptible sleep, in a driver say, dies only when it wakes; then this returns false.
+     */
+    public static boolean kill(Optional<Long> group, String attemptId, long limitMillis) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
+        while (true) {
+            group.ifPresent(pid -> signal(pid, Signal.KILL));
+            Set<Long> left = HAS_PROC ? members(group, attemptId) : Set.of();
+            left.forEach(pid -> ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly));
+            if (left.isEmpty()) {
+                return true;
+            }
+            if (System.nanoTime() - deadline >= 0) {
+                return false;
+            }
+            Thread.sleep(20);
+        }
+    }
+
+    /**
+     * Stops every process of the attempt until none moves any more, for at most {@code limitMillis}. A stopped process
+     * starts no other; one that was started while others were being stopped is met in the next round.
+     */
+    static boolean stop(long leader, String attemptId, long limitMillis) throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
+        int still = 0;
+        while (true) {
+            Set<Long> moving = new TreeSet<>(members(Optional.of(leader), attemptId));
+            moving.removeIf(ProcessGroup::standsStill);
+            still = moving.isEmpty() ? still + 1 : 0;
+            if (still == 2) {
+                return true;
+            }
+            if (System.nanoTime() - deadline >= 0) {
+                return false;
+            }
+            signal(moving, Signal.STOP);
+            Thread.sleep(10);
+        }
+    }
+
+    /** Lets every process of the attempt go on. */
+    static void goOn(long leader, String attemptId) {
+        signal(members(Optional.of(leader), attemptId), Signal.CONT);
+    }
+
+    /** Every process of the attempt; none where this machine does not show them. */
+    static Set<Long> members(long leader, String attemptId) {
+        return HAS_PROC ? members(Optional.of(leader), attemptId) : Set.of();
+    }
+
+    private static boolean standsStill(long pid) {
+        try {
+            String state = statusFields(PROC.resolve(Long.toString(pid)))[0];
+            return state.equals("T") || state.equals("t");
+        } catch (IOException e) {
+            return true; // It ended meanwhile.
+        }
+    }
+
+    private static void signal(Set<Long> pids, Signal signal) {
+        if (pids.isEmpty()) {
+            return;
+        }
+        List<String> command = new ArrayList<>(List.of("/bin/sh", "-c", "kill -s \"$@\"", "sh", signal.name()));
+        pids.forEach(pid -> command.add(Long.toString(pid)));
+        try {
+            run(command);
+        } catch (IOException e) {
+            System.err.println("cannot signal: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void signal(long group, Signal signal) {
+        try {
+            // The shell's own kill: /bin/kill is missing on small images, and Java signals single processes only.
+            run(List.of("/bin/sh", "-c", "kill -s \"$1\" -- \"-$2\"", "sh", signal.name(), Long.toString(group)));
+        } catch (IOException e) {
+            // No memory for another process: the leader at least can be signalled without one.
+            ProcessHandle.of(group)
+                    .ifPresent(
+                            switch (signal) {
+                                case TERM -> ProcessHandle::destroy;
+                                case KILL -> ProcessHandle::destroyForcibly;
+                                case STOP, CONT -> process -> {};
+                            });
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void run(List<String> command) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(new File("/"))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        Commands.cleanEnvironment(builder.environment());
+        builder.start().waitFor(5, TimeUnit.SECONDS);
+    }
+
+    private static Set<Long> members(Optional<Long> group, String attemptId) {
+        Set<Long> members = new TreeSet<>();
+        byte[] mark = ("\0" + ATTEMPT_VARIABLE + "=" + attemptId + "\0").getBytes(StandardCharsets.ISO_8859_1);
+        try (Stream<Path> entries = Files.list(PROC)) {
+            entries.filter(entry ->
+                            Character.isDigit(entry.getFileName().toString().charAt(0)))
+                    .filter(entry -> isMember(entry, group, mark))
+                    .forEach(entry ->
+                            members.add(Long.valueOf(entry.getFileName().toString())));
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot list processes", e);
+        }
+        return members;
+    }
+
+    /** From the state on. proc(5): pid (name) state ppid pgrp session ...; the name may contain blanks and parentheses. */
+    private static String[] statusFields(Path process) throws IOException {
+        String stat = Files.readString(process.resolve("stat"), StandardCharsets.ISO_8859_1);
+        return stat.substring(stat.lastIndexOf(')') + 2).split(" ", 5);
+    }
+
+    private static boolean isMember(Path process, Optional<Long> group, byte[] mark) {
+        try {
+            String[] fields = statusFields(process);
+            if (fields[0].equals("Z") || fields[0].equals("X")) {
+                return false;
+            }
+            if (group.isPresent()) {
+                String id = Long.toString(group.get());
+                if (fields[2].equals(id) || fields[3].equals(id)) {
+                    return true;
+                }
+            }
+            byte[] environment = Files.readAllBytes(process.resolve("environ"));
+            String text = "\0" + new String(environment, StandardCharsets.ISO_8859_1);
+            return text.contains(new String(mark, StandardCharsets.ISO_8859_1));
+        } catch (IOException e) {
+            return false; // It ended meanwhile, or belongs to another user.
+        }
+    }
+}

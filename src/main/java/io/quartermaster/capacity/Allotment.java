@@ -1,7 +1,0 @@
-package io.quartermaster.capacity;
-
-import io.quartermaster.engine.PoolId;
-import io.quartermaster.platform.TenantId;
-
-/** What the operator grants a tenant in a pool: the top of the tenant's subtree in that pool's quota tree. */
-public record Allotment(TenantId tenant, PoolId pool, QuotaTerms terms) {}

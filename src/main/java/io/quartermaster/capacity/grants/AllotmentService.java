@@ -1,0 +1,451 @@
+package io.quartermaster.capacity.grants;
+
+import io.quartermaster.capacity.inventory.Filters;
+import io.quartermaster.capacity.inventory.Lock;
+import io.quartermaster.capacity.inventory.PoolApi;
+import io.quartermaster.capacity.inventory.PoolStore;
+import io.quartermaster.capacity.inventory.Tenancies;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.platform.writes.FieldChange;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Grants tenants their parts of pools. Runs as the tenant, under the lock of its quotas; what concerns other tenants (sums over all, who
+ * shares a pool) is asked as the system role beside it, under the pool's lock.
+ */
+@ApplicationScoped
+public class AllotmentService {
+
+    private final TenantTransactions transactions;
+    private final Writes writes;
+    private final SystemDatabase database;
+    private final Allotments allotments;
+    private final PoolStore pools;
+    private final Tenancies tenancies;
+    private final AllotmentGuard guard;
+    private final CapacityReservations reservations;
+    private final AuditLog audit;
+    private final Callers callers;
+    private final ObjectMapper json;
+
+    AllotmentService(
+            TenantTransactions transactions,
+            Writes writes,
+            SystemDatabase database,
+            Allotments allotments,
+            PoolStore pools,
+            Tenancies tenancies,
+            AllotmentGuard guard,
+            CapacityReservations reservations,
+            AuditLog audit,
+            Callers callers,
+            ObjectMapper json) {
+        this.transactions = transactions;
+        this.writes = writes;
+        this.database = database;
+        this.allotments = allotments;
+        this.pools = pools;
+        this.tenancies = tenancies;
+        this.guard = guard;
+        this.reservations = reservations;
+        this.audit = audit;
+        this.callers = callers;
+        this.json = json;
+    }
+
+    Uni<List<AllotmentApi.View>> list(TenantId tenant) {
+        return transactions.in(tenant, session -> allotments
+                .requireTenant(session, tenant)
+                .chain(() -> allotments.of(session, tenant))
+                .map(all ->
+                        all.stream().map(one -> AllotmentApi.View.of(one, null)).toList()));
+    }
+
+    Uni<Response> get(TenantId tenant, String pool) {
+        return transactions
+                .in(tenant, session -> allotments.of(session, tenant))
+                .map(all -> {
+                    Allotments.Named found = named(all, pool).orElseThrow(ProblemException::notFound);
+                    return Writes.response(Reply.ok(AllotmentApi.View.of(found, null), found.version()));
+                });
+    }
+
+    Uni<List<PoolApi.TenantView>> poolsOf(TenantId tenant) {
+        return transactions
+                .in(tenant, session -> allotments.of(session, tenant))
+                .map(all -> all.stream().map(AllotmentService::tenantView).toList());
+    }
+
+    Uni<Response> put(
+            TenantId tenant, String pool, AllotmentApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
+        }
+        QuotaTerms terms = checked(body);
+        Caller caller = callers.current();
+        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(target -> writes.run(
+                        tenant, caller.subject(), uri, params, body, session -> begin(session, tenant, target)
+                                .chain(all -> set(
+                                        new Change(session, tenant, caller, target.id(), target.name()),
+                                        target,
+                                        all,
+                                        terms,
+                                        params))));
+    }
+
+    /** Changes what the patch names of an allotment that is there, and leaves the rest as it is. */
+    Uni<Response> patch(TenantId tenant, String pool, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, AllotmentApi.Request.class);
+        Caller caller = callers.current();
+        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(target -> writes.run(tenant, caller.subject(), uri, params, patch.patch(), session -> begin(
+                                session, tenant, target)
+                        .chain(all -> {
+                            Allotments.Named now = named(all, pool).orElseThrow(ProblemException::notFound);
+                            params.requireVersion(now.version());
+                            AllotmentApi.Request asked = patch.applyTo(
+                                    AllotmentApi.Request.of(now.allotment().terms()), AllotmentApi.Request.class, json);
+                            return set(
+                                    new Change(session, tenant, caller, target.id(), target.name()),
+                                    target,
+                                    all,
+                                    checked(asked),
+                                    params);
+                        })));
+    }
+
+    private static QuotaTerms checked(AllotmentApi.Request request) {
+        var problems = new ProblemException.Invalid();
+        QuotaTerms terms = request.fields().check(problems, "");
+        request.fields().requireLimitToDrain(problems, "");
+        problems.throwIfAny();
+        return terms;
+    }
+
+    /**
+     * Grants a part of a pool in which the tenant has none yet; what it has stays as it is. Fails, with a message for operators, when there
+     * is no such pool or it may not serve the tenant.
+     */
+    public Uni<Void> grantIfAbsent(TenantId tenant, String pool, QuotaTerms terms, Caller caller) {
+        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+                .map(found -> found.orElseThrow(() -> new IllegalStateException("there is no pool " + pool)))
+                .chain(target -> transactions.in(tenant, session -> begin(session, tenant, target)
+                        .chain(all -> named(all, pool).isPresent()
+                                ? Uni.createFrom().voidItem()
+                                : set(
+                                                new Change(session, tenant, caller, target.id(), target.name()),
+                                                target,
+                                                all,
+                                                terms,
+                                                new WriteParams())
+                                        .replaceWithVoid())));
+    }
+
+    /**
+     * Takes away all that the tenant was granted. Nothing of its rules may name a pool any more. The allotments are listed under the lock of
+     * the quotas, so a grant that was under way is among them.
+     */
+    public Uni<Void> takeAll(TenantId tenant, Caller caller) {
+        return transactions
+                .in(tenant, session -> allotments.lock(session, tenant).chain(() -> allotments.of(session, tenant)))
+                .chain(all -> {
+                    Uni<Void> chain = Uni.createFrom().voidItem();
+                    for (Allotments.Named one : all) {
+                        chain = chain.chain(() -> transactions.in(
+                                        tenant,
+                                        session ->
+                                                takeBack(session, tenant, caller, one.poolName(), new WriteParams())))
+                                .replaceWithVoid();
+                    }
+                    return chain;
+                });
+    }
+
+    /** One write in its transaction. */
+    private record Change(Mutiny.Session session, TenantId tenant, Caller caller, UUID poolId, String poolName) {
+        String resource() {
+            return "allotments/" + poolName;
+        }
+    }
+
+    /**
+     * Begins a grant: takes the locks and then reads, for the tenant may have begun to leave and the pool may have been retired while
+     * this transaction waited.
+     */
+    private Uni<List<Allotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
+        return allotments
+                .lock(session, tenant)
+                .chain(() -> allotments.requireStays(session, tenant))
+                .chain(() -> lockPool(session, pool.id()))
+                .chain(() -> database.on(connection -> pools.isLive(connection, pool.id())))
+                .invoke(live -> {
+                    if (!live) {
+                        throw ProblemException.notFound();
+                    }
+                })
+                .chain(() -> allotments.of(session, tenant));
+    }
+
+    private static Uni<Void> lockPool(Mutiny.Session session, UUID pool) {
+        return session.createNativeQuery(Tenancies.lockSql(":pool"), Integer.class)
+                .setParameter("pool", pool.toString())
+                .getSingleResult()
+                .replaceWithVoid();
+    }
+
+    private Uni<Reply> set(
+            Change change, PoolApi.View pool, List<Allotments.Named> all, QuotaTerms terms, WriteParams params) {
+        Optional<Allotments.Named> before = named(all, pool.name());
+        if (before.isPresent()) {
+            if (before.get().allotment().terms().equals(terms)) {
+                return Uni.createFrom()
+                        .item(Reply.ok(
+                                AllotmentApi.View.of(before.get(), null),
+                                before.get().version()));
+            }
+            params.requireVersion(before.get().version());
+        } else if (params.givenVersion().isPresent()) {
+            throw ProblemException.of(412, "precondition-failed", "there is no allotment yet: leave If-Match out");
+        }
+        Allotments.Named after = after(change.tenant(), pool, terms, before);
+        return checkTenants(change, before)
+                .chain(() -> guardAgainst(change, replaced(all, pool.id(), after), Optional.of(terms)))
+                .chain(() -> store(change, before, after))
+                .chain(() -> record(change, before, Optional.of(after)))
+                .chain(() -> warnings(change, pool, terms))
+                .map(warnings -> {
+                    AllotmentApi.View view = AllotmentApi.View.of(after, warnings);
+                    return before.isPresent()
+                            ? Reply.ok(view.with(changed(before.get(), after)), after.version())
+                            : Reply.created(path(change), view, after.version());
+                });
+    }
+
+    private List<FieldChange> changed(Allotments.Named before, Allotments.Named after) {
+        return FieldChange.between(AllotmentApi.View.of(before, null), AllotmentApi.View.of(after, null), json);
+    }
+
+    Uni<Response> delete(TenantId tenant, String pool, WriteParams params, UriInfo uri) {
+        Caller caller = callers.current();
+        return writes.run(
+                tenant, caller.subject(), uri, params, null, session -> takeBack(session, tenant, caller, pool, params)
+                        .map(taken -> taken.orElseThrow(ProblemException::notFound)));
+    }
+
+    /**
+     * Takes an allotment back, whatever the states of its tenant and its pool are. Empty when there is none in a pool of that name.
+     */
+    private Uni<Optional<Reply>> takeBack(
+            Mutiny.Session session, TenantId tenant, Caller caller, String pool, WriteParams params) {
+        return allotments
+                .lock(session, tenant)
+                .chain(() -> allotments.of(session, tenant))
+                .chain(all -> named(all, pool)
+                        .map(before -> lockPool(session, before.poolId())
+                                .chain(() -> remove(
+                                        new Change(session, tenant, caller, before.poolId(), pool),
+                                        before,
+                                        all,
+                                        params))
+                                .map(Optional::of))
+                        .orElseGet(() -> Uni.createFrom().item(Optional.empty())));
+    }
+
+    private Uni<Reply> remove(Change change, Allotments.Named before, List<Allotments.Named> all, WriteParams params) {
+        if (params.givenVersion().isPresent()) {
+            params.requireVersion(before.version());
+        }
+        return guardAgainst(change, replaced(all, change.poolId(), null), Optional.empty())
+                .chain(() -> reservations.endAll(
+                        new CapacityReservations.Change(change.session(), change.tenant(), change.caller()),
+                        each -> each.pool().equals(change.poolId())))
+                .chain(() -> row(change))
+                .chain(row -> change.session().remove(row))
+                .chain(() -> record(change, Optional.of(before), Optional.empty()))
+                .map(done -> Reply.noContent());
+    }
+
+    private Uni<Void> checkTenants(Change change, Optional<Allotments.Named> before) {
+        return before.isPresent()
+                ? Uni.createFrom().voidItem()
+                : database.on(connection -> tenancies.checkTenant(
+                        connection, change.poolId(), change.tenant().value(), "pool"));
+    }
+
+    /** @param terms as they would be; empty where the allotment would go */
+    private Uni<Void> guardAgainst(Change change, List<Allotments.Named> after, Optional<QuotaTerms> terms) {
+        return reservations
+                .coming(change.session(), change.tenant())
+                .map(coming -> coming.stream()
+                        .filter(window ->
+                                after.stream().anyMatch(one -> one.poolId().equals(window.pool())))
+                        .toList())
+                .chain(windows -> guard.objectionsToAllotments(
+                        change.session(), change.tenant(), after, windows, reservations.now()))
+                .invoke(objections -> refuse(objections, terms))
+                .replaceWithVoid();
+    }
+
+    private static void refuse(List<AllotmentGuard.Objection> objections, Optional<QuotaTerms> terms) {
+        List<String> uses = new ArrayList<>();
+        var unfit = new ProblemException.Invalid();
+        for (AllotmentGuard.Objection objection : objections) {
+            switch (objection) {
+                case AllotmentGuard.Objection.InUse use -> uses.add(use.text());
+                case AllotmentGuard.Objection.DoesNotFit(String text, Optional<Instant> at) ->
+                    unfit.add(field(terms, at), "does not fit: " + text, "at least what the tenant's policies reserve");
+            }
+        }
+        if (!uses.isEmpty()) {
+            throw ProblemException.conflict(
+                    "in-use", "rules of the tenant name the pool: " + Filters.some(uses) + "; change those first");
+        }
+        unfit.refuseIfAny("reservations-do-not-fit");
+    }
+
+    /** What of the request says how much is reserved then. */
+    private static String field(Optional<QuotaTerms> terms, Optional<Instant> at) {
+        boolean overridden = terms.isPresent()
+                && at.isPresent()
+                && terms.get().reservesOtherwiseAt(at.get().toEpochMilli());
+        return overridden ? "override.reserved" : "reserved";
+    }
+
+    private Uni<Void> store(Change change, Optional<Allotments.Named> before, Allotments.Named after) {
+        if (before.isEmpty()) {
+            return change.session()
+                    .persist(new AllotmentRow(
+                            change.tenant().value(),
+                            change.poolId(),
+                            after.allotment().terms()));
+        }
+        return row(change)
+                .invoke(row -> {
+                    row.set(after.allotment().terms());
+                    row.version = after.version();
+                })
+                .replaceWithVoid();
+    }
+
+    private Uni<AllotmentRow> row(Change change) {
+        return change.session()
+                .find(AllotmentRow.class, new AllotmentRow.Key(change.tenant().value(), change.poolId()));
+    }
+
+    private Uni<Void> record(Change change, Optional<Allotments.Named> before, Optional<Allotments.Named> after) {
+        String action = before.isEmpty() ? "create" : after.isEmpty() ? "delete" : "update";
+        return audit.record(
+                        change.session(),
+                        change.tenant(),
+                        change.caller(),
+                        new AuditLog.Change(
+                                "allotments:" + action,
+                                change.resource(),
+                                before.map(one -> AllotmentApi.View.of(one, null))
+                                        .orElse(null),
+                                after.map(one -> AllotmentApi.View.of(one, null))
+                                        .orElse(null)))
+                .chain(() -> Inbox.post(
+                        change.session(),
+                        change.tenant(),
+                        Inbox.Kind.ALLOTMENT,
+                        change.poolId().toString()));
+    }
+
+    private Uni<List<String>> warnings(Change change, PoolApi.View pool, QuotaTerms terms) {
+        Instant now = reservations.now();
+        return database.on(connection -> ReservedAmounts.reservedByOthers(
+                        connection, pool.id(), change.tenant().value(), now))
+                .map(others -> {
+                    List<QuotaTerms> all = new ArrayList<>(others);
+                    all.add(terms);
+                    return Oversold.warnings(
+                            pool.name(),
+                            Oversold.mostReserved(all, now.toEpochMilli(), Long.MAX_VALUE),
+                            pool.up().milli());
+                })
+                .chain(oversold -> allotments
+                        .held(change.session(), change.tenant(), pool.id())
+                        .map(held -> {
+                            List<String> warnings = new ArrayList<>(oversold);
+                            held.beyond(
+                                            change.tenant(),
+                                            pool.name(),
+                                            terms.standingAt(now.toEpochMilli()),
+                                            terms.drainByMillis())
+                                    .ifPresent(warnings::add);
+                            return warnings;
+                        }));
+    }
+
+    private static Allotments.Named after(
+            TenantId tenant, PoolApi.View pool, QuotaTerms terms, Optional<Allotments.Named> before) {
+        Allotment allotment = new Allotment(tenant, new PoolId(pool.id().toString()), terms);
+        long version = before.map(one -> one.version() + 1).orElse(0L);
+        return new Allotments.Named(pool.name(), pool.id(), pool.topologyLevels(), pool.maxGrace(), allotment, version);
+    }
+
+    private static List<Allotments.Named> replaced(
+            List<Allotments.Named> all, UUID pool, Allotments.@Nullable Named by) {
+        List<Allotments.Named> after = new ArrayList<>(all);
+        after.removeIf(one -> one.poolId().equals(pool));
+        if (by != null) {
+            after.add(by);
+        }
+        after.sort(Comparator.comparing(Allotments.Named::poolName));
+        return after;
+    }
+
+    private static Optional<Allotments.Named> named(List<Allotments.Named> all, String pool) {
+        return all.stream().filter(one -> one.poolName().equals(pool)).findFirst();
+    }
+
+    private static String path(Change change) {
+        return "/v1/operator/tenants/" + change.tenant() + "/" + change.resource();
+    }
+
+    private static PoolApi.TenantView tenantView(Allotments.Named one) {
+        QuotaTerms terms = one.allotment().terms();
+        QuotaFields fields = QuotaFields.of(terms);
+        return new PoolApi.TenantView(
+                one.poolName(),
+                new GpuAmount(terms.reservedGpuMilli()),
+                fields.limit(),
+                fields.weight(),
+                fields.lendable(),
+                terms.rank(),
+                one.topologyLevels(),
+                one.maxGrace());
+    }
+}

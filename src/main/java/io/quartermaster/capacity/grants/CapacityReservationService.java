@@ -1,0 +1,97 @@
+package io.quartermaster.capacity.grants;
+
+import io.quartermaster.capacity.inventory.Lock;
+import io.quartermaster.capacity.inventory.PoolStore;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.capacity.grants.CapacityReservations.Change;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Gives tenants parts of pools for a time. Runs as the tenant, under the lock of its quotas. */
+@ApplicationScoped
+class CapacityReservationService {
+
+    private final Writes writes;
+    private final SystemDatabase database;
+    private final Allotments allotments;
+    private final PoolStore pools;
+    private final CapacityReservations reservations;
+    private final Callers callers;
+
+    CapacityReservationService(
+            Writes writes,
+            SystemDatabase database,
+            Allotments allotments,
+            PoolStore pools,
+            CapacityReservations reservations,
+            Callers callers) {
+        this.writes = writes;
+        this.database = database;
+        this.allotments = allotments;
+        this.pools = pools;
+        this.reservations = reservations;
+        this.callers = callers;
+    }
+
+    Uni<Response> create(
+            TenantId tenant, CapacityReservationApi.@Nullable OfTenant body, WriteParams params, UriInfo uri) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
+        }
+        CapacityReservationApi.Terms terms = body.check(reservations.now());
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, body, session -> {
+            Change change = new Change(session, tenant, caller);
+            return allotments
+                    .lock(session, tenant)
+                    .chain(() -> allotments.requireStays(session, tenant))
+                    .chain(() -> reservations.allotment(session, tenant, terms.pool()))
+                    .chain(pool -> reservations
+                            .coming(session, tenant)
+                            .chain(coming -> reservations.add(change, terms, pool, Optional.empty(), null, coming)))
+                    .chain(made -> warnings(made).map(warnings -> reply(tenant, made, warnings)));
+        });
+    }
+
+    /** With all that others hold in that time. */
+    private Uni<List<String>> warnings(CapacityReservations.Named made) {
+        return database.on(connection -> pools.find(connection, made.pool(), Lock.NONE)
+                .map(found -> found.orElseThrow(ProblemException::notFound))
+                .chain(pool -> ReservedAmounts.reservedBeside(connection, made.reservation(), reservations.now())
+                        .map(others -> Oversold.warnings(
+                                pool.name(),
+                                others + made.reservation().gpuMilli(),
+                                pool.up().milli()))));
+    }
+
+    private Reply reply(TenantId tenant, CapacityReservations.Named made, List<String> warnings) {
+        Instant now = reservations.now();
+        return Reply.created(
+                "/v1/operator/tenants/" + tenant + "/capacity-reservations/"
+                        + made.reservation().id(),
+                made.view(tenant, now, warnings));
+    }
+
+    Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, null, session -> allotments
+                .lock(session, tenant)
+                .chain(() -> reservations.find(session, tenant, id))
+                .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
+                .map(done -> Reply.noContent()));
+    }
+}

@@ -1,0 +1,95 @@
+package io.quartermaster.capacity.grants;
+
+import io.quartermaster.capacity.inventory.TimeAhead;
+
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.http.ProblemException;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** {@link QuotaTerms} as the API writes them, for allotments and policies alike. What is absent takes its default. */
+public record QuotaFields(
+        @Nullable GpuAmount reserved,
+        @Nullable GpuAmount limit,
+        @Nullable Integer weight,
+        @Nullable GpuAmount lendable,
+        @Nullable Integer rank,
+        QuotaOverrideApi.@Nullable Request override,
+        @Nullable String drainBy,
+        @Nullable Boolean fence) {
+
+    /** Terms that stand until they are changed. */
+    public QuotaFields(
+            @Nullable GpuAmount reserved,
+            @Nullable GpuAmount limit,
+            @Nullable Integer weight,
+            @Nullable GpuAmount lendable,
+            @Nullable Integer rank) {
+        this(reserved, limit, weight, lendable, rank, null, null, null);
+    }
+
+    /** Without the override, which is asked for in another form than it is told. */
+    public static QuotaFields of(QuotaTerms terms) {
+        return new QuotaFields(
+                new GpuAmount(terms.reservedGpuMilli()),
+                terms.limitGpuMilli().isPresent()
+                        ? new GpuAmount(terms.limitGpuMilli().getAsLong())
+                        : null,
+                terms.weight().isPresent() ? terms.weight().getAsInt() : null,
+                terms.lendableGpuMilli().isPresent()
+                        ? new GpuAmount(terms.lendableGpuMilli().getAsLong())
+                        : null,
+                terms.rank());
+    }
+
+    /**
+     * The terms, or an empty reservation when something is noted as wrong.
+     *
+     * @param prefix of the fields' paths, such as {@code quotas[0].}
+     */
+    public QuotaTerms check(ProblemException.Invalid problems, String prefix) {
+        GpuAmount asked = reserved == null ? new GpuAmount(0) : reserved;
+        boolean limitFits = limit == null || limit.compareTo(asked) >= 0;
+        boolean lendableFits = lendable == null || lendable.compareTo(asked) <= 0;
+        boolean weightFits = weight == null || weight >= 0 && weight <= QuotaTerms.MAX_WEIGHT;
+        boolean rankFits = rank == null || Math.abs((long) rank) <= QuotaTerms.MAX_RANK;
+        problems.check(limitFits, prefix + "limit", "is below what is reserved", "at least " + asked)
+                .check(lendableFits, prefix + "lendable", "is more than what is reserved", "at most " + asked)
+                .check(weightFits, prefix + "weight", "is out of range", "0 to " + QuotaTerms.MAX_WEIGHT)
+                .check(
+                        rankFits,
+                        prefix + "rank",
+                        "is out of range",
+                        -QuotaTerms.MAX_RANK + " to " + QuotaTerms.MAX_RANK);
+        if (!limitFits || !lendableFits || !weightFits || !rankFits) {
+            return QuotaTerms.reserving(0);
+        }
+        QuotaTerms terms = new QuotaTerms(
+                        asked.milli(),
+                        limit == null ? OptionalLong.empty() : OptionalLong.of(limit.milli()),
+                        weight == null ? OptionalInt.empty() : OptionalInt.of(weight),
+                        lendable == null ? OptionalLong.empty() : OptionalLong.of(lendable.milli()),
+                        rank == null ? 0 : rank)
+                .withFence(fence != null && fence);
+        QuotaTerms turning = override == null
+                ? terms
+                : override.check(problems, prefix + "override", asked, limit)
+                        .map(terms::withOverride)
+                        .orElse(terms);
+        Instant now = Instant.now();
+        Optional<Instant> by = problems.instant(prefix + "drainBy", drainBy);
+        by.ifPresent(time -> TimeAhead.check(problems, prefix + "drainBy", time, now));
+        return by.filter(time -> !time.isAfter(TimeAhead.latest(now)))
+                .map(time -> turning.drainedBy(time.toEpochMilli()))
+                .orElse(turning);
+    }
+
+    /** Where more than what is reserved may run, only a limit says what is to be gone by a date. */
+    public void requireLimitToDrain(ProblemException.Invalid problems, String prefix) {
+        problems.check(
+                drainBy == null || limit != null, prefix + "limit", "is needed with drainBy", "a number of GPUs");
+    }
+}

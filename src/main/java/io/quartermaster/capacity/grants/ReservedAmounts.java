@@ -1,0 +1,70 @@
+package io.quartermaster.capacity.grants;
+
+import io.quartermaster.capacity.inventory.Rows;
+
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Reads what is reserved in a pool, over all tenants. */
+final class ReservedAmounts {
+
+    private ReservedAmounts() {}
+
+    /** What tenants but this one have reserved in a pool, and when that is something else; of their terms nothing more. */
+    static Uni<List<QuotaTerms>> reservedByOthers(SqlConnection connection, UUID pool, String tenant, Instant now) {
+        return connection
+                .preparedQuery(
+                        "select reserved_milli, override_reserved_milli, override_from, override_until from allotment"
+                                + " where pool_id = $1 and tenant_id <> $2")
+                .execute(Tuple.of(pool, tenant))
+                .map(rows -> Rows.list(rows, row -> reserved(row, now)));
+    }
+
+    private static QuotaTerms reserved(Row row, Instant now) {
+        QuotaTerms standing = QuotaTerms.reserving(row.getLong("reserved_milli"));
+        Long other = row.getLong("override_reserved_milli");
+        return other == null
+                ? standing
+                : QuotaOverrideApi.stored(
+                                other,
+                                null,
+                                instant(row.getOffsetDateTime("override_from")),
+                                instant(row.getOffsetDateTime("override_until")),
+                                now)
+                        .map(standing::withOverride)
+                        .orElse(standing);
+    }
+
+    private static @Nullable Instant instant(@Nullable OffsetDateTime time) {
+        return time == null ? null : time.toInstant();
+    }
+
+    /** What allotments and other windows of tenants may add up to while a window is open, in thousandths of a GPU. */
+    static Uni<Long> reservedBeside(SqlConnection connection, CapacityReservation window, Instant now) {
+        return connection
+                .preparedQuery("""
+                        select coalesce(sum(gpu_milli), 0)::bigint from capacity_reservation
+                         where pool_id = $1 and policy_id is null and id <> $2 and starts_at < $4 and ends_at > $3
+                        """)
+                .execute(Tuple.of(
+                        window.pool(),
+                        window.id(),
+                        window.startsAt().atOffset(ZoneOffset.UTC),
+                        window.endsAt().atOffset(ZoneOffset.UTC)))
+                .map(rows -> rows.iterator().next().getLong(0))
+                .chain(windows -> reservedByOthers(connection, window.pool(), "", now)
+                        .map(allotments -> windows
+                                + Oversold.mostReserved(
+                                        allotments,
+                                        window.startsAt().toEpochMilli(),
+                                        window.endsAt().toEpochMilli())));
+    }
+}

@@ -1,0 +1,36 @@
+package io.quartermaster.capacity.grants;
+
+import io.quartermaster.capacity.inventory.PoolApi;
+
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+
+/** The pools a tenant has a part in, with its own figures only. */
+@Path("/v1/tenants/{tenant}/pools")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Pools")
+public class TenantPoolResource {
+
+    private final AllotmentService allotments;
+
+    TenantPoolResource(AllotmentService allotments) {
+        this.allotments = allotments;
+    }
+
+    @GET
+    @Needs(Permission.POOLS_READ)
+    @Operation(operationId = "listTenantPools", summary = "Lists the pools the tenant has a part in")
+    public Uni<Page<PoolApi.TenantView>> list(@PathParam("tenant") String tenant) {
+        return allotments.poolsOf(new TenantId(tenant)).map(all -> new Page<>(all, null));
+    }
+}

@@ -1,0 +1,52 @@
+package io.quartermaster.capacity.inventory;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Clusters as the API speaks of them. */
+final class ClusterApi {
+
+    private ClusterApi() {}
+
+    @Schema(name = "ClusterRequest")
+    record Request(
+            @Schema(required = true, examples = "fra-1") @Nullable
+            String name,
+
+            @Schema(required = true) @Nullable ClusterKind kind,
+
+            @Schema(required = true, examples = "eu-central") @Nullable
+            String region) {}
+
+    @Schema(name = "ClusterPatch", description = "What is absent stays as it is.")
+    record Patch(
+            @Schema(description = "Region of the cluster, such as `eu-central`. Null is refused.") @Nullable
+            String region) {}
+
+    @Schema(name = "Cluster")
+    record View(
+            UUID id,
+            String name,
+            ClusterKind kind,
+            String region,
+            long version,
+            Instant createdAt,
+
+            @Schema(
+                    description =
+                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+            @Nullable
+            List<String> warnings) {
+
+        View with(List<String> found) {
+            return new View(id, name, kind, region, version, createdAt, found);
+        }
+
+        boolean says(Request request) {
+            return kind == request.kind() && region.equals(request.region());
+        }
+    }
+}

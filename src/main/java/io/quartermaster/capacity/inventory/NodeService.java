@@ -1,0 +1,275 @@
+package io.quartermaster.capacity.inventory;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.keycloak.NodeCredentials;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.PrintableText;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Adds, changes, cordons and retires nodes, as the system role. */
+@ApplicationScoped
+class NodeService {
+
+    private static final String PATH = "/v1/operator/nodes/";
+    static final int MAX_TOPOLOGY = 8;
+    private static final int MAX_TEXT = 63;
+    private static final long MAX_AMOUNT = 1_000_000_000L;
+
+    private final SystemDatabase database;
+    private final NodeStore store;
+    private final ClusterStore clusters;
+    private final PoolStore pools;
+    private final Tenancies tenancies;
+    private final OperatorAction action;
+    private final NodeCredentials credentials;
+    private final ObjectMapper json;
+
+    NodeService(
+            SystemDatabase database,
+            NodeStore store,
+            ClusterStore clusters,
+            PoolStore pools,
+            Tenancies tenancies,
+            OperatorAction action,
+            NodeCredentials credentials,
+            ObjectMapper json) {
+        this.json = json;
+        this.database = database;
+        this.store = store;
+        this.clusters = clusters;
+        this.pools = pools;
+        this.tenancies = tenancies;
+        this.action = action;
+        this.credentials = credentials;
+    }
+
+    Uni<Response> create(NodeApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, body, (work, request) -> {
+            var problems = new ProblemException.Invalid();
+            String name = Names.checkNode(problems, "name", request.name());
+            String cluster = Names.check(problems, "cluster", request.cluster());
+            String pool = Names.check(problems, "pool", request.pool());
+            NodeApi.Settings settings = NodeApi.Settings.of(request, pool);
+            check(problems, settings);
+            NodeLabels.check(problems, "labels", settings.labels());
+            problems.throwIfAny();
+            return store.find(work.connection(), name, Lock.NONE).chain(found -> {
+                if (found.isPresent()) {
+                    NodeApi.View view = found.get();
+                    if (!view.says(request, pool)) {
+                        throw OperatorAction.existsOtherwise("node", name);
+                    }
+                    return Uni.createFrom().item(Reply.ok(view, view.version()));
+                }
+                return insert(work, name, cluster, settings);
+            });
+        });
+    }
+
+    private Uni<Reply> insert(OperatorAction.Work work, String name, String cluster, NodeApi.Settings settings) {
+        UUID id = Ids.next();
+        SqlConnection connection = work.connection();
+        return clusters.find(connection, cluster, Lock.FOR_CHANGE)
+                .map(found -> found.orElseThrow(() -> unknown("cluster", cluster)))
+                .chain(in -> nodePool(connection, settings.pool())
+                        .call(pool -> store.insert(connection, id, name, in.id(), pool.id(), settings))
+                        .map(pool -> warnings(in, pool, settings)))
+                .call(() -> action.record(work, "nodes:create", "nodes/" + name, null, settings))
+                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, id))
+                .chain(warnings -> known(connection, name, Lock.NONE).map(view -> view.with(warnings)))
+                .map(view -> Reply.created(PATH + name, view, view.version()));
+    }
+
+    private static List<String> warnings(ClusterApi.View cluster, PoolApi.View pool, NodeApi.Settings settings) {
+        List<String> warnings = new ArrayList<>(cluster.kind().warnings(cluster.name()));
+        warnings.addAll(topologyWarnings(pool, settings));
+        return warnings;
+    }
+
+    private static List<String> topologyWarnings(PoolApi.View pool, NodeApi.Settings settings) {
+        int levels = pool.topologyLevels().size();
+        int domains = settings.topology().size();
+        return domains <= levels
+                ? List.of()
+                : List.of("the node names " + domains + (domains == 1 ? " domain" : " domains")
+                        + " of a topology, and pool " + pool.name() + " has "
+                        + (levels == 0 ? "no topology levels" : levels + " of its topologyLevels")
+                        + ": what is beyond those has no effect. Set topologyLevels of the pool");
+    }
+
+    Uni<Page<NodeApi.View>> list(NodeStore.Filter filter, PageRequest page) {
+        String scope = "nodes " + filter;
+        String after = page.after(scope).orElse("");
+        int size = page.size();
+        return database.on(connection -> store.list(connection, filter, after, size + 1))
+                .map(found -> Page.of(found, size, scope, NodeApi.View::name));
+    }
+
+    Uni<Response> get(String name) {
+        return database.on(connection -> known(connection, name, Lock.NONE))
+                .map(view -> Writes.response(Reply.ok(view, view.version())));
+    }
+
+    Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, NodeApi.Patch.class);
+        patch.requireValue("pool", "the name of a pool");
+        return action.run(uri, params, patch.patch(), (work, asked) -> known(work.connection(), name, Lock.FOR_CHANGE)
+                .chain(before -> {
+                    params.requireVersion(before.version());
+                    NodeApi.Settings settings = patch.applyTo(
+                                    NodeApi.Patch.of(before.settings()), NodeApi.Patch.class, json)
+                            .settings();
+                    var problems = new ProblemException.Invalid();
+                    check(problems, settings);
+                    // Labels that an older version accepted stand in the way of no other change.
+                    if (!settings.labels().equals(before.labels())) {
+                        NodeLabels.check(problems, "labels", settings.labels());
+                    }
+                    problems.throwIfAny();
+                    return settings.equals(before.settings())
+                            ? Uni.createFrom().item(Reply.ok(before, before.version()))
+                            : change(work, before, settings);
+                }));
+    }
+
+    private Uni<Reply> change(OperatorAction.Work work, NodeApi.View before, NodeApi.Settings settings) {
+        SqlConnection connection = work.connection();
+        boolean moves = !settings.pool().equals(before.pool());
+        return nodePool(connection, settings.pool())
+                .call(pool -> moves
+                        ? checkMove(connection, before, pool)
+                        : Uni.createFrom().voidItem())
+                .call(pool -> store.update(connection, before.id(), pool.id(), settings))
+                .call(() -> action.record(work, "nodes:update", "nodes/" + before.name(), before.settings(), settings))
+                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, before.id()))
+                .chain(pool -> known(connection, before.name(), Lock.NONE)
+                        .map(after -> after.with(topologyWarnings(pool, settings))))
+                .map(after -> Reply.ok(after, after.version()));
+    }
+
+    private Uni<Void> checkMove(SqlConnection connection, NodeApi.View node, PoolApi.View pool) {
+        return refuseWhileHeld(connection, node)
+                .chain(() -> tenancies.lock(connection, pool.id()))
+                .chain(() -> tenancies.checkNode(connection, pool.id(), node, "pool"));
+    }
+
+    /**
+     * A node goes when it is empty: nothing in use is removed. Its credential goes after the commit, and may stay when Keycloak is away;
+     * asking again for a node that is retired revokes it then.
+     */
+    Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, null, (OperatorAction.Work work) -> store.find(
+                                work.connection(), name, Lock.FOR_CHANGE)
+                        .chain(found ->
+                                found.isPresent() ? retire(work, found.get()) : requireRetired(work.connection(), name))
+                        .replaceWith(Reply.noContent()))
+                .call(() -> params.mode() == WriteMode.COMMIT
+                        ? credentials.revoke(name)
+                        : Uni.createFrom().voidItem());
+    }
+
+    private Uni<Void> retire(OperatorAction.Work work, NodeApi.View node) {
+        return refuseWhileHeld(work.connection(), node)
+                .chain(() -> store.retire(work.connection(), node.id()))
+                .call(() -> action.record(work, "nodes:retire", "nodes/" + node.name(), node.settings(), null))
+                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, node.id()));
+    }
+
+    private Uni<Void> requireRetired(SqlConnection connection, String name) {
+        return store.wasRetired(connection, name)
+                .invoke(was -> {
+                    if (!was) {
+                        throw ProblemException.notFound();
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    /** Not kept for a repeated key, as other answers are: a secret is stored nowhere. */
+    Uni<Response> issueCredential(String name, WriteParams params) {
+        return action.alone(params.mode(), work -> known(work.connection(), name, Lock.NONE)
+                        .call(() -> action.record(work, "nodes:credential", "nodes/" + name, null, null)))
+                .chain(node -> params.mode() == WriteMode.DRY_RUN
+                        ? Uni.createFrom()
+                                .item(action.unstored(params.mode(), new Reply(201, Map.of("node", name), Map.of())))
+                        : credentials
+                                .issue(node.name())
+                                .map(made -> action.unstored(params.mode(), new Reply(201, made, Map.of()))));
+    }
+
+    private Uni<Void> refuseWhileHeld(SqlConnection connection, NodeApi.View node) {
+        return store.holders(connection, node.id())
+                .invoke(holders -> {
+                    if (holders > 0) {
+                        throw ProblemException.conflict(
+                                "in-use",
+                                Amounts.count(holders, "attempt", "hold")
+                                        + " devices of it; set schedulable to false and wait for "
+                                        + (holders == 1 ? "it" : "them"));
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    /** The pool a node may stand in: one that is no plain count. It is kept from changing meanwhile. */
+    private Uni<PoolApi.View> nodePool(SqlConnection connection, String name) {
+        return pools.find(connection, name, Lock.NO_KEY_UPDATE).map(found -> {
+            PoolApi.View pool = found.orElseThrow(() -> unknown("pool", name));
+            if (pool.capacity() != null) {
+                throw ProblemException.refused(
+                        "pool-is-a-count", "pool", "pool " + name + " is a plain count", "a pool made of nodes");
+            }
+            return pool;
+        });
+    }
+
+    private Uni<NodeApi.View> known(SqlConnection connection, String name, Lock lock) {
+        return store.find(connection, name, lock).map(found -> found.orElseThrow(ProblemException::notFound));
+    }
+
+    private static ProblemException unknown(String field, String name) {
+        return ProblemException.invalid(field, "there is no " + field + " " + name, "the name of a " + field);
+    }
+
+    private static void check(ProblemException.Invalid problems, NodeApi.Settings settings) {
+        checkAmount(problems, "cpuMilli", settings.cpuMilli());
+        checkAmount(problems, "memoryMiB", settings.memoryMiB());
+        problems.check(
+                settings.topology().size() <= MAX_TOPOLOGY
+                        && settings.topology().stream().allMatch(NodeService::isWord),
+                "topology",
+                "no path of domains",
+                "at most " + MAX_TOPOLOGY + " names of 1 to " + MAX_TEXT + " printable characters");
+    }
+
+    private static void checkAmount(ProblemException.Invalid problems, String field, @Nullable Long amount) {
+        problems.check(
+                amount == null || amount >= 0 && amount <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
+    }
+
+    private static boolean isWord(@Nullable String text) {
+        return text != null && !text.isBlank() && text.length() <= MAX_TEXT && PrintableText.isPrintable(text);
+    }
+}

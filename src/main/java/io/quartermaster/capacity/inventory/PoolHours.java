@@ -1,0 +1,151 @@
+package io.quartermaster.capacity.inventory;
+
+import io.quartermaster.engine.model.Hours;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.Words;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.DateTimeException;
+import java.time.DayOfWeek;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** A pool's opening hours, as the API speaks of them and as they are stored. */
+@Schema(name = "PoolHours", description = "When the pool is open, week by week; outside nothing starts in it.")
+public record PoolHours(
+        @Schema(description = "whose clocks the times are of", examples = "Europe/Berlin", required = true) @Nullable
+        String timeZone,
+
+        @Schema(description = "outside all of these it is closed; empty: it is always open", required = true) @Nullable
+        List<Span> open,
+
+        @Schema(
+                description =
+                        "what becomes of work that runs when it closes; go-on (the default), or preempt: it is stopped and waits again, and what states its maximum run time starts only if that is over before")
+        Hours.@Nullable AtClose atClose) {
+
+    /** More are a mistake. */
+    private static final int MOST_SPANS = 50;
+
+    @Schema(name = "PoolHoursSpan")
+    public record Span(
+            @Schema(description = "on which it begins", examples = "[\"monday\",\"tuesday\"]", required = true)
+            @Nullable
+            List<@Nullable DayOfWeek> days,
+
+            @Schema(examples = "08:00", required = true) @Nullable
+            String from,
+
+            @Schema(
+                    description = "the first minute after it; not later than from: on the next day",
+                    examples = "18:00",
+                    required = true)
+            @Nullable
+            String to) {}
+
+    /** Notes what is wrong with hours as they are asked for. */
+    static void check(ProblemException.Invalid problems, @Nullable PoolHours hours) {
+        if (hours == null) {
+            return;
+        }
+        problems.check(
+                hours.zone().isPresent(),
+                "hours.timeZone",
+                "is no time zone",
+                "one of the IANA database, such as Europe/Berlin");
+        if (hours.open == null || hours.open.size() > MOST_SPANS) {
+            problems.add(
+                    "hours.open", "is needed, and not too long", "at most " + MOST_SPANS + " spans; none: always open");
+            return;
+        }
+        for (int i = 0; i < hours.open.size(); i++) {
+            problems.check(
+                    !spans(hours.open.get(i)).isEmpty(),
+                    "hours.open[" + i + "]",
+                    "is no span",
+                    "days, and from and to as 08:00, from 00:00 to 24:00");
+        }
+    }
+
+    private Optional<ZoneId> zone() {
+        try {
+            return Optional.ofNullable(timeZone).map(ZoneId::of);
+        } catch (DateTimeException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** One for each of its days; empty where it is none that is accepted. */
+    private static List<Hours.Span> spans(@Nullable Span asked) {
+        List<Hours.Span> spans = new ArrayList<>();
+        if (asked == null || asked.days == null || asked.from == null || asked.to == null) {
+            return spans;
+        }
+        try {
+            for (DayOfWeek day : asked.days) {
+                if (day == null) {
+                    return List.of();
+                }
+                spans.add(Hours.Span.between(day, asked.from, asked.to));
+            }
+        } catch (IllegalArgumentException e) {
+            return List.of();
+        }
+        return spans;
+    }
+
+    /** With its defaults filled in; absent where it is always open. */
+    static @Nullable PoolHours normal(@Nullable PoolHours hours) {
+        return hours == null || hours.open == null || hours.open.isEmpty()
+                ? null
+                : new PoolHours(
+                        hours.timeZone, hours.open, hours.atClose == null ? Hours.AtClose.GO_ON : hours.atClose);
+    }
+
+    /** As the engine takes them; they were checked. */
+    private Hours toEngine() {
+        List<Hours.Span> spans = new ArrayList<>();
+        (open == null ? List.<Span>of() : open).forEach(span -> spans.addAll(spans(span)));
+        return new Hours(zone().orElseThrow(), spans, atClose == null ? Hours.AtClose.GO_ON : atClose);
+    }
+
+    static @Nullable JsonObject toJson(@Nullable PoolHours hours) {
+        if (hours == null) {
+            return null;
+        }
+        JsonArray spans = new JsonArray();
+        for (Span span : hours.open == null ? List.<Span>of() : hours.open) {
+            JsonArray days = new JsonArray();
+            (span.days == null ? List.<DayOfWeek>of() : span.days).forEach(day -> days.add(Words.of(day)));
+            spans.add(new JsonObject().put("days", days).put("from", span.from).put("to", span.to));
+        }
+        return new JsonObject()
+                .put("timeZone", hours.timeZone)
+                .put("open", spans)
+                .put("atClose", Words.of(hours.atClose == null ? Hours.AtClose.GO_ON : hours.atClose));
+    }
+
+    static @Nullable PoolHours fromJson(@Nullable JsonObject stored) {
+        if (stored == null) {
+            return null;
+        }
+        List<Span> spans = new ArrayList<>();
+        for (Object each : stored.getJsonArray("open")) {
+            JsonObject span = (JsonObject) each;
+            List<@Nullable DayOfWeek> days = new ArrayList<>();
+            span.getJsonArray("days").forEach(day -> days.add(Words.stored(DayOfWeek.class, (String) day)));
+            spans.add(new Span(days, span.getString("from"), span.getString("to")));
+        }
+        return new PoolHours(
+                stored.getString("timeZone"), spans, Words.stored(Hours.AtClose.class, stored.getString("atClose")));
+    }
+
+    /** What is stored of a pool, as the engine takes it. */
+    public static Optional<Hours> stored(@Nullable JsonObject stored) {
+        return Optional.ofNullable(fromJson(stored)).map(PoolHours::toEngine);
+    }
+}

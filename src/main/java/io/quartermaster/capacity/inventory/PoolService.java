@@ -1,0 +1,228 @@
+package io.quartermaster.capacity.inventory;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Adds, changes and retires pools, as the system role. */
+@ApplicationScoped
+class PoolService {
+
+    /** As many as a node may name domains. */
+    private static final int MAX_LEVELS = NodeService.MAX_TOPOLOGY;
+
+    private static final String PATH = "/v1/operator/pools/";
+
+    private final SystemDatabase database;
+    private final PoolStore store;
+    private final NodeStore nodes;
+    private final Tenancies tenancies;
+    private final OperatorAction action;
+    private final ObjectMapper json;
+
+    PoolService(
+            SystemDatabase database,
+            PoolStore store,
+            NodeStore nodes,
+            Tenancies tenancies,
+            OperatorAction action,
+            ObjectMapper json) {
+        this.json = json;
+        this.database = database;
+        this.store = store;
+        this.nodes = nodes;
+        this.tenancies = tenancies;
+        this.action = action;
+    }
+
+    Uni<Response> create(PoolApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        return action.run(uri, params, body, (work, request) -> {
+            var problems = new ProblemException.Invalid();
+            String name = Names.check(problems, "name", request.name());
+            checkLevels(problems, request.settings().topologyLevels());
+            PoolHours.check(problems, request.hours());
+            request.settings().check(problems);
+            problems.throwIfAny();
+            return store.find(work.connection(), name, Lock.NONE).chain(found -> {
+                if (found.isPresent()) {
+                    PoolApi.View view = found.get();
+                    if (!view.settings().equals(request.settings())) {
+                        throw OperatorAction.existsOtherwise("pool", name);
+                    }
+                    return Uni.createFrom().item(Reply.ok(view, view.version()));
+                }
+                return insert(work, name, request.settings());
+            });
+        });
+    }
+
+    private Uni<Reply> insert(OperatorAction.Work work, String name, PoolApi.Settings settings) {
+        UUID id = Ids.next();
+        return store.wasUsed(work.connection(), name)
+                .invoke(used -> {
+                    if (used) {
+                        throw ProblemException.conflict(
+                                "name-was-used",
+                                "a retired pool was named " + name + ", and the books go by names; choose another");
+                    }
+                })
+                .chain(() -> store.insert(work.connection(), id, name, settings))
+                .chain(() -> known(work.connection(), name, Lock.NONE))
+                .call(view -> action.record(work, "pools:create", "pools/" + name, null, settings))
+                .call(() -> action.tellLeader(work, Inbox.Kind.POOL, id))
+                .map(view -> Reply.created(PATH + name, view, view.version()));
+    }
+
+    Uni<Page<PoolApi.View>> list(PageRequest page) {
+        String after = page.after("pools").orElse("");
+        int size = page.size();
+        return database.on(connection -> store.list(connection, after, size + 1))
+                .map(found -> Page.of(found, size, "pools", PoolApi.View::name));
+    }
+
+    Uni<Response> get(String name) {
+        return database.on(connection -> known(connection, name, Lock.NONE))
+                .map(view -> Writes.response(Reply.ok(view, view.version())));
+    }
+
+    Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, PoolApi.Patch.class);
+        return action.run(uri, params, patch.patch(), (work, asked) -> known(
+                        work.connection(), name, Lock.NO_KEY_UPDATE)
+                .chain(before -> {
+                    params.requireVersion(before.version());
+                    PoolApi.Patch wanted =
+                            patch.applyTo(PoolApi.Patch.of(before.settings()), PoolApi.Patch.class, json);
+                    var problems = new ProblemException.Invalid();
+                    PoolHours.check(problems, wanted.hours());
+                    problems.throwIfAny();
+                    PoolApi.Settings settings = wanted.settings();
+                    checkLevels(problems, settings.topologyLevels());
+                    settings.check(problems);
+                    problems.throwIfAny();
+                    if (settings.equals(before.settings())) {
+                        return Uni.createFrom().item(Reply.ok(before, before.version()));
+                    }
+                    if (settings.capacity() != null && before.nodes() > 0) {
+                        throw ProblemException.refused(
+                                "pool-has-nodes",
+                                "capacity",
+                                "the pool has " + Amounts.count(before.nodes(), "node") + ", so it is no plain count",
+                                "no capacity, or a pool without nodes");
+                    }
+                    boolean trustEnds = before.tenantsTrustEachOther() && !settings.tenantsTrustEachOther();
+                    return requireCountUnused(work.connection(), before, settings)
+                            .chain(() -> requireLevelsKept(work.connection(), before, settings))
+                            .chain(() -> tenancies.lock(work.connection(), before.id()))
+                            .chain(() -> trustEnds
+                                    ? tenancies.checkTrust(work.connection(), before.id(), "tenantsTrustEachOther")
+                                    : Uni.createFrom().voidItem())
+                            .chain(() -> store.update(work.connection(), before.id(), name, settings))
+                            .call(() ->
+                                    action.record(work, "pools:update", "pools/" + name, before.settings(), settings))
+                            .call(() -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
+                            .chain(() -> known(work.connection(), name, Lock.NONE))
+                            .map(after -> Reply.ok(after, after.version()));
+                }));
+    }
+
+    /**
+     * Retires a pool that has no nodes and no allotments. Allotments are granted under the pool's lock too, so none is granted between the
+     * check and the commit.
+     */
+    Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
+        return action.run(
+                uri, params, null, (OperatorAction.Work work) -> known(work.connection(), name, Lock.NO_KEY_UPDATE)
+                        .call(before -> tenancies.lock(work.connection(), before.id()))
+                        .call(before -> nodes.names(work.connection(), NodeStore.By.POOL, before.id())
+                                .invoke(left -> refuseWhile("nodes", left)))
+                        .call(before -> store.tenants(work.connection(), before.id())
+                                .invoke(left -> refuseWhile("allotments of tenants", left)))
+                        .call(before -> store.retire(work.connection(), before.id()))
+                        .call(before -> action.record(work, "pools:retire", "pools/" + name, before.settings(), null))
+                        .call(before -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
+                        .map(before -> Reply.noContent()));
+    }
+
+    private static void checkLevels(ProblemException.Invalid problems, List<String> levels) {
+        problems.check(
+                levels.size() <= MAX_LEVELS
+                        && levels.stream().allMatch(Names::isName)
+                        && Set.copyOf(levels).size() == levels.size(),
+                "topologyLevels",
+                "not accepted",
+                "at most " + MAX_LEVELS + " different names, each " + Names.ACCEPTED);
+    }
+
+    /** What holds a part of a plain count holds no devices of nodes. */
+    private Uni<Void> requireCountUnused(SqlConnection connection, PoolApi.View before, PoolApi.Settings after) {
+        return before.capacity() == null || after.capacity() != null
+                ? Uni.createFrom().voidItem()
+                : store.attempts(connection, before.id())
+                        .invoke(held -> {
+                            if (held > 0) {
+                                throw ProblemException.conflict(
+                                        "in-use",
+                                        "pool " + before.name() + " stays a plain count while work runs in it: "
+                                                + (held == 1 ? "1 attempt holds" : held + " attempts hold")
+                                                + " a part of it. Wait until the work ends, or cancel it");
+                            }
+                        })
+                        .replaceWithVoid();
+    }
+
+    /** Work of a profile that names a level would wait for good once none of its pools has it. */
+    private Uni<Void> requireLevelsKept(SqlConnection connection, PoolApi.View before, PoolApi.Settings after) {
+        List<String> dropped = new ArrayList<>(before.topologyLevels());
+        dropped.removeAll(after.topologyLevels());
+        return dropped.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : store.profilesWithout(connection, before.id(), dropped)
+                        .invoke(left -> {
+                            if (!left.isEmpty()) {
+                                throw new ProblemException(Problem.of(
+                                        409,
+                                        "in-use",
+                                        "profiles need " + String.join(", ", dropped) + ": " + Filters.some(left),
+                                        List.of(new Problem.Field(
+                                                "topologyLevels",
+                                                "profiles need " + String.join(", ", dropped),
+                                                "the levels that are there, until those profiles name others"))));
+                            }
+                        })
+                        .replaceWithVoid();
+    }
+
+    private static void refuseWhile(String what, List<String> left) {
+        if (!left.isEmpty()) {
+            throw ProblemException.conflict(
+                    "in-use", "it has " + what + ": " + Filters.some(left) + "; end those first");
+        }
+    }
+
+    private Uni<PoolApi.View> known(SqlConnection connection, String name, Lock lock) {
+        return store.find(connection, name, lock).map(found -> found.orElseThrow(ProblemException::notFound));
+    }
+}

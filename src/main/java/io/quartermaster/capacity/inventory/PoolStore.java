@@ -1,0 +1,178 @@
+package io.quartermaster.capacity.inventory;
+
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Words;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The table {@code pool}, with what its nodes and allotments add up to; retired pools are not seen here. */
+@ApplicationScoped
+public class PoolStore {
+
+    private static final String SELECT = """
+            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours, p.wait_before_preempting_ms, p.max_grace_ms, p.tenants_trust_each_other, p.version, p.created_at,
+                coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint as reserved_milli,
+                (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
+                (select count(*) from node n join node_contact c on c.node_id = n.id
+                    where n.pool_id = p.id and n.retired_at is null and c.lost_at is null)::int as nodes_up,
+                coalesce(p.capacity_milli, (select count(*) * 1000 from node n join node_contact c on c.node_id = n.id
+                    join gpu g on g.node_id = n.id and g.healthy
+                    where n.pool_id = p.id and n.retired_at is null and c.lost_at is null))::bigint as up_milli
+            from pool p where p.retired_at is null
+            """;
+
+    public Uni<Optional<PoolApi.View>> find(SqlConnection connection, String name, Lock lock) {
+        return connection
+                .preparedQuery(SELECT + " and p.name = $1" + lock.clause())
+                .execute(Tuple.of(name))
+                .map(rows -> Rows.optional(rows, PoolStore::view));
+    }
+
+    Uni<List<PoolApi.View>> list(SqlConnection connection, String after, int most) {
+        return connection
+                .preparedQuery(SELECT + " and p.name > $1 order by p.name limit $2")
+                .execute(Tuple.of(after, most))
+                .map(rows -> Rows.list(rows, PoolStore::view));
+    }
+
+    /** Whether any pool ever had the name: the books go by it, so it is not given twice. */
+    Uni<Boolean> wasUsed(SqlConnection connection, String name) {
+        return connection
+                .preparedQuery("select 1 from pool where name = $1")
+                .execute(Tuple.of(name))
+                .map(rows -> rows.size() > 0);
+    }
+
+    Uni<Void> insert(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
+        return connection
+                .preparedQuery(
+                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels, hours, wait_before_preempting_ms,"
+                                + " max_grace_ms, tenants_trust_each_other) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+                .execute(tuple(id, name, settings))
+                .replaceWithVoid();
+    }
+
+    Uni<Void> update(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
+        return connection
+                .preparedQuery(
+                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7, hours = $8, wait_before_preempting_ms = $9, max_grace_ms = $10, tenants_trust_each_other = $11,"
+                                + " version = version + 1 where id = $1 and name = $2")
+                .execute(tuple(id, name, settings))
+                .replaceWithVoid();
+    }
+
+    Uni<Void> retire(SqlConnection connection, UUID id) {
+        return connection
+                .preparedQuery("update pool set retired_at = clock_timestamp(), version = version + 1 where id = $1")
+                .execute(Tuple.of(id))
+                .replaceWithVoid();
+    }
+
+    /** How many attempts hold a part of the pool. */
+    Uni<Long> attempts(SqlConnection connection, UUID id) {
+        return connection
+                .preparedQuery("select count(*) as held from attempt where pool_id = $1 and state <> 'ended'")
+                .execute(Tuple.of(id))
+                .map(rows -> rows.iterator().next().getLong("held"));
+    }
+
+    /** Whether the pool is not retired. */
+    public Uni<Boolean> isLive(SqlConnection connection, UUID id) {
+        return connection
+                .preparedQuery("select 1 from pool where id = $1 and retired_at is null")
+                .execute(Tuple.of(id))
+                .map(rows -> rows.size() > 0);
+    }
+
+    /** Tenants with an allotment in the pool, by name. */
+    Uni<List<String>> tenants(SqlConnection connection, UUID pool) {
+        return connection
+                .preparedQuery("select tenant_id from allotment where pool_id = $1 order by tenant_id")
+                .execute(Tuple.of(pool))
+                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+    }
+
+    /** Profiles that name one of these levels and would find it in none of their pools any more, each after its tenant. */
+    Uni<List<String>> profilesWithout(SqlConnection connection, UUID pool, Collection<String> levels) {
+        return connection
+                .preparedQuery("""
+                        select f.tenant_id || ' ' || f.name from profile f
+                         where f.retired_at is null and $1 = any(f.pool_ids) and exists (
+                                select 1 from unnest(array[f.required_level, f.preferred_level, f.slice_level]) named(level)
+                                 where named.level = any($2) and not exists (
+                                       select 1 from pool o where o.id = any(f.pool_ids) and o.id <> $1 and named.level = any(o.topology_levels)))
+                         order by 1
+                        """)
+                .execute(Tuple.of(pool, levels.toArray(String[]::new)))
+                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+    }
+
+    /** Whether the operator states that tenants of the pool may meet on nodes that do not keep them apart. */
+    Uni<Boolean> tenantsTrustEachOther(SqlConnection connection, UUID pool) {
+        return connection
+                .preparedQuery("select tenants_trust_each_other from pool where id = $1")
+                .execute(Tuple.of(pool))
+                .map(rows -> rows.iterator().next().getBoolean(0));
+    }
+
+    /** Nodes of the pool that say they cannot keep tenants apart, by name. */
+    Uni<List<String>> unisolatedNodes(SqlConnection connection, UUID pool) {
+        return connection
+                .preparedQuery(
+                        "select n.name from node n join node_contact c on c.node_id = n.id"
+                                + " where n.pool_id = $1 and n.retired_at is null and c.isolation <> 'container' order by n.name")
+                .execute(Tuple.of(pool))
+                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+    }
+
+    private static Tuple tuple(UUID id, String name, PoolApi.Settings settings) {
+        GpuAmount capacity = settings.capacity();
+        return Tuple.of(
+                        id,
+                        name,
+                        Words.of(settings.placement()),
+                        Words.of(settings.shareGpus()),
+                        capacity == null ? null : capacity.milli(),
+                        settings.elastic())
+                .addArrayOfString(settings.topologyLevels().toArray(String[]::new))
+                .addValue(PoolHours.toJson(settings.hours()))
+                .addLong(settings.waitBeforePreempting().toMillis())
+                .addLong(settings.maxGrace().toMillis())
+                .addBoolean(settings.tenantsTrustEachOther());
+    }
+
+    private static PoolApi.View view(Row row) {
+        return new PoolApi.View(
+                row.getUUID("id"),
+                row.getString("name"),
+                Words.stored(Pool.Placement.class, row.getString("placement")),
+                Words.stored(Pool.Sharing.class, row.getString("share_gpus")),
+                amount(row.getLong("capacity_milli")),
+                row.getBoolean("elastic"),
+                List.of(row.getArrayOfStrings("topology_levels")),
+                PoolHours.fromJson(row.getJsonObject("hours")),
+                Duration.ofMillis(row.getLong("wait_before_preempting_ms")),
+                Duration.ofMillis(row.getLong("max_grace_ms")),
+                row.getBoolean("tenants_trust_each_other"),
+                new GpuAmount(row.getLong("up_milli")),
+                new GpuAmount(row.getLong("reserved_milli")),
+                row.getInteger("nodes"),
+                row.getInteger("nodes_up"),
+                row.getLong("version"),
+                row.getOffsetDateTime("created_at").toInstant());
+    }
+
+    private static @Nullable GpuAmount amount(@Nullable Long milli) {
+        return milli == null ? null : new GpuAmount(milli);
+    }
+}

@@ -1,0 +1,233 @@
+package io.quartermaster.cli.demo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import io.quartermaster.embedded.DataFolder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * The start data of the local demonstration, loaded through the public API with the tokens of those who would do it: a pool of ten GPUs on
+ * one node; {@code acme}, who reserves them all, with two groups; {@code globex}, who reserves nothing and may use two.
+ *
+ * <p>Loaded once per data folder; what people change afterwards stays as they left it. Broken off in the middle, it goes on where it was.
+ */
+public final class DemoSeed {
+
+    public static final String NODE = "local-1";
+    public static final int GPUS = 10;
+    public static final List<String> TENANTS = List.of("acme", "globex");
+
+    private static final String POOL = "demo";
+    static final String MARKER = "demo.properties";
+    private static final String TRUST = "pool-trust";
+    private static final int NOT_FOUND = 404;
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+    private final String url;
+    private final String keycloakUrl;
+    private final ApiClient operator;
+    private final DemoPasswords passwords;
+    private final DataFolder folder;
+
+    public DemoSeed(String url, String keycloakUrl, String operatorSecret, DemoPasswords passwords, DataFolder folder) {
+        this.url = url;
+        this.keycloakUrl = keycloakUrl;
+        this.operator = ApiClient.ofClient(url, keycloakUrl, "operator", DemoWorld.CLI_CLIENT, operatorSecret);
+        this.passwords = passwords;
+        this.folder = folder;
+    }
+
+    /**
+     * What the demonstration's agent and the first look need.
+     *
+     * @param issuer the realm of the first tenant
+     */
+    public record Loaded(String clientId, Path secretFile, String tokenUrl, String issuer) {}
+
+    /** Fails with the service's own words when it refuses something. */
+    public Loaded load() throws IOException {
+        Path marker = folder.resolve(MARKER);
+        Path secretFile = folder.resolve("agent").resolve("secret");
+        Properties known = new Properties();
+        if (Files.exists(marker)) {
+            try (var reader = Files.newBufferedReader(marker)) {
+                known.load(reader);
+            }
+            if (!known.containsKey(TRUST)) {
+                stateTrust();
+                known.setProperty(TRUST, "stated");
+                store(known, marker);
+            }
+        } else {
+            seed(known, secretFile);
+            store(known, marker);
+        }
+        return new Loaded(
+                known.getProperty("client-id", ""),
+                secretFile,
+                known.getProperty("token-url", ""),
+                known.getProperty("issuer", ""));
+    }
+
+    private static void store(Properties known, Path marker) throws IOException {
+        try (Writer writer = Files.newBufferedWriter(marker)) {
+            known.store(writer, "The demonstration's start data is loaded. Its agent's credential:");
+        }
+    }
+
+    /** A pool that was made before it could say so: all tenants of the demonstration share its one node. */
+    private void stateTrust() {
+        awaitOperatorRealm();
+        String path = "/v1/operator/pools/" + POOL;
+        JsonNode pool = operator.require(operator.get(path));
+        operator.require(operator.patch(path, pool.path("version").asLong(), Map.of("tenantsTrustEachOther", true)));
+    }
+
+    private void seed(Properties known, Path secretFile) {
+        awaitOperatorRealm();
+        for (String tenant : TENANTS) {
+            makeUnlessThere(
+                    operator,
+                    "/v1/operator/tenants",
+                    tenant,
+                    Map.of("id", tenant, "displayName", title(tenant), "plan", "demo"));
+        }
+        make(operator, "/v1/operator/clusters", Map.of("name", "local", "kind", "agent", "region", "local"));
+        make(operator, "/v1/operator/pools", Map.of("name", POOL, "tenantsTrustEachOther", true));
+        make(operator, "/v1/operator/nodes", Map.of("name", NODE, "cluster", "local", "pool", POOL));
+        for (String tenant : TENANTS) {
+            String issuer = awaitActive(tenant);
+            if (tenant.equals(TENANTS.getFirst())) {
+                known.setProperty("issuer", issuer);
+            }
+            allot(tenant);
+            govern(tenant);
+        }
+        known.setProperty(TRUST, "stated");
+        JsonNode credential = make(operator, "/v1/operator/nodes/" + NODE + "/credential", Map.of());
+        known.setProperty("client-id", credential.path("clientId").asText());
+        known.setProperty("token-url", credential.path("tokenUrl").asText());
+        writeSecret(secretFile, credential.path("clientSecret").asText());
+    }
+
+    private void allot(String tenant) {
+        String path = "/v1/operator/tenants/" + tenant + "/allotments/" + POOL;
+        if (!exists(operator, path)) {
+            operator.require(operator.put(
+                    path,
+                    tenant.equals(TENANTS.getFirst())
+                            ? Map.of("reserved", "10")
+                            : Map.of("reserved", "0", "limit", "2")));
+        }
+    }
+
+    private void govern(String tenant) {
+        ApiClient admin = ApiClient.ofUser(url, keycloakUrl, tenant, "admin", passwords.admin());
+        String base = "/v1/tenants/" + tenant;
+        boolean reserves = tenant.equals(TENANTS.getFirst());
+        // A profile larger than the tenant's limit could never run, and is refused.
+        List<String> profiles = reserves ? List.of("1gpu", "2gpu", "3gpu") : List.of("1gpu", "2gpu");
+        for (int gpus = 1; gpus <= profiles.size(); gpus++) {
+            makeUnlessThere(
+                    admin,
+                    base + "/profiles",
+                    DemoWorld.profile(gpus),
+                    Map.of("name", DemoWorld.profile(gpus), "gpus", Integer.toString(gpus), "pools", List.of(POOL)));
+        }
+        for (String group : List.of("rnd", "devops")) {
+            makeUnlessThere(
+                    admin,
+                    base + "/policies",
+                    group,
+                    Map.of(
+                            "name",
+                            group,
+                            "group",
+                            "/" + group,
+                            "quotas",
+                            List.of(
+                                    reserves
+                                            ? Map.of("pool", POOL, "reserved", "5", "limit", "9")
+                                            : Map.of("pool", POOL, "limit", "2")),
+                            "profiles",
+                            profiles,
+                            "grace",
+                            "PT10S"));
+        }
+    }
+
+    private static JsonNode make(ApiClient caller, String path, Map<String, ?> body) {
+        return caller.require(caller.post(path, body));
+    }
+
+    private static void makeUnlessThere(ApiClient caller, String list, String name, Map<String, ?> body) {
+        if (!exists(caller, list + "/" + name)) {
+            make(caller, list, body);
+        }
+    }
+
+    private static boolean exists(ApiClient caller, String path) {
+        ApiClient.Answer answer = caller.get(path);
+        if (answer.status() != NOT_FOUND) {
+            caller.require(answer);
+        }
+        return answer.ok();
+    }
+
+    /** The operator's realm is made in the background once Keycloak is there; until then it gives no token. */
+    private void awaitOperatorRealm() {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try {
+                operator.token();
+                return;
+            } catch (ApiFailure notYet) {
+                if (System.nanoTime() > end) {
+                    throw notYet;
+                }
+                DemoStage.pause();
+            }
+        }
+    }
+
+    /** Returns the tenant's issuer when its realm and everything else of it is made. */
+    private String awaitActive(String tenant) {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (System.nanoTime() < end) {
+            JsonNode known = operator.require(operator.get("/v1/operator/tenants/" + tenant));
+            String state = known.path("state").asText();
+            if (state.equals("active")) {
+                return known.path("issuer").asText();
+            }
+            if (state.equals("failed")) {
+                throw new ApiFailure("The tenant " + tenant + " could not be made; see the service's log.");
+            }
+            DemoStage.pause();
+        }
+        throw new ApiFailure("The tenant " + tenant + " was not made within " + PATIENCE.toMinutes() + " minutes.");
+    }
+
+    private static void writeSecret(Path file, String secret) {
+        try {
+            Files.createDirectories(file.getParent());
+            Files.deleteIfExists(file);
+            Files.createFile(file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+            Files.writeString(file, secret);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String title(String tenant) {
+        return Character.toUpperCase(tenant.charAt(0)) + tenant.substring(1);
+    }
+}

@@ -1,0 +1,234 @@
+package io.quartermaster.cli.demo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.agent.DemonstrationProgram;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+
+/** The demonstration's workloads as the API shows them; prints each change once, in the order in which it is seen. */
+public final class DemoStage {
+
+    private static final Duration LOOK_EVERY = Duration.ofMillis(250);
+    private static final Duration A_STEP = Duration.ofMillis(500);
+
+    private final PrintWriter out;
+    private final Duration patience;
+    private final long begunNanos = System.nanoTime();
+    private final List<Actor> actors = new ArrayList<>();
+
+    public DemoStage(PrintWriter out, Duration patience) {
+        this.out = out;
+        this.patience = patience;
+    }
+
+    /** One workload of the story. */
+    final class Actor {
+        private final ApiClient owner;
+        private final String tenant;
+        private final String name;
+        private final String id;
+        private final Map<String, String> seen = new HashMap<>();
+        private JsonNode details;
+        private boolean hasRun;
+
+        private Actor(ApiClient owner, String tenant, String name, JsonNode submitted) {
+            this.owner = owner;
+            this.tenant = tenant;
+            this.name = name;
+            this.id = submitted.path("id").asText();
+            this.details = submitted;
+        }
+
+        String state() {
+            return details.path("workload").path("state").asText();
+        }
+
+        String reason() {
+            return details.path("workload").path("reason").asText();
+        }
+
+        String standing() {
+            return name + " is " + state() + (state().equals("waiting") ? why() : "");
+        }
+
+        String name() {
+            return name;
+        }
+
+        /** Whether it was seen running, or done; a service that was killed may show neither for a while. */
+        boolean hasRun() {
+            return hasRun;
+        }
+
+        /** Whether it was told to stop, has stopped, and waits again or has begun anew; or came to its end within its grace. */
+        boolean gaveWay() {
+            return preemptions() > 0 && (state().equals("waiting") || state().equals("succeeded") || attempts() > 1);
+        }
+
+        /** Whether an attempt of it ended with its node's silence. */
+        boolean wasLost() {
+            return details.path("attempts").findValuesAsText("outcome").contains("lost");
+        }
+
+        /** Whether an attempt of it had worked for a step when it was told to stop: one that was stopped at its start saved none. */
+        boolean hadSomethingToSave() {
+            for (JsonNode attempt : details.path("attempts")) {
+                if (attempt.hasNonNull("startedAt") && attempt.hasNonNull("stoppingAt")) {
+                    Instant started = Instant.parse(attempt.path("startedAt").asText());
+                    if (started.plus(A_STEP)
+                            .isBefore(Instant.parse(attempt.path("stoppingAt").asText()))) {
+                        return true;
+                    }
+                }
+            }
+            return false;
+        }
+
+        int preemptions() {
+            return details.path("preemptions").size();
+        }
+
+        String log(int attempt) {
+            return owner.require(owner.get(path() + "/logs?attempt=" + attempt)).asText();
+        }
+
+        int attempts() {
+            return details.path("workload").path("attempts").asInt();
+        }
+
+        private String path() {
+            return "/v1/tenants/" + tenant + "/workloads/" + id;
+        }
+
+        private void look() {
+            details = owner.require(owner.get(path()));
+            String state = state();
+            hasRun |= state.equals("running") || state.equals("succeeded");
+            String text =
+                    switch (state) {
+                        case "waiting" -> "waiting" + why();
+                        case "starting", "running" -> state + ", attempt " + attempts();
+                        default -> state;
+                    };
+            if (changed("state", text)) {
+                say(String.format(Locale.ROOT, "  %-7s %-4s %s", tenant, name, text));
+            }
+            JsonNode preemptions = details.path("preemptions");
+            if (preemptions.size() > 0 && changed("preemptions", Integer.toString(preemptions.size()))) {
+                JsonNode last = newest(preemptions);
+                say(String.format(
+                        Locale.ROOT,
+                        "  %-7s %-4s is told to stop: %s%s, by right of %s",
+                        tenant,
+                        name,
+                        last.path("cause").asText(),
+                        successor(last.path("forWorkload").asText("")),
+                        last.path("receipt").path("right").asText("?")));
+            }
+        }
+
+        private String why() {
+            JsonNode reason = details.path("reasons").path(0);
+            return reason.isMissingNode()
+                    ? ""
+                    : ": " + reason.path("code").asText() + ", "
+                            + reason.path("sentence").asText();
+        }
+
+        /** Reasons carry numbers that move; a line is printed when state or code change. */
+        private boolean changed(String what, String now) {
+            int cut = now.indexOf(',');
+            String key = now.startsWith("waiting") && cut > 0 ? now.substring(0, cut) : now;
+            return !key.equals(seen.put(what, key));
+        }
+    }
+
+    private static JsonNode newest(JsonNode preemptions) {
+        JsonNode newest = preemptions.path(0);
+        for (JsonNode each : preemptions) {
+            if (each.path("at").asText().compareTo(newest.path("at").asText()) > 0) {
+                newest = each;
+            }
+        }
+        return newest;
+    }
+
+    private String successor(String id) {
+        return actors.stream()
+                .filter(actor -> actor.id.equals(id))
+                .map(actor -> " for " + actor.name)
+                .findFirst()
+                .orElse("");
+    }
+
+    Actor submit(ApiClient owner, String tenant, String queue, String name, int steps) {
+        Map<String, Object> submission = Map.of(
+                "queue",
+                queue,
+                "name",
+                name,
+                "type",
+                "training",
+                "command",
+                DemonstrationProgram.COMMAND,
+                "abortCallback",
+                DemonstrationProgram.ABORT_CALLBACK,
+                "environment",
+                DemonstrationProgram.environment(steps));
+        JsonNode submitted = owner.require(owner.post("/v1/tenants/" + tenant + "/workloads", submission));
+        Actor actor = new Actor(owner, tenant, name, submitted);
+        actors.add(actor);
+        return actor;
+    }
+
+    boolean hasLostWork() {
+        return actors.stream().anyMatch(Actor::wasLost);
+    }
+
+    /** Watches until it is so, printing what changes meanwhile. */
+    void until(String what, BooleanSupplier so) {
+        long end = System.nanoTime() + patience.toNanos();
+        while (true) {
+            actors.forEach(Actor::look);
+            if (so.getAsBoolean()) {
+                return;
+            }
+            if (System.nanoTime() > end) {
+                throw new ApiFailure(
+                        "This did not come true within " + patience.toSeconds() + " s: " + what + ". Instead: "
+                                + actors.stream().map(Actor::standing).collect(Collectors.joining(", "))
+                                + ". The story needs the rules that the demo set up, and GPUs that nobody else uses:"
+                                + " if those were changed, set them back, or begin again with qm down, qm reset and qm up.");
+            }
+            pause();
+        }
+    }
+
+    void scene(String text) {
+        say("");
+        say(text);
+    }
+
+    void say(String text) {
+        out.printf(Locale.ROOT, "%6.1f s  %s%n", (System.nanoTime() - begunNanos) / 1e9, text);
+        out.flush();
+    }
+
+    public static void pause() {
+        try {
+            Thread.sleep(LOOK_EVERY);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package io.quartermaster.cli.demo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import io.quartermaster.cli.demo.DemoStage.Actor;
+import java.io.PrintWriter;
+import java.math.BigInteger;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * The worked example of ClearML's article on resource policies (June 2024) with a second tenant: each scene says what must be so before the
+ * next begins, so the story ends as it must or says where it did not. Work that is lost because its node was silent for too long makes room
+ * without anybody being told to stop; from then on the story asks only that everybody runs in the end and that the bill holds.
+ */
+public final class DemoStory {
+
+    private final PrintWriter out;
+    private final DemoStage stage;
+    private final ApiClient operator;
+    private final ApiClient rnd;
+    private final ApiClient devops;
+    private final ApiClient globex;
+    private final int steps;
+
+    /** @param steps of half a second that an R&D job takes */
+    public DemoStory(
+            PrintWriter out,
+            DemoStage stage,
+            ApiClient operator,
+            ApiClient rnd,
+            ApiClient devops,
+            ApiClient globex,
+            int steps) {
+        this.out = out;
+        this.stage = stage;
+        this.operator = operator;
+        this.rnd = rnd;
+        this.devops = devops;
+        this.globex = globex;
+        this.steps = steps;
+    }
+
+    /** Throws when something did not come true. */
+    public void play() {
+        clearStage();
+        Instant begun = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        stage.scene(
+                "acme reserves all 10 GPUs of pool demo; its groups /rnd and /devops reserve 5 each and may use 9.");
+        stage.say("R&D submits five jobs of 3 GPUs: three run, two wait for the group's limit.");
+        List<Actor> jobs = new ArrayList<>();
+        for (int i = 1; i <= 5; i++) {
+            jobs.add(stage.submit(rnd, DemoWorld.OWNER, DemoWorld.queue("rnd", 3), "r-" + i, steps));
+        }
+        stage.until(
+                "r-1, r-2 and r-3 run, r-4 and r-5 wait for LIMIT",
+                () -> jobs.subList(0, 3).stream().allMatch(Actor::hasRun)
+                        && jobs.subList(3, 5).stream()
+                                .allMatch(job -> job.state().equals("waiting")
+                                        && job.reason().equals("LIMIT")));
+
+        stage.scene("globex reserves nothing and may use 2: it borrows the GPU that acme leaves idle.");
+        Actor borrower = stage.submit(globex, DemoWorld.BORROWER, DemoWorld.queue("rnd", 1), "g-1", steps);
+        stage.until("g-1 runs", borrower::hasRun);
+
+        stage.scene("DevOps wants 3 GPUs of its reserved 5: the job that R&D started last gives way.");
+        Actor first = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 3), "d-1", steps);
+        stage.until(
+                "d-1 runs, r-3 waits again",
+                () -> first.hasRun() && (jobs.get(2).gaveWay() || isDisturbed(jobs)));
+
+        stage.scene("DevOps wants 2 more, still within its 5, and only 0 are free: one more job of R&D gives way.");
+        Actor second = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 2), "d-2", steps);
+        stage.until(
+                "d-2 runs, r-2 waits again",
+                () -> second.hasRun() && (jobs.get(1).gaveWay() || isDisturbed(jobs)));
+        must(
+                isDisturbed(jobs) || jobs.get(0).preemptions() == 0 && borrower.preemptions() == 0,
+                "r-1 and g-1 were never told to stop");
+
+        stage.scene("As jobs end, those that were preempted go first and resume from their checkpoints.");
+        List<Actor> all = new ArrayList<>(jobs);
+        all.addAll(List.of(borrower, first, second));
+        stage.until("everything has succeeded", () -> all.stream()
+                .allMatch(job -> job.state().equals("succeeded")));
+        for (Actor victim : jobs.stream()
+                .filter(job -> job.preemptions() > 0 && job.attempts() > 1 && !job.wasLost())
+                .toList()) {
+            String log = victim.log(victim.attempts());
+            stage.say(victim.name() + ": " + log.lines().findFirst().orElse(""));
+            must(
+                    log.contains("attempt " + victim.attempts() + " begins at step ")
+                            && !(victim.hadSomethingToSave() && log.contains("begins at step 0 ")),
+                    victim.name() + " resumed from its checkpoint");
+        }
+        bill(begun, Instant.now().truncatedTo(ChronoUnit.MILLIS));
+    }
+
+    /**
+     * Whether the play was held up, by a restart of the service, say: work was lost, or a job that should still run has ended and left its
+     * GPUs, so that another job gives way than the story names, or none.
+     */
+    private boolean isDisturbed(List<Actor> jobs) {
+        return stage.hasLostWork()
+                || jobs.stream()
+                        .anyMatch(job -> job.preemptions() == 0 && job.state().equals("succeeded"));
+    }
+
+    /** What an earlier, interrupted play left behind would stand in this one's way. */
+    private void clearStage() {
+        List<Player> players = List.of(
+                new Player(rnd, DemoWorld.OWNER, DemoWorld.RND_MEMBER),
+                new Player(devops, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER),
+                new Player(globex, DemoWorld.BORROWER, DemoWorld.RND_MEMBER));
+        players.forEach(Player::cancelAll);
+        for (Player player : players) {
+            for (int looks = 0; !player.live().isEmpty(); looks++) {
+                must(looks < 240, "what an earlier demo left has stopped");
+                DemoStage.pause();
+            }
+        }
+    }
+
+    /** A user of the demonstration, with what is that user's own. */
+    private record Player(ApiClient client, String tenant, String user) {
+
+        void cancelAll() {
+            for (String workload : live()) {
+                // One that is over by now refuses, which is as good.
+                client.post(path() + "/" + workload + "/cancel", Map.of());
+            }
+        }
+
+        /** The ids of what is not over. */
+        List<String> live() {
+            String all = path() + "?state=held,waiting,starting,running,stopping,paused&submittedBy="
+                    + ApiClient.encode(user);
+            List<String> live = new ArrayList<>();
+            String next = "";
+            do {
+                JsonNode page =
+                        client.require(client.get(next.isEmpty() ? all : all + "&pageToken=" + ApiClient.encode(next)));
+                page.path("items")
+                        .forEach(workload -> live.add(workload.path("id").asText()));
+                next = page.path("nextPageToken").asText("");
+            } while (!next.isEmpty());
+            return live;
+        }
+
+        private String path() {
+            return "/v1/tenants/" + tenant + "/workloads";
+        }
+    }
+
+    private void bill(Instant from, Instant to) {
+        awaitCounted(from, to);
+        stage.scene("What it comes to, from " + from + " to " + to + ":");
+        String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
+        for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
+            JsonNode usage = operator.require(
+                    operator.get("/v1/tenants/" + tenant + "/usage?granularity=total&groupBy=pool&" + window));
+            for (JsonNode row : usage.path("rows")) {
+                JsonNode totals = row.path("totals");
+                out.printf(
+                        "          %-7s %-8s reserved %s, reserved-idle %s, on-demand %s GPU-seconds%n",
+                        tenant,
+                        row.path("pool").asText(),
+                        seconds(totals.path("reserved")),
+                        seconds(totals.path("reservedIdle")),
+                        seconds(totals.path("onDemand")));
+            }
+        }
+        JsonNode groups = operator.require(
+                operator.get("/v1/tenants/" + DemoWorld.OWNER + "/usage?granularity=total&groupBy=group&" + window));
+        for (JsonNode row : groups.path("rows")) {
+            if (row.hasNonNull("group")) {
+                out.printf(
+                        "          %-7s %-8s within %s, over-quota %s GPU-seconds%n",
+                        DemoWorld.OWNER,
+                        row.path("group").asText(),
+                        seconds(row.path("totals").path("within")),
+                        seconds(row.path("totals").path("overQuota")));
+            }
+        }
+        JsonNode audit = operator.audit(Map.of());
+        boolean holds =
+                audit.path("violations").isEmpty() && !audit.path("violations").isMissingNode();
+        out.printf("          the equations of the ledger hold: %s%n", holds ? "yes, exactly" : "NO: " + audit);
+        out.flush();
+        must(holds, "the equations of the ledger hold");
+    }
+
+    /** Usage is counted up to the leader's last look, so the end of the window may not be in it yet. */
+    private void awaitCounted(Instant from, Instant to) {
+        String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
+        for (int looks = 0; ; looks++) {
+            String asOf = operator.require(operator.get(
+                            "/v1/tenants/" + DemoWorld.OWNER + "/usage?granularity=total&groupBy=pool&" + window))
+                    .path("asOf")
+                    .asText();
+            if (!Instant.parse(asOf).isBefore(to)) {
+                return;
+            }
+            must(looks < 120, "usage is counted up to " + to + ", not only up to " + asOf);
+            DemoStage.pause();
+        }
+    }
+
+    private static String seconds(JsonNode amount) {
+        BigInteger milliMillis = new BigInteger(amount.path("gpuMilliMillis").asText("0"));
+        return String.format(Locale.ROOT, "%.1f", milliMillis.doubleValue() / 1e6);
+    }
+
+    private static void must(boolean so, String what) {
+        if (!so) {
+            throw new ApiFailure("The story went wrong; this should be so: " + what);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.quartermaster.cli.load;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Sends what the load run measures, over connections that stay open, and sees when work is bound as any client would: in the live view. */
+public final class LoadClient {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** Statuses of a service that is asked for more than it can do. */
+    private static final Set<Integer> TOO_MUCH = Set.of(429, 503);
+
+    private final HttpClient http =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+    private final String root;
+    private final Map<String, Long> boundAtNanos = new ConcurrentHashMap<>();
+
+    public LoadClient(String url) {
+        this.root = url + "/v1/tenants/" + LoadWorld.TENANT;
+    }
+
+    /** @return the answer's body; empty when the service had too much to do (429, 503); any other answer that is no success ends the run */
+    Optional<String> post(String path, String token, String body) {
+        return post(path, token, body, "");
+    }
+
+    /** @param key the idempotency key; none where it is empty */
+    Optional<String> post(String path, String token, String body, String key) {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(root + path))
+                .timeout(PATIENCE)
+                .header("Authorization", "Bearer " + token)
+                .header("Content-Type", "application/json")
+                .POST(HttpRequest.BodyPublishers.ofString(body));
+        if (!key.isEmpty()) {
+            request.header("Idempotency-Key", key);
+        }
+        try {
+            HttpResponse<String> answer = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+            if (TOO_MUCH.contains(answer.statusCode())) {
+                return Optional.empty();
+            }
+            if (answer.statusCode() / 100 != 2) {
+                throw new ApiFailure("POST " + path + " answered " + answer.statusCode() + ": " + answer.body());
+            }
+            return Optional.of(answer.body());
+        } catch (HttpTimeoutException e) {
+            return Optional.empty();
+        } catch (IOException e) {
+            throw new ApiFailure("POST " + path + ": " + e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+
+    static String id(String answer) {
+        return read(answer).path("id").asText();
+    }
+
+    /** When the live view said that it holds devices; null as long as it has not. */
+    @Nullable
+    Long boundAtNanos(String workload) {
+        return boundAtNanos.get(workload);
+    }
+
+    /** Follows the live view from now on; returns when it is open. */
+    void watch(String token) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(root + "/workloads/watch"))
+                .header("Authorization", "Bearer " + token)
+                .build();
+        try {
+            HttpResponse<Stream<String>> answer = http.send(request, HttpResponse.BodyHandlers.ofLines());
+            if (answer.statusCode() != 200) {
+                throw new ApiFailure("The live view answered " + answer.statusCode());
+            }
+            Thread.ofPlatform().daemon().name("watch").start(() -> follow(answer.body()));
+        } catch (IOException e) {
+            throw new ApiFailure("The live view: " + e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+
+    /** Until the service ends the view, as it does at the end of the run. What was not seen by then is counted as unseen. */
+    private void follow(Stream<String> lines) {
+        try {
+            lines.forEach(this::line);
+        } catch (UncheckedIOException ended) {
+            // Nothing is lost with it that is not counted.
+        }
+    }
+
+    private void line(String line) {
+        if (line.startsWith("data:")) {
+            JsonNode event = read(line.substring("data:".length()));
+            if (event.path("state").asText().equals("starting")) {
+                boundAtNanos.putIfAbsent(event.path("workload").asText(), System.nanoTime());
+            }
+        }
+    }
+
+    private static JsonNode read(String text) {
+        try {
+            return JSON.readTree(text);
+        } catch (JsonProcessingException e) {
+            throw new ApiFailure("not JSON: " + text);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.quartermaster.cli.load;
+
+import java.util.List;
+import java.util.Locale;
+
+/** The figures of a load run as a page of Markdown. */
+public final class LoadReport {
+
+    private LoadReport() {}
+
+    /** @param conditions what the run was made on, one line each */
+    public static String markdown(List<LoadRun.Round> rounds, List<String> conditions) {
+        StringBuilder text = new StringBuilder("""
+                # Submissions under load
+
+                Made by `qm load`. The *ceiling* is, on the same service in the same run, an authenticated insert of one row in a transaction with
+                row-level security. A submission does that and more: admission in Redis, two rows, a wake-up, and the leader plans and commits beside it.
+                *Bound* is the time from sending a submission until a client sees in the live view that it holds its devices.
+                Inserts and submissions are measured in turn, and the part of the ceiling is the median of the pairs. Batches are of 1,000
+                submissions, into a queue whose work waits.
+
+                """);
+        conditions.forEach(line -> text.append("- ").append(line).append('\n'));
+        text.append("""
+
+                | clients | ceiling /s | p50, p99 ms | submissions /s | of ceiling | p50, p99 ms | bound p50, p99 ms | in batches /s | of ceiling |
+                | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+                """);
+        for (LoadRun.Round round : rounds) {
+            double ceiling = round.ceiling().perSecond();
+            text.append(String.format(
+                    Locale.ROOT,
+                    "| %d | %.0f | %s | %.0f | %.2f | %s | %s | %.0f | %.2f |%n",
+                    round.ceiling().clients(),
+                    ceiling,
+                    pair(round.ceiling().answer()),
+                    round.single().perSecond(),
+                    round.ofCeiling(),
+                    pair(round.single().answer()),
+                    pair(round.bound()) + (round.unseen() == 0 ? "" : " (" + round.unseen() + " not seen)"),
+                    round.batch().perSecond(),
+                    round.batch().perSecond() / ceiling));
+        }
+        for (LoadRun.Round round : rounds) {
+            round.redisStopped()
+                    .ifPresent(stopped -> text.append(String.format(
+                            Locale.ROOT,
+                            "%nWith Redis stopped (SIGSTOP), %d clients: %.0f submissions/s, p50 and p99 %s ms, %d refused.%n",
+                            stopped.clients(),
+                            stopped.perSecond(),
+                            pair(stopped.answer()),
+                            stopped.refused())));
+        }
+        long refused = rounds.stream()
+                .mapToLong(round -> round.ceiling().refused()
+                        + round.single().refused()
+                        + round.batch().refused())
+                .sum();
+        text.append(String.format(
+                Locale.ROOT,
+                "%nRequests that the service refused because it had too much to do, or did not answer within a minute: %d.%n",
+                refused));
+        return text.toString();
+    }
+
+    private static String pair(Latencies latencies) {
+        return String.format(Locale.ROOT, "%.1f, %.1f", latencies.percentileMillis(50), latencies.percentileMillis(99));
+    }
+}

@@ -1,0 +1,319 @@
+package io.quartermaster.cli.load;
+
+import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.DemoStage;
+
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+/** Drives a service with a number of clients, each of which sends its next request when the last was answered. */
+public final class LoadRun {
+
+    static final int BATCH = 1_000;
+    /** How often inserts and submissions are measured in turn. */
+    private static final int PAIRS = 5;
+
+    private static final Duration BIND_PATIENCE = Duration.ofSeconds(60);
+
+    private final PrintWriter out;
+    private final LoadClient client;
+    private final LoadWorld.Queues queues;
+    private final ApiClient starter;
+    private final ApiClient waiter;
+    private final Duration warmUp;
+    private final Duration measured;
+    private final Optional<Long> redisPid;
+
+    /** After a refusal; what the service asks for. */
+    private static final Duration REFUSED_PAUSE = Duration.ofSeconds(1);
+
+    /**
+     * What one kind of request came to with that many clients.
+     *
+     * @param refused requests that the service answered it had too much to do, or did not answer in time
+     */
+    record Figures(int clients, double perSecond, Latencies answer, long refused) {}
+
+    /**
+     * The run at one number of clients.
+     *
+     * @param ofCeiling submissions for each insert, the median of the pairs
+     * @param redisStopped single submissions while Redis stood still
+     * @param bound from sending the submission to seeing its devices bound in the live view
+     */
+    public record Round(
+            Figures ceiling,
+            Figures single,
+            double ofCeiling,
+            Latencies bound,
+            long unseen,
+            Figures batch,
+            Optional<Figures> redisStopped) {}
+
+    /** Inserts and submissions in turn, so that what else the machine does weighs on both. */
+    private record Pairs(Figures ceiling, Figures single, double ofCeiling, Latencies bound, long unseen) {}
+
+    public LoadRun(
+            PrintWriter out,
+            LoadClient client,
+            LoadWorld.Queues queues,
+            ApiClient starter,
+            ApiClient waiter,
+            Duration warmUp,
+            Duration measured,
+            Optional<Long> redisPid) {
+        this.out = out;
+        this.client = client;
+        this.queues = queues;
+        this.starter = starter;
+        this.waiter = waiter;
+        this.warmUp = warmUp;
+        this.measured = measured;
+        this.redisPid = redisPid;
+    }
+
+    /** Batches come last, after every round's single submissions: what they leave waiting must not weigh on those. */
+    public List<Round> run(List<Integer> clientCounts) {
+        client.watch(starter.token());
+        List<Pairs> pairs = clientCounts.stream().map(this::pairs).toList();
+        List<Round> rounds = new ArrayList<>();
+        // The queue whose work only waits is another group's.
+        String waiterToken = waiter.token();
+        for (Pairs each : pairs) {
+            int clients = each.ceiling().clients();
+            Phase batches = new Phase(clients, BATCH, (token, n) -> submitBatch(waiterToken, n));
+            drive(clients, warmUp, batches.request, new Latencies(), new AtomicLong());
+            batches.measure(measured);
+            Figures figures = batches.figures("submissions in batches");
+            rounds.add(new Round(
+                    each.ceiling(),
+                    each.single(),
+                    each.ofCeiling(),
+                    each.bound(),
+                    each.unseen(),
+                    figures,
+                    redisPid.map(pid -> withRedisStopped(pid, clients))));
+        }
+        return rounds;
+    }
+
+    /** Into the queue whose work only waits; Redis goes on afterwards, whatever happens. */
+    private Figures withRedisStopped(long pid, int clients) {
+        String waiterToken = waiter.token();
+        Phase submissions = new Phase(
+                clients, 1, (token, n) -> client.post("/workloads", waiterToken, submission(queues.waits(), n))
+                        .isPresent());
+        signal("-STOP", pid);
+        try {
+            submissions.measure(measured);
+        } finally {
+            signal("-CONT", pid);
+        }
+        return submissions.figures("without Redis");
+    }
+
+    private static void signal(String signal, long pid) {
+        try {
+            int status = new ProcessBuilder("kill", signal, Long.toString(pid))
+                    .start()
+                    .waitFor();
+            if (status != 0) {
+                throw new ApiFailure("kill " + signal + " " + pid + " ended with " + status);
+            }
+        } catch (IOException e) {
+            throw new ApiFailure("kill " + signal + ": " + e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+
+    private Pairs pairs(int clients) {
+        Map<String, Long> sent = new ConcurrentHashMap<>();
+        Phase inserts = new Phase(clients, 1, this::insertOneRow);
+        Phase submissions = new Phase(clients, 1, (token, n) -> submit(token, n, sent));
+        drive(clients, warmUp, inserts.request, new Latencies(), new AtomicLong());
+        drive(clients, warmUp, submissions.request, new Latencies(), new AtomicLong());
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < PAIRS; i++) {
+            double ceiling = inserts.measure(measured.dividedBy(PAIRS));
+            ratios.add(submissions.measure(measured.dividedBy(PAIRS)) / ceiling);
+        }
+        ratios.sort(null);
+        Figures ceiling = inserts.figures("one-row inserts");
+        Figures single = submissions.figures("submissions");
+        Latencies bound = new Latencies();
+        long unseen = await(sent, bound);
+        cancel(sent.keySet());
+        return new Pairs(ceiling, single, ratios.get(PAIRS / 2), bound, unseen);
+    }
+
+    private interface Request {
+        /** @return whether it was accepted */
+        boolean send(String token, long number);
+    }
+
+    /** One kind of request, measured in stretches. */
+    private final class Phase {
+
+        private final int clients;
+        private final int perRequest;
+        private final Request request;
+        private final Latencies answers = new Latencies();
+        private final AtomicLong refused = new AtomicLong();
+        private double seconds;
+
+        Phase(int clients, int perRequest, Request request) {
+            this.clients = clients;
+            this.perRequest = perRequest;
+            this.request = request;
+        }
+
+        /** @return how many a second in this stretch */
+        double measure(Duration time) {
+            long before = answers.count();
+            long begun = System.nanoTime();
+            drive(clients, time, request, answers, refused);
+            double took = (System.nanoTime() - begun) / 1e9;
+            seconds += took;
+            return (answers.count() - before) * (double) perRequest / took;
+        }
+
+        Figures figures(String what) {
+            Figures figures =
+                    new Figures(clients, answers.count() * (double) perRequest / seconds, answers, refused.get());
+            out.printf(
+                    Locale.ROOT,
+                    "%3d clients, %-23s %9.0f/s   p50 %7.1f ms   p99 %7.1f ms%s%n",
+                    clients,
+                    what + ":",
+                    figures.perSecond(),
+                    answers.percentileMillis(50),
+                    answers.percentileMillis(99),
+                    refused.get() == 0 ? "" : "   " + refused + " refused");
+            out.flush();
+            return figures;
+        }
+    }
+
+    /** A client whose request was refused waits as long as the service asks it to. */
+    private void drive(int clients, Duration time, Request request, Latencies answers, AtomicLong refused) {
+        // A phase is far shorter than a token's life, so one token serves it.
+        String token = starter.token();
+        AtomicLong numbers = new AtomicLong();
+        long end = System.nanoTime() + time.toNanos();
+        inParallel(clients, () -> {
+            while (System.nanoTime() < end) {
+                long begun = System.nanoTime();
+                if (request.send(token, numbers.incrementAndGet())) {
+                    answers.add(System.nanoTime() - begun);
+                } else {
+                    refused.incrementAndGet();
+                    LockSupport.parkNanos(REFUSED_PAUSE.toNanos());
+                }
+            }
+        });
+    }
+
+    private boolean insertOneRow(String token, long number) {
+        return client.post("/load-ceiling", token, "").isPresent();
+    }
+
+    private boolean submit(String token, long number, Map<String, Long> sent) {
+        long begun = System.nanoTime();
+        Optional<String> answer = client.post("/workloads", token, submission(queues.starts(), number));
+        answer.ifPresent(body -> sent.put(LoadClient.id(body), begun));
+        return answer.isPresent();
+    }
+
+    private boolean submitBatch(String token, long number) {
+        return client.post("/workloads/batches", token, batch(queues.waits(), number))
+                .isPresent();
+    }
+
+    /** A batch as large as batches may be. */
+    static String batch(String queue, long number) {
+        StringBuilder items = new StringBuilder("{\"items\":[");
+        for (int i = 0; i < BATCH; i++) {
+            items.append(i == 0 ? "" : ",").append(submission(queue, number * BATCH + i));
+        }
+        return items.append("]}").toString();
+    }
+
+    private static String submission(String queue, long number) {
+        return "{\"queue\":\"" + queue + "\",\"name\":\"load-" + number
+                + "\",\"type\":\"training\",\"command\":[\"python\",\"train.py\",\"--epochs\",\"10\"]}";
+    }
+
+    /** @return how many were not seen bound in time */
+    private long await(Map<String, Long> sent, Latencies bound) {
+        long end = System.nanoTime() + BIND_PATIENCE.toNanos();
+        while (System.nanoTime() < end && sent.keySet().stream().anyMatch(id -> client.boundAtNanos(id) == null)) {
+            DemoStage.pause();
+        }
+        long unseen = 0;
+        for (Map.Entry<String, Long> entry : sent.entrySet()) {
+            Long at = client.boundAtNanos(entry.getKey());
+            if (at == null) {
+                unseen++;
+            } else {
+                bound.add(at - entry.getValue());
+            }
+        }
+        out.printf(
+                Locale.ROOT,
+                "             from submit to bound:   %9d     p50 %7.1f ms   p99 %7.1f ms%n",
+                bound.count(),
+                bound.percentileMillis(50),
+                bound.percentileMillis(99));
+        out.flush();
+        return unseen;
+    }
+
+    /** What holds devices would weigh on the next round. */
+    private void cancel(Iterable<String> workloads) {
+        String token = starter.token();
+        List<String> left = new ArrayList<>();
+        workloads.forEach(left::add);
+        AtomicLong next = new AtomicLong();
+        inParallel(16, () -> {
+            for (int i = (int) next.getAndIncrement(); i < left.size(); i = (int) next.getAndIncrement()) {
+                while (client.post("/workloads/" + left.get(i) + "/cancel", token, "")
+                        .isEmpty()) {
+                    LockSupport.parkNanos(REFUSED_PAUSE.toNanos());
+                }
+            }
+        });
+    }
+
+    private static void inParallel(int threads, Runnable work) {
+        try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                running.add(pool.submit(work));
+            }
+            for (Future<?> each : running) {
+                each.get();
+            }
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof ApiFailure failure ? failure : new IllegalStateException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.quartermaster.cli.load;
+
+import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.DemoStage;
+import io.quartermaster.cli.demo.DemoWorld;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The tenant of the load run: a pool that is a plain count, so that what is bound needs no node; a queue whose work starts at once, and
+ * one whose work only waits.
+ */
+public final class LoadWorld {
+
+    public static final String TENANT = "load";
+    private static final String POOL = "load";
+    private static final String MANY = "100000";
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+    private final ApiClient operator;
+    private final ApiClient admin;
+
+    public LoadWorld(String url, String keycloak, String operatorSecret, String adminPassword) {
+        operator = ApiClient.ofClient(url, keycloak, "operator", DemoWorld.CLI_CLIENT, operatorSecret);
+        admin = ApiClient.ofUser(url, keycloak, TENANT, "admin", adminPassword);
+    }
+
+    /** The names of the two queues. */
+    public record Queues(String starts, String waits) {}
+
+    public Queues prepare() {
+        JsonNode operation = operator.require(
+                operator.post("/v1/operator/tenants", Map.of("id", TENANT, "plan", "demo", "displayName", "Load run")));
+        await(operation.path("id").asText());
+        operator.require(operator.post("/v1/operator/pools", Map.of("name", POOL, "capacity", MANY)));
+        operator.require(
+                operator.put("/v1/operator/tenants/" + TENANT + "/allotments/" + POOL, Map.of("reserved", MANY)));
+        String own = "/v1/tenants/" + TENANT;
+        admin.require(admin.post(own + "/profiles", Map.of("name", "one", "gpus", "1", "pools", List.of(POOL))));
+        policy("rnd", Map.of("pool", POOL, "reserved", MANY));
+        // Its first workload takes the one GPU and keeps it: nothing runs in a pool that is a plain count, so nothing
+        // ends.
+        policy("devops", Map.of("pool", POOL, "reserved", "0", "limit", "1"));
+        return new Queues(queue("rnd"), queue("devops"));
+    }
+
+    private void policy(String name, Map<String, String> quota) {
+        admin.require(admin.post(
+                "/v1/tenants/" + TENANT + "/policies",
+                Map.of("name", name, "group", "/" + name, "quotas", List.of(quota), "profiles", List.of())));
+    }
+
+    private String queue(String policy) {
+        return admin.require(admin.post(
+                        "/v1/tenants/" + TENANT + "/queues",
+                        Map.of("policy", policy, "profile", "one", "maxWaiting", 1_000_000)))
+                .path("name")
+                .asText();
+    }
+
+    private void await(String operation) {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            String state = operator.require(operator.get("/v1/operator/operations/" + operation))
+                    .path("state")
+                    .asText();
+            if (state.equals("succeeded")) {
+                return;
+            }
+            if (state.equals("failed") || System.nanoTime() > end) {
+                throw new ApiFailure("The tenant of the load run was not made: " + state);
+            }
+            DemoStage.pause();
+        }
+    }
+}

@@ -1,0 +1,220 @@
+package io.quartermaster.cli.load;
+
+import io.quartermaster.cli.demo.ApiClient;
+
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import java.io.PrintWriter;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/**
+ * Submits batches at a steady rate to a service that keeps things for a minute only, and measures how much lies there longer. What waits is
+ * cancelled after a while, straight in the tables of this run's own database, so that the leader's work stays the same.
+ */
+public final class RetentionRun {
+
+    /** What this run sets all retentions to. */
+    public static final Duration KEPT = Duration.ofSeconds(60);
+    /** Rows older than the retention by this are overdue. */
+    static final Duration TOLERANCE = Duration.ofSeconds(30);
+
+    private static final Duration SAMPLE_EVERY = Duration.ofSeconds(5);
+    private static final int IN_FLIGHT = 16;
+    private static final int WAITS_SECONDS = 10;
+
+    private static final String OVERDUE = "select count(*), count(*) filter (where %s < clock_timestamp() - interval '"
+            + KEPT.plus(TOLERANCE).toSeconds() + " seconds') from %s";
+
+    private static final String CANCEL = """
+            with cancelled as (
+                update workload set wish = 'cancel'
+                 where (tenant_id, id) in (
+                     select tenant_id, id from workload where tenant_id = ? and state = 'waiting' and wish = 'run'
+                        and submitted_at < clock_timestamp() - make_interval(secs => ?))
+                returning tenant_id, id)
+            insert into inbox (tenant_id, kind, ref) select tenant_id, 'workload', cast(id as text) from cancelled
+            """;
+
+    private final PrintWriter out;
+    private final LoadClient client;
+    private final String queue;
+    private final ApiClient member;
+    private final Database database;
+    private final int perSecond;
+    private final Duration time;
+
+    private final AtomicLong accepted = new AtomicLong();
+    private final AtomicLong refused = new AtomicLong();
+    /** Batches that were due while as many as may be were under way. */
+    private long late;
+
+    private Share feed = new Share(0, 0, 0);
+    private Share keys = new Share(0, 0, 0);
+
+    /** Where the run's database is, and the account that sees all of it. */
+    public record Database(String address, String user, String password) {}
+
+    /** How many rows were overdue at the worst moment: of how many, and in thousandths of them. */
+    record Share(long overdue, long rows, double worstPerMille) {
+
+        Share or(long nowOverdue, long nowRows) {
+            double perMille = nowRows == 0 ? 0 : 1_000.0 * nowOverdue / nowRows;
+            return perMille > worstPerMille || rows == 0
+                    ? new Share(nowOverdue, nowRows, Math.max(perMille, worstPerMille))
+                    : this;
+        }
+    }
+
+    /** What the run came to. */
+    public record Result(double acceptedPerSecond, long accepted, long refused, long late, Share feed, Share keys) {}
+
+    public RetentionRun(
+            PrintWriter out,
+            LoadClient client,
+            String queue,
+            ApiClient member,
+            Database database,
+            int perSecond,
+            Duration time) {
+        this.out = out;
+        this.client = client;
+        this.queue = queue;
+        this.member = member;
+        this.database = database;
+        this.perSecond = perSecond;
+        this.time = time;
+    }
+
+    public Result run() {
+        long begun = System.nanoTime();
+        Thread sender = Thread.ofPlatform().daemon().name("sender").start(() -> send(begun));
+        PGSimpleDataSource source = new PGSimpleDataSource();
+        source.setUrl("jdbc:postgresql://" + database.address() + "/quartermaster");
+        try (Connection connection = source.getConnection(database.user(), database.password())) {
+            while (System.nanoTime() - begun < time.toNanos()) {
+                LockSupport.parkNanos(SAMPLE_EVERY.toNanos());
+                sample(connection, begun);
+                cancel(connection);
+            }
+            sender.join();
+        } catch (SQLException e) {
+            throw new ApiFailure("The database of the run: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ApiFailure("Interrupted");
+        }
+        double seconds = (System.nanoTime() - begun) / 1e9;
+        return new Result(accepted.get() / seconds, accepted.get(), refused.get(), late, feed, keys);
+    }
+
+    /** One batch each time one is due, whatever became of those before, as long as not too many are under way. */
+    private void send(long begun) {
+        long everyNanos = 1_000_000_000L * LoadRun.BATCH / perSecond;
+        Semaphore free = new Semaphore(IN_FLIGHT);
+        try (ExecutorService pool = Executors.newFixedThreadPool(IN_FLIGHT)) {
+            for (long number = 1; number * everyNanos < time.toNanos(); number++) {
+                LockSupport.parkNanos(begun + number * everyNanos - System.nanoTime());
+                if (!free.tryAcquire()) {
+                    late++;
+                    continue;
+                }
+                long each = number;
+                pool.execute(() -> {
+                    try {
+                        submit(each);
+                    } finally {
+                        free.release();
+                    }
+                });
+            }
+        }
+    }
+
+    private void submit(long number) {
+        try {
+            boolean taken = client.post(
+                            "/workloads/batches", member.token(), LoadRun.batch(queue, number), "retention-" + number)
+                    .isPresent();
+            (taken ? accepted : refused).addAndGet(LoadRun.BATCH);
+        } catch (ApiFailure e) {
+            refused.addAndGet(LoadRun.BATCH);
+            out.println(e.getMessage());
+        }
+    }
+
+    private void sample(Connection connection, long begun) throws SQLException {
+        List<Long> feedNow = numbers(connection, OVERDUE.formatted("at", "feed"));
+        List<Long> keysNow = numbers(connection, OVERDUE.formatted("created_at", "idempotency"));
+        feed = feed.or(feedNow.get(1), feedNow.get(0));
+        keys = keys.or(keysNow.get(1), keysNow.get(0));
+        out.printf(
+                Locale.ROOT,
+                "%4d s   %8d accepted   feed %8d rows, %6d overdue   answers to keys %5d, %3d overdue%n",
+                (System.nanoTime() - begun) / 1_000_000_000,
+                accepted.get(),
+                feedNow.get(0),
+                feedNow.get(1),
+                keysNow.get(0),
+                keysNow.get(1));
+        out.flush();
+    }
+
+    private static List<Long> numbers(Connection connection, String query) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(query);
+                ResultSet rows = statement.executeQuery()) {
+            rows.next();
+            return List.of(rows.getLong(1), rows.getLong(2));
+        }
+    }
+
+    private static void cancel(Connection connection) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(CANCEL)) {
+            statement.setString(1, LoadWorld.TENANT);
+            statement.setInt(2, WAITS_SECONDS);
+            statement.executeUpdate();
+        }
+    }
+
+    public static String markdown(Result result, int perSecond, Duration time, List<String> conditions) {
+        StringBuilder text = new StringBuilder("# Retention under load\n\n");
+        text.append("Made by `qm load --retention-minutes`. All retentions are ")
+                .append(KEPT.toSeconds())
+                .append(" s; batches of 1,000 submissions were due at ")
+                .append(perSecond)
+                .append(" submissions/s for ")
+                .append(time.toMinutes())
+                .append(" minutes, each with an idempotency key; what had waited for ")
+                .append(WAITS_SECONDS)
+                .append(" s was cancelled. A row is overdue when it is ")
+                .append(KEPT.plus(TOLERANCE).toSeconds())
+                .append(" s old.\n\n");
+        conditions.forEach(line -> text.append("- ").append(line).append('\n'));
+        text.append(String.format(
+                Locale.ROOT,
+                "%n| accepted | accepted /s | refused | not sent, 16 batches under way | feed: overdue of rows, at worst | answers to keys: overdue of rows, at worst |%n"
+                        + "| ---: | ---: | ---: | ---: | ---: | ---: |%n"
+                        + "| %d | %.0f | %d | %d | %d of %d (%.1f per mille) | %d of %d (%.1f per mille) |%n",
+                result.accepted(),
+                result.acceptedPerSecond(),
+                result.refused(),
+                result.late() * LoadRun.BATCH,
+                result.feed().overdue(),
+                result.feed().rows(),
+                result.feed().worstPerMille(),
+                result.keys().overdue(),
+                result.keys().rows(),
+                result.keys().worstPerMille()));
+        return text.toString();
+    }
+}

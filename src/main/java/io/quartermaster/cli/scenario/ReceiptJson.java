@@ -1,0 +1,89 @@
+package io.quartermaster.cli.scenario;
+
+import io.quartermaster.engine.model.DecisionReceipt;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.Turn;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The JSON form of receipts, in a fixed order. */
+final class ReceiptJson {
+    private ReceiptJson() {}
+
+    /** The whole receipt; what a stop says of itself stays where it is without receipts, too. */
+    static Map<String, Object> of(DecisionReceipt receipt) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        receipt.turn().ifPresent(turn -> object.put("turn", turn(turn)));
+        receipt.givenUp().ifPresent(why -> object.put("givenUp", why));
+        if (!receipt.notTaken().isEmpty()) {
+            object.put(
+                    "notTaken",
+                    receipt.notTaken().stream().map(SimulationJson::reason).toList());
+        }
+        object.put("before", shares(receipt.before()));
+        object.put("after", shares(receipt.after()));
+        if (!receipt.stops().isEmpty()) {
+            Map<String, Object> stops = new LinkedHashMap<>();
+            receipt.stops().forEach(stop -> stops.put(stop.workload().value(), ofStop(stop.receipt())));
+            object.put("stops", stops);
+        }
+        return object;
+    }
+
+    private static Map<String, Object> turn(Turn turn) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("withinReserved", turn.withinReserved());
+        object.put("candidates", turn.candidates());
+        turn.placeInPool().ifPresent(place -> object.put("placeInPool", place));
+        turn.placeInProfile().ifPresent(place -> object.put("placeInProfile", place));
+        object.put("won", turn.won().stream().map(ReceiptJson::comparison).toList());
+        return object;
+    }
+
+    private static Map<String, Object> comparison(Turn.Comparison comparison) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("by", comparison.by());
+        object.put("own", side(comparison.own()));
+        object.put("other", side(comparison.other()));
+        return object;
+    }
+
+    private static Map<String, Object> side(Turn.Side side) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("workload", side.workload().value());
+        object.put("scope", side.scope().toString());
+        object.put("path", side.path().toString());
+        object.put("rank", side.rank());
+        object.put("used", SimulationJson.gpus(side.usedGpuMilli()));
+        object.put("requested", SimulationJson.gpus(side.requestedGpuMilli()));
+        object.put("share", SimulationJson.gpus(side.shareGpuMilli()));
+        return object;
+    }
+
+    /** Why somebody is stopped. */
+    static Map<String, Object> ofStop(Receipt receipt) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("right", receipt.right());
+        object.put("before", shares(receipt.before()));
+        object.put("after", shares(receipt.after()));
+        Map<String, Object> considered = new LinkedHashMap<>();
+        receipt.considered().forEach(one -> considered.put(one.workload().value(), one.outcome()));
+        object.put("considered", considered);
+        return object;
+    }
+
+    private static List<Map<String, Object>> shares(List<Receipt.Share> shares) {
+        return shares.stream().map(ReceiptJson::share).toList();
+    }
+
+    private static Map<String, Object> share(Receipt.Share share) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("scope", share.scope().toString());
+        object.put("path", share.path().toString());
+        object.put("used", SimulationJson.gpus(share.usedGpuMilli()));
+        object.put("reserved", SimulationJson.gpus(share.reservedGpuMilli()));
+        object.put("fair", SimulationJson.gpus(share.fairGpuMilli()));
+        return object;
+    }
+}

@@ -1,0 +1,131 @@
+package io.quartermaster.cli.scenario;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.simulation.Result;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The JSON form of simulation results: maps and lists in a fixed order, so that two runs print the same bytes. */
+public final class SimulationJson {
+    private SimulationJson() {}
+
+    public static List<Object> of(List<Result> results) {
+        List<Object> list = new ArrayList<>();
+        for (Result result : results) {
+            Map<String, Object> object = new LinkedHashMap<>();
+            object.put("scenario", result.scenario());
+            object.put("outcome", result.passed() ? "PASS" : "FAIL");
+            object.put("failures", result.failures());
+            object.put(
+                    "decisions",
+                    result.decisions().stream().map(SimulationJson::taken).toList());
+            object.put(
+                    "moments",
+                    result.moments().stream().map(SimulationJson::moment).toList());
+            list.add(object);
+        }
+        return list;
+    }
+
+    private static Map<String, Object> taken(Result.Taken taken) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("at", seconds(taken.atMillis()));
+        Decision decision = taken.decision();
+        object.put("decision", decision.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT));
+        object.put("workload", decision.workload().value());
+        switch (decision) {
+            case Decision.Start start -> {
+                object.put("rule", start.rule());
+                object.put("allocation", allocation(start.allocation()));
+            }
+            case Decision.Grow grow -> {
+                object.put("rule", grow.rule());
+                object.put("allocation", allocation(grow.added()));
+            }
+            case Decision.Preempt preempt -> {
+                object.put("cause", preempt.cause());
+                preempt.successor().ifPresent(successor -> object.put("successor", successor.value()));
+                object.put("deadline", seconds(preempt.deadlineMillis()));
+                object.put("receipt", ReceiptJson.ofStop(preempt.receipt()));
+            }
+            case Decision.Shrink shrink -> {
+                object.put("workers", shrink.workers());
+                object.put("cause", shrink.cause());
+                shrink.successor().ifPresent(successor -> object.put("successor", successor.value()));
+                object.put("deadline", seconds(shrink.deadlineMillis()));
+                object.put("receipt", ReceiptJson.ofStop(shrink.receipt()));
+            }
+            case Decision.Nominate nominate -> object.put("allocation", allocation(nominate.place()));
+            case Decision.Denominate denominate -> {}
+        }
+        taken.receipt().ifPresent(receipt -> object.putIfAbsent("receipt", ReceiptJson.of(receipt)));
+        return object;
+    }
+
+    private static Map<String, Object> allocation(Allocation allocation) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("pool", allocation.pool().value());
+        object.put("gpus", gpus(allocation.gpuMilli()));
+        List<Object> workers = new ArrayList<>();
+        for (Allocation.Worker worker : allocation.workers()) {
+            if (worker.place() instanceof Allocation.Place.OnNode place) {
+                Map<String, Object> one = new LinkedHashMap<>();
+                one.put("worker", worker.number());
+                one.put("node", place.node().value());
+                Map<String, Object> devices = new LinkedHashMap<>();
+                place.shares().forEach(share -> devices.put(String.valueOf(share.device()), gpus(share.gpuMilli())));
+                one.put("devices", devices);
+                workers.add(one);
+            }
+        }
+        object.put("workers", workers);
+        return object;
+    }
+
+    private static Map<String, Object> moment(Result.Moment moment) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("at", seconds(moment.atMillis()));
+        Map<String, Object> running = new LinkedHashMap<>();
+        for (Workload workload : moment.workloads()) {
+            if (workload.state() instanceof WorkloadState.Holding holding) {
+                running.put(workload.id().value(), allocation(holding.allocation()));
+            }
+        }
+        object.put("running", running);
+        Map<String, Object> waiting = new LinkedHashMap<>();
+        for (Wait wait : moment.waits()) {
+            waiting.put(
+                    wait.workload().value(),
+                    wait.perPool().stream().map(SimulationJson::reason).toList());
+        }
+        object.put("waiting", waiting);
+        return object;
+    }
+
+    static Map<String, Object> reason(Reason reason) {
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("pool", reason.pool().value());
+        object.put("code", reason.code());
+        reason.path().ifPresent(path -> object.put("path", path.toString()));
+        object.put("sentence", reason.sentence());
+        object.put("remedy", reason.remedy());
+        return object;
+    }
+
+    private static BigDecimal seconds(long millis) {
+        BigDecimal exact = BigDecimal.valueOf(millis, 3).stripTrailingZeros();
+        return exact.scale() < 0 ? exact.setScale(0) : exact;
+    }
+
+    static String gpus(long gpuMilli) {
+        return BigDecimal.valueOf(gpuMilli, 3).stripTrailingZeros().toPlainString();
+    }
+}

@@ -1,0 +1,194 @@
+package io.quartermaster.cli.scenario;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Mix;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Horizon;
+import io.quartermaster.engine.placement.Request;
+import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.placement.Tenure;
+import io.quartermaster.engine.quota.When;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Replays a trace by inflation, as Weng et al. do ("Beware of Fragmentation", USENIX ATC 2023, section 6): the list of
+ * work is shuffled and drawn from again until it asks for a multiple of all GPUs; each piece is placed by the engine's
+ * own placement as it comes, nothing ends, and what does not fit is dropped.
+ */
+public final class TraceReplay {
+    private static final PoolId POOL = new PoolId("trace");
+    private static final QuotaPath PATH = QuotaPath.of("trace");
+    /** The mix is that of the commonest kinds of work that make up so much of the list. */
+    private static final int MIX_PERCENT = 95;
+
+    private static final long PARTS = 100_000;
+
+    /**
+     * One piece of work of the trace.
+     *
+     * @param models GPUs that it can use; empty = all
+     */
+    public record Piece(GpuRequest gpus, long gpuMilli, long cpuMilli, long memoryMiB, SortedSet<String> models) {
+        private Shape shape() {
+            return Shape.ofWorkers(1, gpus)
+                    .cpuMilli(cpuMilli)
+                    .memoryMiB(memoryMiB)
+                    .shape();
+        }
+    }
+
+    /** How nodes are chosen. */
+    public enum Policy {
+        /** As little as possible is left that the trace's mix of work cannot use. */
+        FRAGMENTATION,
+        /** The fullest node that fits. */
+        PACK,
+        /** The emptiest. */
+        SPREAD
+    }
+
+    /**
+     * What came of one run.
+     *
+     * @param allocated parts of all GPUs that are held, in parts of 100,000, when each tenth of all GPUs more has been asked
+     *     for; the first is after one tenth
+     * @param stranded free GPUs that the commonest kinds of work cannot use on average, in parts of 100,000 of all, at the
+     *     same moments
+     */
+    public record Run(List<Long> allocated, List<Long> stranded) {}
+
+    private final List<Node> nodes;
+    private final List<Piece> pieces;
+    private final Mix mix;
+    private final long capacityGpuMilli;
+
+    public TraceReplay(List<Node> nodes, List<Piece> pieces) {
+        this.nodes = List.copyOf(nodes);
+        this.pieces = List.copyOf(pieces);
+        this.mix = commonest(pieces);
+        long capacity = 0;
+        for (Node node : nodes) {
+            capacity += node.devices().size() * 1000L;
+        }
+        this.capacityGpuMilli = capacity;
+    }
+
+    private static Mix commonest(List<Piece> pieces) {
+        Map<Mix.Kind, Long> counts = new LinkedHashMap<>();
+        for (Piece piece : pieces) {
+            counts.merge(new Mix.Kind(piece.gpus(), piece.cpuMilli(), piece.models(), 1), 1L, Long::sum);
+        }
+        List<Map.Entry<Mix.Kind, Long>> byCount = new ArrayList<>(counts.entrySet());
+        byCount.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
+        List<Mix.Kind> kinds = new ArrayList<>();
+        long covered = 0;
+        for (Map.Entry<Mix.Kind, Long> entry : byCount) {
+            if (covered * 100 < (long) pieces.size() * MIX_PERCENT) {
+                Mix.Kind kind = entry.getKey();
+                kinds.add(new Mix.Kind(kind.gpus(), kind.cpuMilli(), kind.models(), entry.getValue()));
+                covered += entry.getValue();
+            }
+        }
+        return new Mix(kinds);
+    }
+
+    /**
+     * Plays one run.
+     *
+     * @param percent how much is asked for in the end, in hundredths of all GPUs
+     * @param wholeQueue whether all of it is known from the beginning, so that the largest goes first
+     */
+    public Run play(Policy policy, long seed, int percent, boolean wholeQueue) {
+        List<Piece> arriving = arriving(new Random(seed), percent);
+        if (wholeQueue) {
+            arriving.sort(Comparator.comparingLong((Piece piece) -> -piece.gpuMilli())
+                    .thenComparingLong(piece -> -piece.cpuMilli()));
+        }
+        Space space = space(policy);
+        List<Long> allocated = new ArrayList<>();
+        List<Long> stranded = new ArrayList<>();
+        long asked = 0;
+        long held = 0;
+        for (Piece piece : arriving) {
+            asked += piece.gpuMilli();
+            held += place(space, piece) ? piece.gpuMilli() : 0;
+            while (asked * 10 >= capacityGpuMilli * (allocated.size() + 1)) {
+                allocated.add(held * PARTS / capacityGpuMilli);
+                stranded.add(space.unusableGpuMilli(mix) * PARTS / capacityGpuMilli);
+            }
+        }
+        allocated.add(held * PARTS / capacityGpuMilli);
+        stranded.add(space.unusableGpuMilli(mix) * PARTS / capacityGpuMilli);
+        return new Run(allocated, stranded);
+    }
+
+    private List<Piece> arriving(Random random, int percent) {
+        long most = capacityGpuMilli * percent / 100;
+        List<Piece> arriving = new ArrayList<>(pieces);
+        Collections.shuffle(arriving, random);
+        long asked = 0;
+        for (Piece piece : arriving) {
+            asked += piece.gpuMilli();
+        }
+        while (asked > most) {
+            asked -= arriving.remove(random.nextInt(arriving.size())).gpuMilli();
+        }
+        Piece next = pieces.get(random.nextInt(pieces.size()));
+        while (asked + next.gpuMilli() <= most) {
+            asked += next.gpuMilli();
+            arriving.add(next);
+            next = pieces.get(random.nextInt(pieces.size()));
+        }
+        return arriving;
+    }
+
+    private Space space(Policy policy) {
+        Pool pool = new Pool(
+                POOL,
+                Pool.ofNodes(POOL).capacity(),
+                policy == Policy.SPREAD ? Pool.Placement.SPREAD : Pool.Placement.PACK,
+                Pool.Sharing.ANY,
+                List.of(),
+                List.of(),
+                true);
+        Pool told = policy == Policy.FRAGMENTATION ? pool.withMix(mix) : pool;
+        return Cluster.of(List.of(told), nodes, new TreeMap<>(), new TreeMap<>(), new TreeSet<>(List.of(PATH)))
+                .space(POOL)
+                .orElseThrow();
+    }
+
+    private static boolean place(Space space, Piece piece) {
+        Request request = new Request(piece.shape(), List.of(0), PATH, node -> suits(node, piece));
+        Optional<Allocation> place = space.place(request, Horizon.AT_ONCE);
+        place.ifPresent(found -> {
+            Tenure tenure = new Tenure(PATH, Optional.empty(), piece.shape(), true, found, true);
+            for (When when : When.values()) {
+                space.add(tenure, when);
+            }
+        });
+        return place.isPresent();
+    }
+
+    private static boolean suits(Node node, Piece piece) {
+        return piece.models().isEmpty()
+                || piece.gpuMilli() == 0
+                || (!node.devices().isEmpty()
+                        && piece.models().contains(node.devices().getFirst().model()));
+    }
+}

@@ -1,0 +1,319 @@
+package io.quartermaster.cli.scenario;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.ProfileId;
+import io.quartermaster.engine.model.QueueId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.placement.CountedSpace;
+import io.quartermaster.engine.placement.Seating;
+import io.quartermaster.engine.simulation.Scenario;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.yaml.snakeyaml.nodes.Node;
+import org.yaml.snakeyaml.nodes.SequenceNode;
+
+/** Reads the workloads and profiles of a scenario, and seats those that run from the beginning. */
+final class WorkloadReader {
+    private final Map<PoolId, Pool> pools;
+    private final Map<NodeId, io.quartermaster.engine.model.Node> nodes;
+    private final Map<PoolId, Seating> seatings = new HashMap<>();
+    private final Map<ProfileId, WorkloadForm> profiles = new HashMap<>();
+    private final Set<QueueId> queues = new HashSet<>();
+    private final Map<QueueId, QuotaPath> pathOfQueue = new HashMap<>();
+    private final Set<WorkloadId> known = new LinkedHashSet<>();
+    private long sequence;
+
+    WorkloadReader(Map<PoolId, Pool> pools, Map<NodeId, io.quartermaster.engine.model.Node> nodes) {
+        this.pools = pools;
+        this.nodes = nodes;
+    }
+
+    /** All workloads read so far. */
+    Set<WorkloadId> known() {
+        return known;
+    }
+
+    WorkloadId named(YamlSection section, String name) {
+        if (!known.contains(new WorkloadId(name))) {
+            throw section.error("there is no workload '" + name + "'");
+        }
+        return new WorkloadId(name);
+    }
+
+    /** A queue's path is that of the first workload in it. */
+    void queue(QueueId id) {
+        queues.add(id);
+    }
+
+    void profile(ProfileId id, YamlSection section) {
+        profiles.put(id, WorkloadForm.read(section, pools.keySet()));
+    }
+
+    /** The jobs that a list states, in its order. Those that name their devices are seated before those that do not. */
+    List<Scenario.Job> jobs(List<YamlSection> sections, long atMillis) {
+        List<Statement> statements = new ArrayList<>();
+        for (YamlSection section : sections) {
+            try (section) {
+                statements.add(statement(section, atMillis));
+            } catch (IllegalArgumentException | ArithmeticException e) {
+                throw section.error(String.valueOf(e.getMessage()));
+            }
+        }
+        Map<WorkloadId, Allocation> seated = new HashMap<>();
+        for (boolean naming : List.of(true, false)) {
+            for (Statement statement : statements) {
+                if (statement.running() && statement.gpu().isEmpty() != naming) {
+                    statement.ids().forEach(id -> seated.put(id, seat(statement)));
+                }
+            }
+        }
+        List<Scenario.Job> jobs = new ArrayList<>();
+        for (Statement statement : statements) {
+            for (WorkloadId id : statement.ids()) {
+                WorkloadState state = Optional.ofNullable(seated.get(id))
+                        .map(place ->
+                                WorkloadState.running(place, statement.startedMillis(), statement.fromReservation()))
+                        .orElse(WorkloadState.waiting());
+                Workload workload = statement.template().workload(id, atMillis, sequence++, state);
+                jobs.add(new Scenario.Job(workload, statement.durationMillis()));
+            }
+        }
+        return jobs;
+    }
+
+    /** One entry of a list of workloads; {@code count} makes several of it. */
+    private record Statement(
+            YamlSection section,
+            List<WorkloadId> ids,
+            Template template,
+            boolean running,
+            List<Node> on,
+            boolean onIsList,
+            List<Node> gpu,
+            long startedMillis,
+            boolean fromReservation,
+            OptionalLong durationMillis) {}
+
+    private Statement statement(YamlSection section, long atMillis) {
+        String name = section.requiredText("name");
+        OptionalInt count = section.count("count");
+        List<WorkloadId> ids = new ArrayList<>();
+        for (int i = 1; i <= count.orElse(1); i++) {
+            WorkloadId id = new WorkloadId(count.isPresent() ? name + "-" + i : name);
+            if (!known.add(id)) {
+                throw section.error("workload '" + id + "' is given twice");
+            }
+            ids.add(id);
+        }
+        Template template = template(section);
+        boolean running =
+                section.text("state").map(state -> isRunning(section, state)).orElse(false);
+        Optional<Node> on = section.take("on");
+        long startedMillis = section.duration("started").orElse(0);
+        if (startedMillis > atMillis) {
+            throw section.error("what runs has started, not later than it is stated");
+        }
+        return new Statement(
+                section,
+                ids,
+                template,
+                running,
+                on.map(YamlSection::elements).orElse(List.of()),
+                on.filter(SequenceNode.class::isInstance).isPresent(),
+                section.list("gpu"),
+                startedMillis,
+                section.flag("from-reservation").orElse(false),
+                section.length("duration"));
+    }
+
+    private Template template(YamlSection section) {
+        QuotaPath path = QuotaPath.parse(section.requiredText("path"));
+        Optional<ProfileId> profile = section.text("profile").map(ProfileId::new);
+        WorkloadForm form = WorkloadForm.read(section, pools.keySet());
+        if (profile.isPresent()) {
+            WorkloadForm base = profiles.get(profile.get());
+            if (base == null) {
+                throw section.error("there is no profile '" + profile.get() + "'");
+            }
+            form = form.over(base);
+        }
+        return new Template(
+                path,
+                profile,
+                section.text("queue").map(name -> queue(section, name, path)),
+                form.shape(),
+                form.pools().isEmpty() ? List.copyOf(pools.keySet()) : form.pools(),
+                section.integer("priority").orElse(Workload.DEFAULT_PRIORITY),
+                section.flag("preemptible").orElse(true),
+                section.flag("dedicated-only").orElse(false),
+                form.moveBack().orElse(false),
+                section.length("max-runtime"),
+                section.flag("held").orElse(false));
+    }
+
+    /** A queue that is stated. */
+    QueueId queue(YamlSection section, String name) {
+        QueueId id = new QueueId(name);
+        if (!queues.contains(id)) {
+            throw section.error("there is no queue '" + name + "'");
+        }
+        return id;
+    }
+
+    private QueueId queue(YamlSection section, String name, QuotaPath path) {
+        QueueId id = queue(section, name);
+        QuotaPath known = pathOfQueue.computeIfAbsent(id, first -> path);
+        if (!known.equals(path)) {
+            throw section.error("queue '" + name + "' is of path '" + known + "'");
+        }
+        return id;
+    }
+
+    private static boolean isRunning(YamlSection section, String state) {
+        return switch (state) {
+            case "running" -> true;
+            case "pending" -> false;
+            default -> throw section.error("'state' is running or pending");
+        };
+    }
+
+    /** What all workloads of one statement have in common. */
+    private record Template(
+            QuotaPath path,
+            Optional<ProfileId> profile,
+            Optional<QueueId> queue,
+            Shape shape,
+            List<PoolId> pools,
+            int priority,
+            boolean preemptible,
+            boolean dedicatedOnly,
+            boolean movesBack,
+            OptionalLong maxRuntimeMillis,
+            boolean held) {
+
+        Workload workload(WorkloadId id, long submittedMillis, long sequence, WorkloadState state) {
+            return new Workload(
+                    id,
+                    path,
+                    Optional.empty(),
+                    profile,
+                    queue,
+                    shape,
+                    pools,
+                    priority,
+                    preemptible,
+                    dedicatedOnly,
+                    movesBack,
+                    submittedMillis,
+                    sequence,
+                    maxRuntimeMillis,
+                    held,
+                    state,
+                    Optional.empty());
+        }
+    }
+
+    private Allocation seat(Statement statement) {
+        YamlSection section = statement.section();
+        List<String> on = new ArrayList<>();
+        statement.on().forEach(node -> on.add(YamlSection.scalar(node)));
+        if (on.isEmpty()) {
+            throw section.error("running work says 'on' which nodes, or in which counted pool");
+        }
+        Shape shape = statement.template().shape();
+        if (!statement.onIsList() && (on.size() < shape.allMinWorkers() || isCounted(on.getFirst()))) {
+            on.addAll(Collections.nCopies(shape.allWorkers() - 1, on.getFirst()));
+        }
+        if (on.size() < shape.allMinWorkers() || on.size() > shape.allWorkers()) {
+            throw section.error("'on' names " + on.size() + " workers, which the shape does not allow");
+        }
+        List<Allocation.Worker> workers = new ArrayList<>();
+        PoolId pool = poolOf(section, on.getFirst());
+        for (int number = 0; number < on.size(); number++) {
+            if (!poolOf(section, on.get(number)).equals(pool)) {
+                throw section.error("a workload runs in one pool");
+            }
+            workers.add(worker(statement, pool, number, on));
+        }
+        Allocation held = new Allocation(pool, workers);
+        if (!shape.isEnough(held)) {
+            throw section.error("'on' leaves a worker set below its minimum");
+        }
+        return held;
+    }
+
+    private boolean isCounted(String name) {
+        Pool pool = pools.get(new PoolId(name));
+        return pool != null && pool.capacity() instanceof Pool.Capacity.Count;
+    }
+
+    private PoolId poolOf(YamlSection section, String place) {
+        io.quartermaster.engine.model.Node node = nodes.get(new NodeId(place));
+        if (node == null && !isCounted(place)) {
+            throw section.error("there is no node or counted pool '" + place + "'");
+        }
+        return node == null ? new PoolId(place) : node.pool();
+    }
+
+    private Allocation.Worker worker(Statement statement, PoolId pool, int number, List<String> on) {
+        Template template = statement.template();
+        if (isCounted(on.get(number))) {
+            if (template.shape().of(number).gpus() instanceof GpuRequest.Memory) {
+                throw statement.section().error("a counted pool does not know the memory of a GPU");
+            }
+            return new Allocation.Worker(
+                    number,
+                    new Allocation.Place.Counted(
+                            CountedSpace.counts(template.shape().of(number).gpus())));
+        }
+        Seating seating = seatings.computeIfAbsent(pool, this::seating);
+        NodeId node = new NodeId(on.get(number));
+        List<Integer> devices = devices(statement.section(), statement.gpu(), number, on);
+        return seating.seat(number, pool, template.path(), template.shape().of(number), node, devices)
+                .orElseThrow(() -> statement.section().error("it does not fit on node '" + node + "'"));
+    }
+
+    private Seating seating(PoolId id) {
+        Pool pool = pools.getOrDefault(id, Pool.ofNodes(id));
+        return new Seating(
+                pool,
+                nodes.values().stream().filter(node -> node.pool().equals(id)).toList());
+    }
+
+    /** Device numbers of one worker: all of a flat list, or the worker's own list. */
+    private static List<Integer> devices(YamlSection section, List<Node> gpu, int number, List<String> on) {
+        if (gpu.isEmpty()) {
+            return List.of();
+        }
+        boolean nested = gpu.getFirst() instanceof SequenceNode;
+        if ((nested && gpu.size() != on.size()) || (!nested && on.size() > 1)) {
+            throw section.error("'gpu' is a list of device numbers, or one such list per worker");
+        }
+        List<Integer> devices = new ArrayList<>();
+        for (Node node : nested ? YamlSection.elements(gpu.get(number)) : gpu) {
+            long milli = YamlSection.milli(node);
+            if (milli % 1000 != 0) {
+                throw section.error("a device's number is whole");
+            }
+            devices.add((int) (milli / 1000));
+        }
+        return devices;
+    }
+}

@@ -1,0 +1,161 @@
+package io.quartermaster.dispatch.cells;
+
+import io.quartermaster.dispatch.read.DispatchConfig;
+
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.writes.WriteParams;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Shows the cells, and sets a stamp back that is ahead of the clock.
+ *
+ * <p>Everything that the leader writes is dated by the stamp, in its order, so a stamp may only go back as far as nothing is recorded after
+ * it: usage events, closed hours, attempts, changes of workloads, past use. A stamp that merely moved ahead in turns without a change leaves
+ * no record.
+ */
+@ApplicationScoped
+class CellService {
+
+    private static final String CELLS = """
+            select id, epoch, case when lease_until > clock_timestamp() then leader end as leader,
+                   case when lease_until > clock_timestamp() then lease_until end as lease_until, stamp, clock_timestamp() as now,
+                   greatest(timestamptz 'epoch',
+                       (select timestamptz 'epoch' + e.at_ms * interval '1 millisecond' from usage_event e where e.cell_id = c.id order by e.seq desc limit 1),
+                       (select timestamptz 'epoch' + max(h.hour_ms) * interval '1 millisecond' from closed_hour h),
+                       (select timestamptz 'epoch' + max(u.as_of_ms) * interval '1 millisecond' from past_use u where u.cell_id = c.id),
+                       (select max(greatest(a.bound_at, a.started_at, a.stopping_at, a.ended_at)) from attempt a),
+                       (select max(w.changed_at) from workload w)) as last_record
+              from cell c
+            """;
+
+    private final SystemDatabase database;
+    private final OperatorWrites writes;
+    private final AuditLog audit;
+    private final Callers callers;
+    private final DispatchConfig config;
+
+    CellService(
+            SystemDatabase database, OperatorWrites writes, AuditLog audit, Callers callers, DispatchConfig config) {
+        this.database = database;
+        this.writes = writes;
+        this.audit = audit;
+        this.callers = callers;
+        this.config = config;
+    }
+
+    Uni<Page<CellApi.View>> list(PageRequest page) {
+        String scope = "cells";
+        int size = page.size();
+        String after = page.after(scope).orElse("");
+        return database.on(connection -> connection
+                        .preparedQuery(CELLS + " where id > $1 order by id limit $2")
+                        .execute(Tuple.of(after, size + 1)))
+                .map(rows -> {
+                    List<CellApi.View> cells = new ArrayList<>();
+                    rows.forEach(row -> cells.add(view(row)));
+                    return Page.of(cells, size, scope, CellApi.View::name);
+                });
+    }
+
+    Uni<CellApi.View> get(String name) {
+        return database.on(connection -> find(connection, name, ""));
+    }
+
+    Uni<Response> resetStamp(String name, WriteParams params, UriInfo uri) {
+        Caller caller = callers.current();
+        return writes.run(caller.subject(), uri, params, null, connection -> find(connection, name, " for update")
+                .chain(before -> set(connection, before, resetTo(before, Instant.now()))
+                        .chain(() -> find(connection, name, ""))
+                        .call(after -> audit.record(
+                                connection,
+                                AuditLog.OPERATOR,
+                                caller,
+                                new AuditLog.Change("cells:reset-stamp", "cells/" + name, before, after))))
+                .map(Reply::ok));
+    }
+
+    /** The stamp from now on; a refusal where that would be unsafe or no change. */
+    private Instant resetTo(CellApi.View cell, Instant replicaTime) {
+        Duration tolerance = config.clockTolerance();
+        if (cell.stampAhead().compareTo(tolerance) <= 0) {
+            throw ProblemException.conflict(
+                    "stamp-not-ahead",
+                    "The stamp of cell " + cell.name() + " is not ahead of the database's clock by more than "
+                            + tolerance + ", so it does not keep any replica from leading. Nothing needs to be reset.");
+        }
+        Duration off = Duration.between(cell.databaseTime(), replicaTime).abs();
+        if (off.compareTo(tolerance) > 0) {
+            throw ProblemException.conflict(
+                    "clocks-differ",
+                    "The database's clock and the clock of the replica that serves this call are " + off
+                            + " apart, so it is not certain which time is right. Set both by one source of time and repeat the call.");
+        }
+        if (Duration.between(cell.databaseTime(), cell.lastRecord()).compareTo(tolerance) > 0) {
+            throw ProblemException.conflict(
+                    "recorded-in-the-future",
+                    "Something is recorded at " + cell.lastRecord()
+                            + ", and the stamp never goes back before what is recorded. Planning goes on by itself at "
+                            + (cell.lastRecord().isAfter(cell.stamp()) ? cell.lastRecord() : cell.stamp())
+                                    .minus(tolerance)
+                            + ", when the database's clock has caught up with the stamp.");
+        }
+        Instant now = Instant.ofEpochMilli(cell.databaseTime().toEpochMilli());
+        return cell.lastRecord().isAfter(now) ? cell.lastRecord() : now;
+    }
+
+    /** With a new epoch, so that no leader of before commits by the old stamp. */
+    private static Uni<Void> set(SqlConnection connection, CellApi.View cell, Instant stamp) {
+        return connection
+                .preparedQuery(
+                        "update cell set stamp = $2, epoch = epoch + 1, leader = null, lease_until = '-infinity' where id = $1")
+                .execute(Tuple.of(cell.name(), OffsetDateTime.ofInstant(stamp, ZoneOffset.UTC)))
+                .replaceWithVoid();
+    }
+
+    private static Uni<CellApi.View> find(SqlConnection connection, String name, String lock) {
+        return connection
+                .preparedQuery(CELLS + " where id = $1" + lock)
+                .execute(Tuple.of(name))
+                .map(rows -> {
+                    if (rows.rowCount() == 0) {
+                        throw ProblemException.notFound();
+                    }
+                    return view(rows.iterator().next());
+                });
+    }
+
+    private static CellApi.View view(Row row) {
+        Instant stamp = row.getOffsetDateTime("stamp").toInstant();
+        Instant now = row.getOffsetDateTime("now").toInstant();
+        OffsetDateTime leaseUntil = row.getOffsetDateTime("lease_until");
+        return new CellApi.View(
+                row.getString("id"),
+                row.getLong("epoch"),
+                row.getString("leader"),
+                leaseUntil == null ? null : leaseUntil.toInstant(),
+                stamp,
+                now,
+                stamp.isAfter(now) ? Duration.between(now, stamp) : Duration.ZERO,
+                row.getOffsetDateTime("last_record").toInstant());
+    }
+}

@@ -1,0 +1,115 @@
+package io.quartermaster.dispatch.cells;
+
+import io.quartermaster.dispatch.commit.PendingReasons;
+import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.read.SetAsideWork;
+
+import io.quarkus.smallrye.openapi.OpenApiFilter;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.platform.Words;
+import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadState;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.eclipse.microprofile.openapi.OASFactory;
+import org.eclipse.microprofile.openapi.OASFilter;
+import org.eclipse.microprofile.openapi.models.Components;
+import org.eclipse.microprofile.openapi.models.OpenAPI;
+import org.eclipse.microprofile.openapi.models.media.Schema;
+
+/**
+ * Adds to the contract the words of workloads' lives that are no enums of the API: states, the codes of reasons, rules and causes. Fields
+ * refer to them by name. The leader writes all of these words, so their sources meet here. It runs after the filter that turns the
+ * constants of enums into words, because the codes of reasons are written as they are.
+ */
+@OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD, priority = 0)
+public final class ContractStates implements OASFilter {
+
+    @Override
+    public void filterOpenAPI(OpenAPI contract) {
+        Components components = contract.getComponents();
+        if (components == null) {
+            throw new IllegalStateException("the contract has no schemas");
+        }
+        Map<String, Schema> all = new TreeMap<>(components.getSchemas());
+        all.putAll(schemas());
+        components.setSchemas(all);
+    }
+
+    private static Map<String, Schema> schemas() {
+        return Map.of(
+                "WorkloadState",
+                words("What a workload does at present.", states(WorkloadState.class)),
+                "WorkloadStates",
+                OASFactory.createSchema()
+                        .addType(Schema.SchemaType.ARRAY)
+                        .description("States of workloads.")
+                        .items(OASFactory.createSchema().ref("#/components/schemas/WorkloadState")),
+                "WorkloadAttemptState",
+                words(
+                        "What an attempt does at present. It holds its devices from `bound` until `ended`.",
+                        states(AttemptState.class)),
+                "StopReason",
+                words("Why an attempt was told to stop.", constants(StopReason.class)),
+                "PreemptionCause",
+                words("Why the scheduler stops running work.", constants(Cause.class)),
+                "PreemptionRight",
+                words("The rule that gave the preemptor its right.", constants(Receipt.Right.class)),
+                "ConsideredOutcome",
+                words(
+                        "What a preemption did with a workload: stopped, moved to another place, or spared because it proved unnecessary.",
+                        constants(Receipt.Outcome.class)),
+                "StartRule",
+                words("The right by which an attempt holds its devices.", constants(Decision.Rule.class)),
+                "WaitReasonCode",
+                words(
+                        "Why a workload waits.",
+                        Stream.concat(
+                                        Arrays.stream(Reason.Code.values()).map(Enum::name),
+                                        Stream.of(PendingReasons.QUEUE_HELD, PendingReasons.RETRY, SetAsideWork.CODE))
+                                .toList()));
+    }
+
+    private static List<String> constants(Class<? extends Enum<?>> type) {
+        return Arrays.stream(type.getEnumConstants()).map(Words::of).toList();
+    }
+
+    /** The words of a sealed family, in the order in which it lists its states. */
+    private static List<String> states(Class<?> family) {
+        return Arrays.stream(family.getPermittedSubclasses())
+                .flatMap(ContractStates::leaves)
+                .distinct()
+                .map(ContractStates::word)
+                .toList();
+    }
+
+    private static Stream<Class<?>> leaves(Class<?> type) {
+        return type.isSealed()
+                ? Arrays.stream(type.getPermittedSubclasses()).flatMap(ContractStates::leaves)
+                : Stream.of(type);
+    }
+
+    private static String word(Class<?> state) {
+        try {
+            Object instance = state.getRecordComponents().length == 0
+                    ? state.getDeclaredConstructor().newInstance()
+                    : state.getDeclaredConstructors()[0].newInstance(new Object[state.getRecordComponents().length]);
+            return (String) state.getMethod("word").invoke(instance);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("the word of " + state + " cannot be read", e);
+        }
+    }
+
+    private static Schema words(String description, List<String> words) {
+        return OASFactory.createSchema()
+                .addType(Schema.SchemaType.STRING)
+                .description(description)
+                .enumeration(List.copyOf(words));
+    }
+}

@@ -1,0 +1,375 @@
+package io.quartermaster.dispatch.commit;
+
+import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.read.EngineFacts;
+import io.quartermaster.dispatch.transaction.Fence;
+import io.quartermaster.dispatch.transaction.PlanRows;
+
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Allocation.Place;
+import io.quartermaster.engine.model.Allocation.Worker;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Receipt;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadState;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** The engine's decisions as rows. A decision that contradicts what is stored is a {@link PlanFailure}: nothing of its plan is written. */
+public final class PlanTranslation {
+
+    private final PlanRows rows;
+    private final Fence fence;
+    private final Function<PoolId, UUID> pools;
+    private final Map<UUID, String> clusters;
+    private final Set<UUID> pausing;
+    private final Function<UUID, WorkloadRecord.Binding> told;
+    /** Numbers of the attempts that start in this plan, by workload. */
+    private final Map<UUID, Integer> started = new HashMap<>();
+    /** For whom a place is kept from this plan on: whoever is stopped and is among them moves there. */
+    private final Set<WorkloadId> nominated = new HashSet<>();
+
+    /**
+     * @param clusters names, by node
+     * @param pausing the nodes that can pause work
+     * @param told by what a workload waited when the engine was told of it
+     */
+    public PlanTranslation(
+            PlanRows rows,
+            Fence fence,
+            Function<PoolId, UUID> pools,
+            Map<UUID, String> clusters,
+            Set<UUID> pausing,
+            Function<UUID, WorkloadRecord.Binding> told) {
+        this.rows = rows;
+        this.fence = fence;
+        this.pools = pools;
+        this.clusters = clusters;
+        this.pausing = pausing;
+        this.told = told;
+    }
+
+    /** @param records of every workload that the plan decides about or for */
+    public void translate(Plan plan, Map<UUID, WorkloadRecord> records) {
+        plan.decisions().forEach(decision -> {
+            if (decision instanceof Decision.Nominate nominate) {
+                nominated.add(nominate.workload());
+            }
+        });
+        for (Decision decision : plan.decisions()) {
+            UUID decided = UUID.fromString(decision.workload().value());
+            WorkloadRecord workload =
+                    record(records, decided, successor(decision).orElse(decided));
+            switch (decision) {
+                case Decision.Start start -> start(workload, start);
+                case Decision.Preempt preempt -> preempt(workload, preempt, records);
+                case Decision.Nominate nominate ->
+                    rows.nomination(
+                            workload.tenant(),
+                            workload.id(),
+                            pools.apply(nominate.place().pool()),
+                            EngineFacts.nominationBody(nominate.place()));
+                case Decision.Denominate denominate -> rows.denomination(workload.tenant(), workload.id());
+                case Decision.Grow grow -> grow(workload, grow);
+                case Decision.Shrink shrink -> shrink(workload, shrink, records);
+            }
+        }
+    }
+
+    /** Whom a decision makes room for, if for anyone. */
+    public static Optional<UUID> successor(Decision decision) {
+        return switch (decision) {
+            case Decision.Preempt preempt -> preempt.successor().map(id -> UUID.fromString(id.value()));
+            case Decision.Shrink shrink -> shrink.successor().map(id -> UUID.fromString(id.value()));
+            case Decision.Start start -> Optional.empty();
+            case Decision.Grow grow -> Optional.empty();
+            case Decision.Nominate nominate -> Optional.empty();
+            case Decision.Denominate denominate -> Optional.empty();
+        };
+    }
+
+    private void start(WorkloadRecord workload, Decision.Start start) {
+        if (workload.attempt().isPresent() || workload.over()) {
+            throw PlanFailure.invalidDecision(
+                    workload.id() + " is to start but " + (workload.over() ? "is over" : "has a live attempt"),
+                    workload.id());
+        }
+        int number = workload.attempts() + 1;
+        started.put(workload.id(), number);
+        bind(
+                workload,
+                number,
+                OptionalInt.empty(),
+                start.allocation(),
+                resumed(workload, start),
+                start.rule(),
+                start.fromReservation());
+        rows.workloadStarts(
+                workload,
+                told.apply(workload.id()),
+                new JsonObject()
+                        .put("attempts", number)
+                        .put("attempt", number)
+                        .put("pool", start.allocation().pool().value())
+                        .put("rule", word(start.rule())));
+        if (workload.nomination().isPresent()) {
+            rows.denomination(workload.tenant(), workload.id());
+        }
+    }
+
+    /** Nothing else of a workload may start while paused processes of it are somewhere. */
+    private static Optional<UUID> resumed(WorkloadRecord workload, Decision.Start start) {
+        workload.paused()
+                .filter(work ->
+                        !start.allocation().touches(new NodeId(work.node().toString())))
+                .ifPresent(work -> {
+                    throw PlanFailure.invalidDecision(
+                            workload.id() + " is to start elsewhere than where it is paused", workload.id());
+                });
+        return workload.paused().map(PausedWork::attempt);
+    }
+
+    /** Each surplus worker is an attempt of its own: with its own devices, orders, reports and usage. */
+    private void grow(WorkloadRecord workload, Decision.Grow grow) {
+        // It may have started in this very plan.
+        Integer startedNow = started.get(workload.id());
+        int number = startedNow == null ? attempt(workload, workload.id()).number() : startedNow;
+        for (Worker worker : grow.added().workers()) {
+            bind(
+                    workload,
+                    number,
+                    OptionalInt.of(worker.number()),
+                    new Allocation(grow.added().pool(), List.of(worker)),
+                    Optional.empty(),
+                    grow.rule(),
+                    false);
+        }
+        WorkloadState state = startedNow == null ? workload.state() : new WorkloadState.Starting();
+        rows.feed(
+                workload.tenant(),
+                workload.id(),
+                new JsonObject()
+                        .put("state", state.word())
+                        .put("attempt", number)
+                        .put("pool", grow.added().pool().value())
+                        .put("rule", word(grow.rule())));
+        if (workload.nomination().isPresent()) {
+            rows.denomination(workload.tenant(), workload.id());
+        }
+    }
+
+    private void bind(
+            WorkloadRecord workload,
+            int number,
+            OptionalInt surplus,
+            Allocation allocation,
+            Optional<UUID> resumes,
+            Decision.Rule rule,
+            boolean fromReservation) {
+        UUID pool = pools.apply(allocation.pool());
+        UUID attempt = Ids.next();
+        rows.newAttempt(
+                workload, attempt, number, surplus, pool, allocation.gpuMilli(), resumes, word(rule), fromReservation);
+        String cluster = allocation.pool().value();
+        for (Worker worker : allocation.workers()) {
+            EngineFacts.devices(worker.place())
+                    .forEach(device -> rows.device(workload.tenant(), attempt, worker.number(), device));
+            if (worker.place() instanceof Place.OnNode onNode) {
+                UUID node = UUID.fromString(onNode.node().value());
+                rows.startsOn(node, pool);
+                cluster = clusters.getOrDefault(node, cluster);
+            }
+        }
+        if (allocation.gpuMilli() > 0) {
+            rows.usage(
+                    workload.tenant(),
+                    "allocated",
+                    pool,
+                    new JsonObject()
+                            .put("allocation_id", attempt.toString())
+                            .put("gpu_milli", allocation.gpuMilli())
+                            .put("policy_id", workload.terms().policy().toString())
+                            .put("marks", marks(workload, attempt, cluster)));
+        }
+    }
+
+    private static JsonObject marks(WorkloadRecord workload, UUID attempt, String cluster) {
+        return new JsonObject()
+                .put("policy", workload.terms().policy().toString())
+                .put("group", workload.terms().group())
+                .put("profile", workload.terms().profileName())
+                .put("queue", workload.terms().queueName())
+                .put("workload", workload.id().toString())
+                .put("attempt", attempt.toString())
+                .put("user", workload.submitter().name())
+                .put("cluster", cluster)
+                .put("preemptible", workload.preemptible());
+    }
+
+    private void preempt(WorkloadRecord victim, Decision.Preempt preempt, Map<UUID, WorkloadRecord> records) {
+        LiveAttempt attempt = attempt(victim, successor(preempt).orElse(victim.id()));
+        Optional<WorkloadRecord> successor = successor(preempt).map(id -> record(records, id, id));
+        rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, preempt.cause(), successor));
+        stop(victim, attempt, reason(victim, attempt), preempt.cause(), preempt.receipt(), successor, records);
+        for (SurplusWorker worker : attempt.surplus().workers()) {
+            if (!worker.attempt().stopping()) {
+                stop(victim, worker.attempt(), StopReason.PREEMPTED);
+            }
+        }
+    }
+
+    private void shrink(WorkloadRecord victim, Decision.Shrink shrink, Map<UUID, WorkloadRecord> records) {
+        LiveAttempt core = attempt(victim, successor(shrink).orElse(victim.id()));
+        Optional<WorkloadRecord> successor = successor(shrink).map(id -> record(records, id, id));
+        JsonObject told = told(victim, core, shrink.cause(), successor);
+        rows.feed(victim.tenant(), victim.id(), told.put("state", victim.state().word()));
+        Set<Integer> leaving = new TreeSet<>(shrink.workers());
+        for (SurplusWorker worker : core.surplus().workers()) {
+            if (leaving.remove(worker.number())) {
+                stop(
+                        victim,
+                        worker.attempt(),
+                        StopReason.PREEMPTED,
+                        shrink.cause(),
+                        shrink.receipt(),
+                        successor,
+                        records);
+            }
+        }
+        if (!leaving.isEmpty()) {
+            throw PlanFailure.invalidDecision(
+                    victim.id() + " is to lose workers that are no surplus of it: " + leaving,
+                    successor(shrink).orElse(victim.id()));
+        }
+    }
+
+    /** One worker whose policy says so is paused where its node can do that, unless it moves. */
+    private StopReason reason(WorkloadRecord victim, LiveAttempt attempt) {
+        boolean pauses = victim.terms().onPreemption() == OnPreemption.PAUSE
+                && victim.terms().workers() == 1
+                && WorkloadRecord.isCountedAlike(victim.terms().gpus())
+                && attempt.gpuMilli() == victim.terms().wholeGpuMilli().getFirst()
+                && attempt.nodes().size() == 1
+                && pausing.contains(attempt.nodes().getFirst())
+                && !nominated.contains(EngineFacts.id(victim.id()));
+        return pauses ? StopReason.PAUSED : StopReason.PREEMPTED;
+    }
+
+    private static JsonObject told(
+            WorkloadRecord victim, LiveAttempt attempt, Cause cause, Optional<WorkloadRecord> successor) {
+        JsonObject told = new JsonObject().put("attempt", attempt.number()).put("cause", word(cause));
+        named(successor, victim.tenant()).ifPresent(id -> told.put("for", id.toString()));
+        return told;
+    }
+
+    /** For whom a victim stops, where its tenant may see that. */
+    private static Optional<UUID> named(Optional<WorkloadRecord> successor, TenantId tenant) {
+        return successor.filter(one -> one.tenant().equals(tenant)).map(WorkloadRecord::id);
+    }
+
+    /** Tells the attempt to stop, and notes for whom. */
+    private void stop(
+            WorkloadRecord victim,
+            LiveAttempt attempt,
+            StopReason reason,
+            Cause cause,
+            Receipt receipt,
+            Optional<WorkloadRecord> successor,
+            Map<UUID, WorkloadRecord> records) {
+        stop(victim, attempt, reason);
+        JsonObject row = new JsonObject()
+                .put("tenant_id", victim.tenant().value())
+                .put("id", Ids.next().toString())
+                .put("workload_id", victim.id().toString())
+                .put("attempt_id", attempt.id().toString())
+                .put("cause", word(cause))
+                .put("receipt", receipt(receipt, victim.tenant(), records));
+        named(successor, victim.tenant()).ifPresent(id -> row.put("for_workload", id.toString()));
+        rows.preemption(row);
+    }
+
+    private void stop(WorkloadRecord victim, LiveAttempt attempt, StopReason reason) {
+        rows.attemptStopping(
+                victim.tenant(), attempt.id(), reason, victim.terms().graceMillis());
+        rows.phase(victim.tenant(), attempt, "stopping", fence.stampMillis());
+        attempt.nodes().forEach(rows::touch);
+    }
+
+    /** As the victim's tenant may see it: that another tenant was compared with its own, and nothing more of that one. */
+    private static JsonObject receipt(Receipt receipt, TenantId tenant, Map<UUID, WorkloadRecord> records) {
+        JsonArray considered = new JsonArray();
+        receipt.considered().forEach(each -> {
+            WorkloadRecord other = records.get(UUID.fromString(each.workload().value()));
+            if (other != null && other.tenant().equals(tenant)) {
+                considered.add(new JsonObject()
+                        .put("workload", each.workload().value())
+                        .put("outcome", word(each.outcome())));
+            }
+        });
+        return new JsonObject()
+                .put("right", word(receipt.right()))
+                .put("before", shares(receipt.before(), tenant))
+                .put("after", shares(receipt.after(), tenant))
+                .put("considered", considered);
+    }
+
+    private static JsonArray shares(Iterable<Receipt.Share> shares, TenantId tenant) {
+        JsonArray json = new JsonArray();
+        boolean others = false;
+        for (Receipt.Share share : shares) {
+            if (!share.path().tenant().equals(tenant.value())) {
+                others = true;
+                continue;
+            }
+            json.add(new JsonObject()
+                    .put("path", share.path().group())
+                    .put("scope", share.scope().toString())
+                    .put("used", new GpuAmount(share.usedGpuMilli()).decimal())
+                    .put("reserved", new GpuAmount(share.reservedGpuMilli()).decimal())
+                    .put("fairShare", new GpuAmount(share.fairGpuMilli()).decimal()));
+        }
+        return others ? json.add(new JsonObject().put("anotherTenant", true)) : json;
+    }
+
+    private static String word(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    private static LiveAttempt attempt(WorkloadRecord workload, UUID decidedFor) {
+        return workload.attempt()
+                .orElseThrow(() -> PlanFailure.invalidDecision(
+                        workload.id() + " is to change but has no live attempt", decidedFor));
+    }
+
+    private static WorkloadRecord record(Map<UUID, WorkloadRecord> records, UUID id, UUID decidedFor) {
+        WorkloadRecord found = records.get(id);
+        if (found == null) {
+            throw PlanFailure.invalidDecision(
+                    "the plan decides about a workload that is not stored: " + id, decidedFor);
+        }
+        return found;
+    }
+}

@@ -1,0 +1,251 @@
+package io.quartermaster.dispatch.commit;
+
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Wait;
+import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadState;
+import io.vertx.mutiny.sqlclient.Row;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+
+/**
+ * What of the tenants' reservations is asked for and not honoured: waiting work with which its tenant would still be within what it
+ * reserved in a pool, and for which there is no room there because what others run cannot be stopped. Work that only waits for its
+ * victims to leave is being honoured; work that its own group's rules keep from starting asks for nothing, nor does what its queue holds.
+ *
+ * <p>Of several the first in line count, as far as they fit into the reservation together; each counts in one pool, the first of its
+ * order that owes it room. It is told what is so as it changes, always in full; {@link #changed} answers what the books do not know yet.
+ */
+public final class UnmetReservations {
+
+    /** Of what the tenant reserved in the pool, so much is asked for and not honoured from now on. */
+    public record Level(TenantId tenant, UUID pool, long gpuMilli) {}
+
+    private static final Comparator<Waiting> FIRST_IN_LINE = Comparator.<Waiting>comparingInt(
+                    waiting -> -waiting.priority())
+            .thenComparing(waiting -> !waiting.atHead())
+            .thenComparingLong(Waiting::place)
+            .thenComparingLong(Waiting::sequence)
+            .thenComparing(Waiting::id);
+
+    private record Waiting(
+            UUID id, int priority, boolean atHead, long place, long sequence, WorkloadRecord.Terms terms) {}
+
+    private record Held(UUID pool, long gpuMilli) {}
+
+    private static final class OfTenant {
+        private Map<UUID, Long> reserved = Map.of();
+        /** By policy. */
+        private Map<UUID, Set<UUID>> fenced = Map.of();
+
+        private final Map<UUID, Held> held = new HashMap<>();
+        private final Map<UUID, Long> used = new HashMap<>();
+        private final Map<UUID, Waiting> waiting = new HashMap<>();
+        /** Those that some pool has no room for. */
+        private final SortedSet<Waiting> line = new TreeSet<>(FIRST_IN_LINE);
+
+        private final SortedMap<UUID, Long> told = new TreeMap<>();
+    }
+
+    private final Function<PoolId, UUID> pools;
+    private final SortedMap<TenantId, OfTenant> tenants = new TreeMap<>();
+    private final Map<UUID, TenantId> tenantOf = new HashMap<>();
+    /** By waiting workload: the pools without room for it, in its order; never empty. */
+    private final Map<UUID, List<UUID>> roomless = new HashMap<>();
+
+    private final SortedSet<TenantId> touched = new TreeSet<>();
+
+    public UnmetReservations(Function<PoolId, UUID> pools) {
+        this.pools = pools;
+    }
+
+    /** What the books were told last. */
+    public void load(SystemTransaction transaction) {
+        for (Row row : transaction.run("""
+                select distinct on (tenant_id, kind, pool_id, policy_id) tenant_id, pool_id, gpu_milli from usage_event
+                 where kind = 'unmet' order by tenant_id, kind, pool_id, policy_id, seq desc
+                """)) {
+            told(new Level(new TenantId(row.getString("tenant_id")), row.getUUID("pool_id"), row.getLong("gpu_milli")));
+        }
+    }
+
+    void told(Level level) {
+        touch(level.tenant()).told.put(level.pool(), level.gpuMilli());
+    }
+
+    /**
+     * @param gpuMilli what the tenant reserved, by pool
+     * @param fences by policy the pools in which a fence of the tenant's own keeps its work from taking everything back that it could
+     */
+    public void reserved(TenantId tenant, Map<UUID, Long> gpuMilli, Map<UUID, List<PoolId>> fences) {
+        OfTenant known = touch(tenant);
+        known.reserved = Map.copyOf(gpuMilli);
+        Map<UUID, Set<UUID>> fenced = new HashMap<>();
+        fences.forEach((policy, names) -> {
+            Set<UUID> ids = new TreeSet<>();
+            names.forEach(name -> ids.add(pools.apply(name)));
+            fenced.put(policy, ids);
+        });
+        known.fenced = fenced;
+    }
+
+    public void workload(WorkloadRecord record) {
+        Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.heldGpuMilli()));
+        // What is paused waits for its own node because its policy says so: others may have room.
+        boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting && !record.isHeldInQueue();
+        place(record, waits, held);
+    }
+
+    /** It holds so much of the pool from now on. */
+    public void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
+        place(record, false, Optional.of(new Held(pool, gpuMilli)));
+    }
+
+    private void place(WorkloadRecord record, boolean waits, Optional<Held> held) {
+        OfTenant tenant = touch(record.tenant());
+        Waiting before = tenant.waiting.remove(record.id());
+        if (before != null) {
+            tenant.line.remove(before);
+        }
+        Held heldBefore = tenant.held.remove(record.id());
+        if (heldBefore != null) {
+            tenant.used.merge(heldBefore.pool(), -heldBefore.gpuMilli(), Long::sum);
+        }
+        held.ifPresent(now -> {
+            tenant.held.put(record.id(), now);
+            tenant.used.merge(now.pool(), now.gpuMilli(), Long::sum);
+        });
+        if (waits) {
+            Waiting now = new Waiting(
+                    record.id(),
+                    record.priority(),
+                    record.atHead(),
+                    record.place().orElse(Long.MAX_VALUE),
+                    record.sequence(),
+                    record.terms());
+            tenant.waiting.put(now.id(), now);
+            if (roomless.containsKey(now.id())) {
+                tenant.line.add(now);
+            }
+            tenantOf.put(now.id(), record.tenant());
+        } else {
+            roomless.remove(record.id());
+            tenantOf.remove(record.id());
+        }
+    }
+
+    /** Why work waits, as a plan said; where a plan says nothing of one, what was said before still holds. */
+    public void reasons(List<Wait> waits) {
+        for (Wait wait : waits) {
+            UUID id = UUID.fromString(wait.workload().value());
+            TenantId tenant = tenantOf.get(id);
+            if (tenant != null) {
+                List<UUID> without = wait.perPool().stream()
+                        .filter(reason -> isNoRoom(reason.code()))
+                        .map(reason -> pools.apply(reason.pool()))
+                        .toList();
+                lineUp(touch(tenant), id, without);
+            }
+        }
+    }
+
+    private void lineUp(OfTenant tenant, UUID id, List<UUID> without) {
+        Waiting waiting = tenant.waiting.get(id);
+        if (waiting == null || without.isEmpty()) {
+            roomless.remove(id);
+            if (waiting != null) {
+                tenant.line.remove(waiting);
+            }
+        } else {
+            roomless.put(id, without);
+            tenant.line.add(waiting);
+        }
+    }
+
+    private static boolean isNoRoom(Reason.Code code) {
+        return switch (code) {
+            case NODES_CLOSED, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
+            case SUSPENDED,
+                    NO_EXECUTOR,
+                    CLOSED,
+                    BUDGET,
+                    NOMINATED,
+                    NO_SUCH_NODE,
+                    LIMIT,
+                    OVER_QUOTA_OFF,
+                    NOT_PREEMPTIBLE -> false;
+        };
+    }
+
+    /** The levels that are not what the books were told last; they count as told from now on. */
+    public List<Level> changed() {
+        List<Level> changed = new ArrayList<>();
+        for (TenantId id : touched) {
+            OfTenant tenant = ofTenant(id);
+            SortedMap<UUID, Long> now = unmet(tenant);
+            tenant.told.keySet().forEach(pool -> now.putIfAbsent(pool, 0L));
+            now.forEach((pool, gpuMilli) -> {
+                if (!gpuMilli.equals(tenant.told.getOrDefault(pool, 0L))) {
+                    changed.add(new Level(id, pool, gpuMilli));
+                }
+            });
+            tenant.told.putAll(now);
+        }
+        touched.clear();
+        return changed;
+    }
+
+    private SortedMap<UUID, Long> unmet(OfTenant tenant) {
+        SortedMap<UUID, Long> owed = new TreeMap<>();
+        tenant.reserved.forEach((pool, reserved) -> {
+            long left = reserved - tenant.used.getOrDefault(pool, 0L);
+            if (left > 0) {
+                owed.put(pool, left);
+            }
+        });
+        SortedMap<UUID, Long> unmet = new TreeMap<>();
+        for (Waiting waiting : tenant.line) {
+            if (owed.isEmpty()) {
+                break;
+            }
+            for (UUID pool : roomless.getOrDefault(waiting.id(), List.of())) {
+                long left = owed.getOrDefault(pool, 0L);
+                long asked = waiting.terms().startGpuMilli(pool);
+                boolean fenced = tenant.fenced
+                        .getOrDefault(waiting.terms().policy(), Set.of())
+                        .contains(pool);
+                if (asked > 0 && asked <= left && !fenced) {
+                    unmet.merge(pool, asked, Long::sum);
+                    owed.put(pool, left - asked);
+                    owed.remove(pool, 0L);
+                    break;
+                }
+            }
+        }
+        return unmet;
+    }
+
+    private OfTenant touch(TenantId tenant) {
+        touched.add(tenant);
+        return ofTenant(tenant);
+    }
+
+    private OfTenant ofTenant(TenantId tenant) {
+        return tenants.computeIfAbsent(tenant, id -> new OfTenant());
+    }
+}

@@ -1,0 +1,13 @@
+/**
+ * Decisions and lifecycle steps as rows of one plan.
+ *
+ * <p>Owns: the translation of decisions to rows, counters, reserved levels, pending reasons.
+ *
+ * <p>Does not own: what is decided ({@code engine}) and the fence (package {@code dispatch.transaction}).
+ *
+ * <p>Invariants: rows are written in an order that keeps every key and index satisfied.
+ */
+@NullMarked
+package io.quartermaster.dispatch.commit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,80 @@
+package io.quartermaster.dispatch.quarantine;
+
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.writes.WriteParams;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.DELETE;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+
+/** What the scheduler has set aside. */
+@Path("/v1/operator/quarantine-entries")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Scheduler")
+public class QuarantineResource {
+
+    private final QuarantineService quarantine;
+
+    QuarantineResource(QuarantineService quarantine) {
+        this.quarantine = quarantine;
+    }
+
+    @GET
+    @Needs(Permission.QUARANTINE_READ)
+    @Operation(
+            operationId = "listQuarantineEntries",
+            summary = "Lists what the scheduler plans without because turns with it failed")
+    public Uni<Page<QuarantineApi.Entry>> list(@BeanParam PageRequest page) {
+        return quarantine.list(page);
+    }
+
+    @GET
+    @Path("{quarantineEntry}")
+    @Needs(Permission.QUARANTINE_READ)
+    @Operation(operationId = "getQuarantineEntry", summary = "Shows an entry of the quarantine")
+    public Uni<QuarantineApi.Entry> get(@PathParam("quarantineEntry") String entry) {
+        return quarantine.get(entry);
+    }
+
+    @POST
+    @Path("{quarantineEntry}/retries")
+    @Needs(Permission.QUARANTINE_WRITE)
+    @Operation(
+            operationId = "retryQuarantineEntry",
+            summary = "Has the scheduler plan with it again in its next turn",
+            description =
+                    "If turns with it still fail, the scheduler sets it aside again, for twice as long as before. The answer is the entry as it was.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QuarantineApi.Entry.class)))
+    public Uni<Response> retry(@PathParam("quarantineEntry") String entry, @BeanParam WriteParams params, UriInfo uri) {
+        return quarantine.retry(entry, params, uri);
+    }
+
+    @DELETE
+    @Path("{quarantineEntry}")
+    @Needs(Permission.QUARANTINE_WRITE)
+    @Operation(
+            operationId = "dropQuarantineEntry",
+            summary = "Gives up what is set aside",
+            description =
+                    "Deletes an inbox row: the scheduler reads what it names from the tables when it starts again. Cancels a workload: it leaves the"
+                            + " quarantine when what it runs has stopped. A tenant cannot be dropped: suspend or offboard it instead.")
+    @APIResponse(responseCode = "204", description = "The inbox row is deleted, or the workload is to be cancelled.")
+    public Uni<Response> drop(@PathParam("quarantineEntry") String entry, @BeanParam WriteParams params, UriInfo uri) {
+        return quarantine.drop(entry, params, uri);
+    }
+}

@@ -1,0 +1,13 @@
+/**
+ * Poison rows and quarantine: what makes plans fail is found, excluded with an alarm, and tried again.
+ *
+ * <p>Owns: the search for the row to blame, the retry of what is quarantined, the operator's resource.
+ *
+ * <p>Does not own: the exclusion itself while tables are read (package {@code dispatch.read}).
+ *
+ * <p>Invariants: one bad row stops its own workload or tenant, never the cell.
+ */
+@NullMarked
+package io.quartermaster.dispatch.quarantine;
+
+import org.jspecify.annotations.NullMarked;

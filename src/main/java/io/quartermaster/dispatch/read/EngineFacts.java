@@ -1,0 +1,278 @@
+package io.quartermaster.dispatch.read;
+
+import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Device;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Terms;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Allocation.MigInstance;
+import io.quartermaster.engine.model.Allocation.Place;
+import io.quartermaster.engine.model.Allocation.Share;
+import io.quartermaster.engine.model.Allocation.Worker;
+import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.ProfileId;
+import io.quartermaster.engine.model.QueueId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Workloads and allocations in the words of the engine, and allocations back in those of the tables. */
+public final class EngineFacts {
+
+    /** As in {@link SharedTerms}. */
+    private static final int MOST_TERMS = 10_000;
+
+    private final Function<UUID, PoolId> pools;
+    private final Function<UUID, QuotaPath> paths;
+    private final Map<Terms, OfTerms> ofTerms = new HashMap<>();
+
+    /** What all workloads of the same terms have in common, kept once. */
+    private record OfTerms(Shape shape, List<PoolId> pools, ProfileId profile, QueueId queue) {}
+
+    /** @param paths of policies */
+    public EngineFacts(Function<UUID, PoolId> pools, Function<UUID, QuotaPath> paths) {
+        this.pools = pools;
+        this.paths = paths;
+    }
+
+    /** The workload as it will be once {@code state} is true of it. */
+    Workload workload(WorkloadRecord record, WorkloadState state, boolean held) {
+        Terms terms = record.terms();
+        OfTerms same = ofTerms(terms);
+        return new Workload(
+                id(record.id()),
+                paths.apply(terms.policy()),
+                Optional.of(record.submitter().subject()),
+                Optional.of(same.profile()),
+                Optional.of(same.queue()),
+                shape(record, same.shape()),
+                pin(record).map(work -> List.of(pools.apply(work.pool()))).orElse(same.pools()),
+                record.priority(),
+                record.preemptible(),
+                record.dedicatedOnly() || !terms.overQuota(),
+                terms.movesBack(),
+                record.submittedMillis(),
+                record.sequence(),
+                record.maxRuntimeMillis(),
+                held,
+                state,
+                record.nomination().map(EngineFacts::nomination));
+    }
+
+    /** The processes that it can only go on with where they are. */
+    private static Optional<PausedWork> pin(WorkloadRecord record) {
+        return record.state() instanceof io.quartermaster.workloads.WorkloadState.Paused
+                ? record.paused()
+                : Optional.empty();
+    }
+
+    /** As {@link #asStored}, but so that no plan decides about it: while it waits it is held, while it runs it is not preempted. */
+    public Workload asUntouchable(WorkloadRecord record, long nowMillis) {
+        return record.attempt().isPresent()
+                ? asStored(record.asNonPreemptible(), nowMillis)
+                : workload(record, asStored(record, nowMillis).state(), true);
+    }
+
+    /** As the tables have it, no step taken. What is not to be tried before another time is held until then, and so is what its queue holds. */
+    public Workload asStored(WorkloadRecord record, long nowMillis) {
+        WorkloadState state = record.attempt()
+                .map(attempt -> (WorkloadState) holding(attempt))
+                .orElseGet(() -> new WorkloadState.Waiting(
+                        record.atHeadSinceMillis(),
+                        record.place(),
+                        pin(record).map(work -> new NodeId(work.node().toString()))));
+        boolean held = record.state() instanceof io.quartermaster.workloads.WorkloadState.Held;
+        return workload(
+                record, state, held || record.isHeldInQueue() || record.isDelayed(nowMillis) || record.isLeaving());
+    }
+
+    /** The name of the pool that it would use first, or that its paused processes are in. */
+    public PoolId firstPool(WorkloadRecord record) {
+        return pools.apply(record.paused()
+                .map(PausedWork::pool)
+                .orElse(record.terms().pools().getFirst()));
+    }
+
+    private WorkloadState.Holding holding(LiveAttempt attempt) {
+        return new WorkloadState.Holding(
+                allocation(attempt),
+                attempt.boundMillis(),
+                phase(attempt),
+                attempt.surplus().hadBefore(),
+                attempt.fromReservation());
+    }
+
+    private static WorkloadState.Phase phase(LiveAttempt attempt) {
+        if (attempt.stopping()) {
+            return new WorkloadState.Phase.Stopping(cause(attempt), deadline(attempt));
+        }
+        SortedSet<Integer> leaving = new TreeSet<>();
+        long deadline = 0;
+        Cause cause = Cause.ASKED;
+        for (SurplusWorker worker : attempt.surplus().workers()) {
+            if (worker.attempt().stopping()) {
+                leaving.add(worker.number());
+                deadline = Math.max(deadline, deadline(worker.attempt()));
+                cause = cause(worker.attempt());
+            }
+        }
+        return leaving.isEmpty()
+                ? new WorkloadState.Phase.Running()
+                : new WorkloadState.Phase.Shrinking(cause, leaving, deadline);
+    }
+
+    private static Cause cause(LiveAttempt attempt) {
+        return attempt.stopReason()
+                        .filter(reason -> reason == StopReason.PREEMPTED || reason == StopReason.PAUSED)
+                        .isPresent()
+                ? Cause.RECLAIM
+                : Cause.ASKED;
+    }
+
+    private static long deadline(LiveAttempt attempt) {
+        return attempt.deadlineMillis().orElse(attempt.boundMillis());
+    }
+
+    private Allocation allocation(LiveAttempt attempt) {
+        Map<Integer, List<Device>> byWorker = new TreeMap<>();
+        List<Device> all = new ArrayList<>(attempt.devices());
+        attempt.surplus()
+                .workers()
+                .forEach(worker -> all.addAll(worker.attempt().devices()));
+        all.forEach(device -> byWorker.computeIfAbsent(device.worker(), worker -> new ArrayList<>())
+                .add(device));
+        List<Worker> workers = new ArrayList<>();
+        byWorker.forEach((number, devices) -> workers.add(new Worker(number, place(devices))));
+        return new Allocation(pools.apply(attempt.pool()), workers);
+    }
+
+    private static Place place(List<Device> devices) {
+        Optional<UUID> node = devices.getFirst().node();
+        if (node.isEmpty()) {
+            return new Place.Counted(
+                    devices.stream().mapToLong(Device::gpuMilli).sum());
+        }
+        List<Share> shares = devices.stream()
+                .filter(device -> device.index().isPresent())
+                .map(device -> new Share(
+                        Math.toIntExact(device.index().getAsLong()),
+                        Math.toIntExact(device.gpuMilli()),
+                        device.instance()))
+                .toList();
+        return new Place.OnNode(new NodeId(node.get().toString()), shares);
+    }
+
+    /** Rows of {@code allocation_device} for one worker: one a device, or one without a device where there are none. */
+    public static List<JsonObject> devices(Place place) {
+        return switch (place) {
+            case Place.Counted counted -> List.of(new JsonObject().put("gpu_milli", counted.gpuMilli()));
+            case Place.OnNode onNode
+            when onNode.shares().isEmpty() ->
+                List.of(new JsonObject().put("node_id", onNode.node().value()).put("gpu_milli", 0));
+            case Place.OnNode onNode ->
+                onNode.shares().stream()
+                        .map(share -> device(onNode.node(), share))
+                        .toList();
+        };
+    }
+
+    private static JsonObject device(NodeId node, Share share) {
+        JsonObject device = new JsonObject()
+                .put("node_id", node.value())
+                .put("device_index", share.device())
+                .put("gpu_milli", share.gpuMilli());
+        share.instance()
+                .ifPresent(instance -> device.put("mig", instance.profile()).put("mig_first", instance.firstSlice()));
+        return device;
+    }
+
+    public static JsonObject nominationBody(Allocation place) {
+        JsonArray workers = new JsonArray();
+        for (Worker worker : place.workers()) {
+            devices(worker.place()).forEach(device -> workers.add(device.put("worker", worker.number())));
+        }
+        return new JsonObject().put("pool", place.pool().value()).put("devices", workers);
+    }
+
+    private static Allocation nomination(String body) {
+        JsonObject json = new JsonObject(body);
+        Map<Integer, List<Device>> byWorker = new TreeMap<>();
+        for (Object entry : json.getJsonArray("devices")) {
+            JsonObject device = (JsonObject) entry;
+            Integer index = device.getInteger("device_index");
+            byWorker.computeIfAbsent(device.getInteger("worker"), worker -> new ArrayList<>())
+                    .add(new Device(
+                            device.getInteger("worker"),
+                            Optional.ofNullable(device.getString("node_id")).map(UUID::fromString),
+                            index == null ? java.util.OptionalLong.empty() : java.util.OptionalLong.of(index),
+                            device.getLong("gpu_milli"),
+                            Optional.ofNullable(device.getString("mig"))
+                                    .map(profile -> new MigInstance(profile, device.getInteger("mig_first")))));
+        }
+        List<Worker> workers = new ArrayList<>();
+        byWorker.forEach((number, devices) -> workers.add(new Worker(number, place(devices))));
+        return new Allocation(new PoolId(json.getString("pool")), workers);
+    }
+
+    private OfTerms ofTerms(Terms terms) {
+        if (ofTerms.size() >= MOST_TERMS) {
+            ofTerms.clear();
+        }
+        return ofTerms.computeIfAbsent(
+                terms,
+                read -> new OfTerms(
+                        shape(read),
+                        read.pools().stream().map(pools).toList(),
+                        new ProfileId(read.profile().toString()),
+                        queue(read.queue())));
+    }
+
+    private static Shape shape(Terms terms) {
+        return Shape.ofWorkers(terms.workers(), terms.gpus())
+                .minWorkers(terms.minWorkers())
+                .cpuMilli(terms.cpuMilli())
+                .memoryMiB(terms.memoryMiB())
+                .labels(new TreeMap<>(terms.labels()))
+                .requiredLevel(terms.topology().required())
+                .preferredLevel(terms.topology().preferred())
+                .slice(terms.topology().slice())
+                .shape();
+    }
+
+    /** Surplus workers that ended by themselves are not asked for again, nor what else was of their slice. */
+    private static Shape shape(WorkloadRecord record, Shape whole) {
+        int done = record.attempt().map(attempt -> attempt.surplus().done()).orElse(0);
+        int left = (whole.workers() - done) / whole.step() * whole.step();
+        return done == 0
+                ? whole
+                : whole.but().workers(Math.max(whole.minWorkers(), left)).shape();
+    }
+
+    static QueueId queue(UUID id) {
+        return new QueueId(id.toString());
+    }
+
+    public static WorkloadId id(UUID id) {
+        return new WorkloadId(id.toString());
+    }
+}

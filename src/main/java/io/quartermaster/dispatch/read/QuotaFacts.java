@@ -1,0 +1,364 @@
+package io.quartermaster.dispatch.read;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.QuotaOverrideApi;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.CapacityReservation;
+import io.quartermaster.engine.model.CapacityReservationId;
+import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.QuotaTree;
+import io.quartermaster.governance.rules.SubmissionRights;
+import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.platform.TenantId;
+import io.vertx.mutiny.sqlclient.Row;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one tenant's allotments and policies say: the nodes of its quota trees, where each policy lies in them, and what is reserved.
+ *
+ * @param paths by policy, retired ones included: their work may still run
+ * @param groups likewise
+ * @param suspendedPaths those of policies whose group is gone from the realm
+ * @param allotments what the rest was worked out from, in pools by name
+ * @param policies likewise; those that are not retired
+ * @param calendar capacity reservations that are not over, of the tenant and of policies that are not retired
+ */
+public record QuotaFacts(
+        TenantId tenant,
+        boolean suspended,
+        Set<QuotaPath> suspendedPaths,
+        Map<UUID, QuotaPath> paths,
+        Map<UUID, String> groups,
+        List<Quota> quotas,
+        List<Caps> caps,
+        List<Level> levels,
+        List<Allotment> allotments,
+        List<Policy> policies,
+        List<CapacityReservation> calendar) {
+
+    /** What is reserved in a pool for the tenant (no policy) or for a policy. */
+    public record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
+
+    /** What the tenant reserved, by pool. */
+    public Map<UUID, Long> reserved() {
+        Map<UUID, Long> reserved = new TreeMap<>();
+        levels.stream()
+                .filter(level -> level.policy() == null)
+                .forEach(level -> reserved.put(level.pool(), level.gpuMilli()));
+        return reserved;
+    }
+
+    /** By policy the pools in which its own quotas, or those of groups above it, keep its work from taking everything back that it could. */
+    public Map<UUID, List<PoolId>> fences() {
+        Map<UUID, List<PoolId>> fences = new TreeMap<>();
+        for (UUID policy : quotas.stream().anyMatch(Quota::fence) ? paths.keySet() : Set.<UUID>of()) {
+            List<PoolId> pools = allotments.stream()
+                    .map(Allotment::pool)
+                    .filter(pool -> isFenced(policy, pool))
+                    .toList();
+            if (!pools.isEmpty()) {
+                fences.put(policy, pools);
+            }
+        }
+        return fences;
+    }
+
+    private boolean isFenced(UUID policy, PoolId pool) {
+        QuotaPath path = paths.get(policy);
+        return path != null
+                && quotas.stream()
+                        .anyMatch(quota -> quota.fence()
+                                && quota.path().segments().size() > 1
+                                && quota.path().covers(path)
+                                && (quota.scope().equals(Scope.ALL_POOLS)
+                                        || quota.scope().equals(Scope.of(pool))));
+    }
+
+    /** The next moment after another at which what is reserved for the tenant, or in it, turns by itself. */
+    public OptionalLong nextTurn(long millis) {
+        LongStream ofWindows =
+                calendar.stream().flatMapToLong(each -> LongStream.of(each.fromMillis(), each.untilMillis()));
+        LongStream ofQuotas =
+                quotas.stream().flatMap(quota -> quota.turns().stream()).mapToLong(Quota.Turn::atMillis);
+        return LongStream.concat(ofWindows, ofQuotas)
+                .filter(turn -> turn > millis)
+                .min();
+    }
+
+    private static QuotaFacts of(
+            TenantId tenant,
+            boolean suspended,
+            Set<QuotaPath> suspendedPaths,
+            Map<UUID, QuotaPath> paths,
+            Map<UUID, String> groups,
+            List<Level> levels,
+            List<Allotment> allotments,
+            List<Policy> policies,
+            List<CapacityReservation> calendar,
+            boolean allPools) {
+        return new QuotaFacts(
+                tenant,
+                suspended,
+                Set.copyOf(suspendedPaths),
+                Map.copyOf(paths),
+                Map.copyOf(groups),
+                quotas(tenant, paths, allotments, policies, allPools),
+                caps(tenant, policies),
+                List.copyOf(levels),
+                List.copyOf(allotments),
+                List.copyOf(policies),
+                List.copyOf(calendar));
+    }
+
+    /** The same tenant with other terms; what is reserved by them is not told to the books. */
+    QuotaFacts with(List<Allotment> otherAllotments, List<Policy> otherPolicies, boolean allPools) {
+        return of(
+                tenant,
+                suspended,
+                suspendedPaths,
+                paths,
+                groups,
+                levels,
+                otherAllotments,
+                otherPolicies,
+                calendar,
+                allPools);
+    }
+
+    private static List<Quota> quotas(
+            TenantId tenant,
+            Map<UUID, QuotaPath> paths,
+            List<Allotment> allotments,
+            List<Policy> policies,
+            boolean allPools) {
+        QuotaTree tree = allPools
+                ? QuotaTree.withAllPools(tenant, allotments, policies)
+                : QuotaTree.of(tenant, allotments, policies);
+        List<Quota> quotas = new ArrayList<>(tree.quotas());
+        new TreeSet<>(paths.values()).forEach(path -> allotments.stream()
+                .map(allotment -> Scope.of(allotment.pool()))
+                .filter(scope -> policies.stream().noneMatch(policy -> QuotaTree.path(tenant, policy.group())
+                        .equals(path)))
+                // A retired policy reserves nothing: what still runs under it is over-quota.
+                .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
+        return List.copyOf(quotas);
+    }
+
+    private static List<Caps> caps(TenantId tenant, List<Policy> policies) {
+        return policies.stream()
+                .filter(policy -> policy.userLimitGpuMilli().isPresent()
+                        || policy.maxRunning().isPresent())
+                .map(policy -> new Caps(
+                        QuotaTree.path(tenant, policy.group()), policy.userLimitGpuMilli(), policy.maxRunning()))
+                .toList();
+    }
+
+    /** Whether any policy of the cell counts over all pools: then every tenant has a place in that tree. */
+    public static boolean anyCountsAllPools(SystemTransaction transaction) {
+        return transaction.run("""
+                        select exists (select 1 from policy_quota q join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id
+                                        where q.pool_id is null and p.retired_at is null) as found
+                        """).iterator().next().getBoolean("found");
+    }
+
+    /**
+     * Without tenants that are set aside.
+     *
+     * @param stamp the moment whose reserved amounts are told to the books
+     */
+    public static List<QuotaFacts> read(
+            SystemTransaction transaction, OffsetDateTime stamp, Collection<TenantId> tenants, boolean allPools) {
+        if (tenants.isEmpty()) {
+            return List.of();
+        }
+        String[] asked = tenants.stream().map(TenantId::value).toArray(String[]::new);
+        Map<TenantId, Gathering> byTenant = new TreeMap<>();
+        for (Row row : transaction.run(
+                "select id, state from tenant where id = any($1) and set_aside_at is null", (Object) asked)) {
+            TenantId tenant = new TenantId(row.getString("id"));
+            byTenant.put(
+                    tenant, new Gathering(tenant, !row.getString("state").equals("active"), CellReader.millis(stamp)));
+        }
+        String[] ids = byTenant.keySet().stream().map(TenantId::value).toArray(String[]::new);
+        for (Row row : transaction.run("""
+                select a.*, p.name as pool_name from allotment a join pool p on p.id = a.pool_id
+                 where a.tenant_id = any($1) order by a.tenant_id, p.name
+                """, (Object) ids)) {
+            of(byTenant, row).allotment(row);
+        }
+        for (Row row : transaction.run("""
+                select q.*, p.name as pool_name from policy_quota q
+                  join policy o on o.tenant_id = q.tenant_id and o.id = q.policy_id left join pool p on p.id = q.pool_id
+                 where q.tenant_id = any($1) and o.retired_at is null order by q.tenant_id, q.policy_id, p.name nulls first
+                """, (Object) ids)) {
+            of(byTenant, row).quota(row);
+        }
+        for (Row row : transaction.run(
+                "select * from policy where tenant_id = any($1) order by tenant_id, group_path, id", (Object) ids)) {
+            of(byTenant, row).policy(row);
+        }
+        for (Row row : transaction.run("""
+                select c.*, p.name as pool_name, o.group_path from capacity_reservation c join pool p on p.id = c.pool_id
+                  left join policy o on o.tenant_id = c.tenant_id and o.id = c.policy_id
+                 where c.tenant_id = any($1) and c.ends_at > $2 and o.retired_at is null order by c.tenant_id, c.id
+                """, ids, stamp)) {
+            of(byTenant, row).reservation(row);
+        }
+        return byTenant.values().stream().map(each -> each.done(allPools)).toList();
+    }
+
+    private static Gathering of(Map<TenantId, Gathering> byTenant, Row row) {
+        Gathering found = byTenant.get(new TenantId(row.getString("tenant_id")));
+        if (found == null) {
+            throw new IllegalStateException("a row of a tenant that is not there: " + row.getString("tenant_id"));
+        }
+        return found;
+    }
+
+    /** The rows of one tenant as they come. */
+    private static final class Gathering {
+        private final TenantId tenant;
+        private final boolean suspended;
+        private final long stampMillis;
+        private final List<Allotment> allotments = new ArrayList<>();
+        private final List<Policy> policies = new ArrayList<>();
+        private final Map<UUID, List<PolicyQuota>> granted = new HashMap<>();
+        private final Set<QuotaPath> suspendedPaths = new TreeSet<>();
+        private final Map<UUID, QuotaPath> paths = new TreeMap<>();
+        private final Map<UUID, String> groups = new TreeMap<>();
+        private final List<Level> levels = new ArrayList<>();
+        private final List<CapacityReservation> calendar = new ArrayList<>();
+
+        /** @param stampMillis the moment whose reserved amounts are told to the books */
+        Gathering(TenantId tenant, boolean suspended, long stampMillis) {
+            this.stampMillis = stampMillis;
+            this.tenant = tenant;
+            this.suspended = suspended;
+        }
+
+        void allotment(Row row) {
+            QuotaTerms terms = terms(row);
+            allotments.add(new Allotment(tenant, new PoolId(row.getString("pool_name")), terms));
+            levels.add(new Level(
+                    row.getUUID("pool_id"), null, terms.standingAt(stampMillis).reservedGpuMilli()));
+        }
+
+        void quota(Row row) {
+            UUID policy = row.getUUID("policy_id");
+            String pool = row.getString("pool_name");
+            Scope scope = pool == null ? Scope.ALL_POOLS : Scope.of(new PoolId(pool));
+            QuotaTerms terms = terms(row);
+            granted.computeIfAbsent(policy, id -> new ArrayList<>()).add(new PolicyQuota(scope, terms));
+            UUID poolId = row.getUUID("pool_id");
+            if (poolId != null) {
+                levels.add(
+                        new Level(poolId, policy, terms.standingAt(stampMillis).reservedGpuMilli()));
+            }
+        }
+
+        void reservation(Row row) {
+            UUID policy = row.getUUID("policy_id");
+            CapacityReservation reservation = new CapacityReservation(
+                    new CapacityReservationId(row.getUUID("id").toString()),
+                    policy == null
+                            ? QuotaPath.of(tenant.value())
+                            : QuotaTree.path(tenant, new GroupPath(row.getString("group_path"))),
+                    new PoolId(row.getString("pool_name")),
+                    row.getLong("gpu_milli"),
+                    row.getBoolean("lendable"),
+                    CellReader.millis(row.getOffsetDateTime("starts_at")),
+                    CellReader.millis(row.getOffsetDateTime("ends_at")));
+            calendar.add(reservation);
+            if (reservation.isOpenAt(stampMillis)) {
+                UUID pool = row.getUUID("pool_id");
+                levels.replaceAll(level -> level.pool().equals(pool) && Objects.equals(level.policy(), policy)
+                        ? new Level(pool, policy, level.gpuMilli() + reservation.gpuMilli())
+                        : level);
+            }
+        }
+
+        void policy(Row row) {
+            UUID id = row.getUUID("id");
+            GroupPath group = new GroupPath(row.getString("group_path"));
+            paths.put(id, QuotaTree.path(tenant, group));
+            groups.put(id, group.value());
+            if (row.getOffsetDateTime("retired_at") == null) {
+                if (row.getOffsetDateTime("drift_since") != null) {
+                    suspendedPaths.add(QuotaTree.path(tenant, group));
+                }
+                policies.add(new Policy(
+                        id,
+                        row.getString("name"),
+                        group,
+                        granted.getOrDefault(id, List.of()),
+                        row.getBoolean("over_quota"),
+                        OnPreemption.REQUEUE,
+                        row.getLong("grace_ms"),
+                        optional(row.getLong("user_limit_milli")),
+                        optional(row.getInteger("max_running")),
+                        new SubmissionRights(
+                                optional(row.getInteger("max_priority")), row.getBoolean("non_preemptible")),
+                        Optional.empty(),
+                        row.getLong("version")));
+            }
+        }
+
+        QuotaFacts done(boolean allPools) {
+            return of(
+                    tenant, suspended, suspendedPaths, paths, groups, levels, allotments, policies, calendar, allPools);
+        }
+
+        private QuotaTerms terms(Row row) {
+            return new QuotaTerms(
+                    row.getLong("reserved_milli"),
+                    optional(row.getLong("limit_milli")),
+                    optional(row.getInteger("weight")),
+                    optional(row.getLong("lendable_milli")),
+                    row.getInteger("rank"),
+                    QuotaOverrideApi.stored(
+                            row.getLong("override_reserved_milli"),
+                            row.getLong("override_limit_milli"),
+                            instant(row.getOffsetDateTime("override_from")),
+                            instant(row.getOffsetDateTime("override_until")),
+                            Instant.ofEpochMilli(stampMillis)),
+                    QuotaOverrideApi.millis(instant(row.getOffsetDateTime("drain_by"))),
+                    row.getBoolean("fence"));
+        }
+
+        private static @Nullable Instant instant(@Nullable OffsetDateTime time) {
+            return time == null ? null : time.toInstant();
+        }
+
+        private static OptionalInt optional(@Nullable Integer value) {
+            return value == null ? OptionalInt.empty() : OptionalInt.of(value);
+        }
+
+        private static OptionalLong optional(@Nullable Long value) {
+            return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+        }
+    }
+}

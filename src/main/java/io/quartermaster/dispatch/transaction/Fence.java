@@ -1,0 +1,72 @@
+package io.quartermaster.dispatch.transaction;
+
+import io.quartermaster.platform.db.SystemTransaction;
+import io.vertx.mutiny.sqlclient.Row;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+
+/**
+ * The right to write as the leader in one transaction. Taking it locks the cell's row until the transaction ends, so that of two who
+ * believe they lead only the one with the newer epoch gets through; and it gives the stamp that times everything in the transaction.
+ */
+public final class Fence {
+
+    private final OffsetDateTime stamp;
+    private long sequence;
+
+    private Fence(OffsetDateTime stamp, long sequence) {
+        this.stamp = stamp;
+        this.sequence = sequence;
+    }
+
+    /** Becomes leader when nobody's lease holds: the new epoch, or empty. */
+    public static Optional<Long> lead(SystemTransaction transaction, String cell, String name, Duration lease) {
+        for (Row row : transaction.run("""
+                update cell set epoch = epoch + 1, leader = $2, lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
+                 where id = $1 and lease_until < clock_timestamp() returning epoch
+                """, cell, name, lease.toMillis())) {
+            return Optional.of(row.getLong("epoch"));
+        }
+        return Optional.empty();
+    }
+
+    /** Takes the fence and renews the lease; empty when another epoch has begun. Stamps are whole milliseconds and never go back. */
+    public static Optional<Fence> take(SystemTransaction transaction, String cell, long epoch, Duration lease) {
+        for (Row row : transaction.run("""
+                update cell set stamp = greatest(stamp, date_trunc('milliseconds', clock_timestamp())),
+                                lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
+                 where id = $1 and epoch = $2 returning stamp, sequence
+                """, cell, epoch, lease.toMillis())) {
+            return Optional.of(new Fence(row.getOffsetDateTime("stamp"), row.getLong("sequence")));
+        }
+        return Optional.empty();
+    }
+
+    /** Ends the lease at once, so that another replica need not wait for it. */
+    public static void resign(SystemTransaction transaction, String cell, long epoch) {
+        transaction.run("update cell set lease_until = '-infinity' where id = $1 and epoch = $2", cell, epoch);
+    }
+
+    public OffsetDateTime stamp() {
+        return stamp;
+    }
+
+    public long stampMillis() {
+        return stamp.toInstant().toEpochMilli();
+    }
+
+    /** The next number of the cell's one sequence: usage events, feed entries, revisions of nodes, counter batches. */
+    public long next() {
+        return ++sequence;
+    }
+
+    long sequence() {
+        return sequence;
+    }
+
+    /** Stores how far the sequence got. */
+    public void keep(SystemTransaction transaction, String cell) {
+        transaction.send("update cell set sequence = $2 where id = $1", cell, sequence);
+    }
+}

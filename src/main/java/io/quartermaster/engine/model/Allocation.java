@@ -1,0 +1,113 @@
+package io.quartermaster.engine.model;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * The devices, or parts of them, that a workload holds in one pool, worker by worker in order of the worker's number.
+ * An elastic workload may miss some numbers.
+ */
+public record Allocation(PoolId pool, List<Worker> workers) {
+
+    public Allocation {
+        workers = List.copyOf(workers);
+        for (int i = 1; i < workers.size(); i++) {
+            if (workers.get(i).number() <= workers.get(i - 1).number()) {
+                throw new IllegalArgumentException("workers of an allocation are in order of their number");
+            }
+        }
+    }
+
+    /** All of it together. */
+    public long gpuMilli() {
+        long sum = 0;
+        for (Worker worker : workers) {
+            sum += worker.place().gpuMilli();
+        }
+        return sum;
+    }
+
+    /** This and further workers of the same workload. */
+    public Allocation with(Allocation added) {
+        List<Worker> all = new ArrayList<>(workers);
+        all.addAll(added.workers);
+        all.sort(Comparator.comparingInt(Worker::number));
+        return new Allocation(pool, all);
+    }
+
+    /** What is left without the workers of these numbers. */
+    public Allocation without(SortedSet<Integer> numbers) {
+        List<Worker> rest = new ArrayList<>(workers);
+        rest.removeIf(worker -> numbers.contains(worker.number()));
+        return new Allocation(pool, rest);
+    }
+
+    /** The numbers of the workers on a node. */
+    public SortedSet<Integer> numbersOn(NodeId node) {
+        SortedSet<Integer> numbers = new TreeSet<>();
+        for (Worker worker : workers) {
+            if (worker.place() instanceof Place.OnNode place && place.node().equals(node)) {
+                numbers.add(worker.number());
+            }
+        }
+        return numbers;
+    }
+
+    /** Whether any worker is on the node. */
+    public boolean touches(NodeId node) {
+        for (Worker worker : workers) {
+            if (worker.place() instanceof Place.OnNode place && place.node().equals(node)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Where one worker is; numbers begin with 0. */
+    public record Worker(int number, Place place) {}
+
+    /** Where a worker is. */
+    public sealed interface Place {
+
+        long gpuMilli();
+
+        /** On a node's devices, in order of their index; none for work without GPUs. */
+        record OnNode(NodeId node, List<Share> shares) implements Place {
+            public OnNode {
+                shares = List.copyOf(shares);
+            }
+
+            @Override
+            public long gpuMilli() {
+                long sum = 0;
+                for (Share share : shares) {
+                    sum += share.gpuMilli();
+                }
+                return sum;
+            }
+        }
+
+        /** In a pool that is only a count. */
+        record Counted(long gpuMilli) implements Place {}
+    }
+
+    /** A part of a device, 1000 being all of it; with the MIG instance, where it is one. */
+    public record Share(int device, int gpuMilli, Optional<MigInstance> instance) {
+        public Share {
+            if (gpuMilli < 1 || gpuMilli > 1000) {
+                throw new IllegalArgumentException("a share is 1 to 1000 thousandths: " + gpuMilli);
+            }
+        }
+
+        public static Share whole(int device) {
+            return new Share(device, 1000, Optional.empty());
+        }
+    }
+
+    /** A MIG instance by its profile and the first memory slice it occupies. */
+    public record MigInstance(String profile, int firstSlice) {}
+}

@@ -1,0 +1,177 @@
+package io.quartermaster.engine.model;
+
+import java.time.DayOfWeek;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.zone.ZoneOffsetTransition;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * When a pool is open, week by week. Times are those of clocks in the zone: where they are put forward or back, a span is shorter or longer.
+ *
+ * @param spans may overlap; outside all of them the pool is closed
+ */
+public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
+    /** A week has seven days, however clocks are changed in it; one more, since spans may reach into the next day. */
+    private static final int DAYS_AHEAD = 8;
+
+    private static final long MINUTE_MILLIS = 60_000;
+    private static final int WEEK_MINUTES = 7 * 24 * 60;
+    private static final long WEEK_MILLIS = WEEK_MINUTES * MINUTE_MILLIS;
+
+    public Hours {
+        spans = List.copyOf(spans);
+        if (spans.isEmpty()) {
+            throw new IllegalArgumentException("hours have at least one span");
+        }
+    }
+
+    /** What becomes of work that runs when the pool closes. */
+    public enum AtClose {
+        /** It goes on to its end. */
+        GO_ON,
+        /** What can be preempted is, and waits again. What states when it ends starts only if that is before. */
+        PREEMPT
+    }
+
+    /**
+     * A span of one day, or from one day to the next.
+     *
+     * @param fromMinute of the day
+     * @param untilMinute the first minute after it, counted from the beginning of the same day
+     */
+    public record Span(DayOfWeek day, int fromMinute, int untilMinute) {
+        /** The minutes of a day. */
+        public static final int DAY = 24 * 60;
+
+        public Span {
+            if (fromMinute < 0 || fromMinute >= DAY || untilMinute <= fromMinute || untilMinute > fromMinute + DAY) {
+                throw new IllegalArgumentException("a span begins in its day and is at most a day long");
+            }
+        }
+
+        /**
+         * From one time of the clock to another; to the next day's where that is not later.
+         *
+         * @param from as 08:30
+         * @param to likewise, or 24:00
+         */
+        public static Span between(DayOfWeek day, String from, String to) {
+            int begin = minuteOf(from);
+            int end = minuteOf(to);
+            return new Span(day, begin, end > begin ? end : end + DAY);
+        }
+
+        private static int minuteOf(String time) {
+            if (!time.matches("([01][0-9]|2[0-3]):[0-5][0-9]|24:00")) {
+                throw new IllegalArgumentException("a time of the day is from 00:00 to 24:00: " + time);
+            }
+            return Integer.parseInt(time.substring(0, 2)) * 60 + Integer.parseInt(time.substring(3));
+        }
+    }
+
+    private record Interval(long fromMillis, long untilMillis) {}
+
+    public boolean isOpenAt(long millis) {
+        for (Interval interval : around(millis)) {
+            if (interval.fromMillis() <= millis && millis < interval.untilMillis()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The first moment after another at which it opens, or closes; empty where it never does. */
+    public OptionalLong nextTurn(long millis) {
+        for (Interval interval : around(millis)) {
+            if (interval.fromMillis() > millis) {
+                return OptionalLong.of(interval.fromMillis());
+            }
+            if (interval.untilMillis() > millis) {
+                return interval.untilMillis() - millis > WEEK_MILLIS
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(interval.untilMillis());
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /** The first moment from another on at which it is open and stays so for so long; empty where no opening of the week to come is as long. */
+    public OptionalLong opensFor(long fromMillis, long millis) {
+        for (Interval interval : around(fromMillis)) {
+            long begin = Math.max(fromMillis, interval.fromMillis());
+            boolean always = interval.untilMillis() - begin > WEEK_MILLIS;
+            if (always || begin < interval.untilMillis() && interval.untilMillis() - begin >= millis) {
+                return OptionalLong.of(begin);
+            }
+        }
+        return OptionalLong.empty();
+    }
+
+    /** The longest opening of a week in which no clocks are changed; more than anybody can wait for where it never closes. */
+    public long longestMillis() {
+        // Two weeks, so that what is open over the end of the first is found whole.
+        SortedMap<Integer, Integer> untilByFrom = new TreeMap<>();
+        for (Span span : spans) {
+            int from = (span.day().getValue() - 1) * Span.DAY + span.fromMinute();
+            int until = from - span.fromMinute() + span.untilMinute();
+            untilByFrom.merge(from, until, Math::max);
+            untilByFrom.merge(from + WEEK_MINUTES, until + WEEK_MINUTES, Math::max);
+        }
+        int longest = 0;
+        int from = 0;
+        int until = 0;
+        for (Map.Entry<Integer, Integer> span : untilByFrom.entrySet()) {
+            from = span.getKey() > until ? span.getKey() : from;
+            until = Math.max(until, span.getValue());
+            longest = Math.max(longest, until - from);
+        }
+        return longest > WEEK_MINUTES ? Long.MAX_VALUE : longest * MINUTE_MILLIS;
+    }
+
+    /** When it is open from the day before a moment on, in order of time, with gaps between. */
+    private List<Interval> around(long millis) {
+        LocalDate today = Instant.ofEpochMilli(millis).atZone(zone).toLocalDate();
+        List<Interval> each = new ArrayList<>();
+        for (int ahead = -2; ahead <= DAYS_AHEAD; ahead++) {
+            LocalDate date = today.plusDays(ahead);
+            for (Span span : spans) {
+                if (span.day() == date.getDayOfWeek()) {
+                    Interval interval = new Interval(at(date, span.fromMinute()), at(date, span.untilMinute()));
+                    if (interval.fromMillis() < interval.untilMillis()) {
+                        each.add(interval);
+                    }
+                }
+            }
+        }
+        each.sort(Comparator.comparingLong(Interval::fromMillis).thenComparingLong(Interval::untilMillis));
+        List<Interval> merged = new ArrayList<>();
+        for (Interval next : each) {
+            if (merged.isEmpty() || merged.getLast().untilMillis() < next.fromMillis()) {
+                merged.add(next);
+            } else {
+                Interval last = merged.removeLast();
+                merged.add(new Interval(last.fromMillis(), Math.max(last.untilMillis(), next.untilMillis())));
+            }
+        }
+        return merged;
+    }
+
+    /** When clocks show so many minutes after midnight, or would for the first time: those that they are put forward over pass in no time. */
+    private long at(LocalDate date, int minute) {
+        LocalDateTime time = date.atStartOfDay().plusMinutes(minute);
+        ZoneOffsetTransition change = zone.getRules().getTransition(time);
+        Instant instant = change != null && change.isGap()
+                ? change.getInstant()
+                : time.atZone(zone).toInstant();
+        return instant.toEpochMilli();
+    }
+}

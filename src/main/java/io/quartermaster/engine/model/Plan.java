@@ -1,0 +1,32 @@
+package io.quartermaster.engine.model;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.OptionalLong;
+
+/**
+ * What to do now.
+ *
+ * @param decisions in the order in which they were taken; a start may need the room that an earlier one left
+ * @param news the waiting work whose reasons (code, pool or path in the way) are not what they were after the last plan,
+ *     in order of the first one's id; numbers alone make no new reason
+ * @param nextPlanAtMillis when time alone may change something, if nothing else happens before
+ */
+public record Plan(long nowMillis, List<Decision> decisions, List<News> news, OptionalLong nextPlanAtMillis) {
+
+    public Plan {
+        decisions = List.copyOf(decisions);
+        news = List.copyOf(news);
+    }
+
+    /** The news for each workload, in order of their ids. */
+    public List<Wait> waits() {
+        List<Wait> waits = new ArrayList<>();
+        for (News told : news) {
+            told.workloads().forEach(workload -> waits.add(new Wait(workload.id(), told.perPool())));
+        }
+        waits.sort(Comparator.comparing(Wait::workload));
+        return waits;
+    }
+}

@@ -1,0 +1,21 @@
+package io.quartermaster.engine.model;
+
+/** Names a pool. */
+public record PoolId(String value) implements Comparable<PoolId> {
+
+    public PoolId {
+        if (value.isEmpty()) {
+            throw new IllegalArgumentException("a pool id must not be empty");
+        }
+    }
+
+    @Override
+    public int compareTo(PoolId other) {
+        return value.compareTo(other.value);
+    }
+
+    @Override
+    public String toString() {
+        return value;
+    }
+}

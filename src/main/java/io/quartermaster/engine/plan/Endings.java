@@ -1,0 +1,62 @@
+package io.quartermaster.engine.plan;
+
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.state.Books;
+import io.quartermaster.engine.state.Facts;
+
+import io.quartermaster.engine.placement.Tenure;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * When those who hold something in a pool will have let go of it, the earliest first; by what they say themselves.
+ *
+ * @param lastLeavesMillis when all who were told to stop will have left
+ */
+public record Endings(List<Ending> inOrder, long lastLeavesMillis) {
+
+    /** No end is known. */
+    public static final long NEVER = Long.MAX_VALUE;
+
+    /** One who runs, and when it will have ended at the latest. */
+    public record Ending(WorkloadId workload, Tenure tenure, long startedMillis, long atMillis) {
+        static final Comparator<Ending> EARLIEST_FIRST = Comparator.comparingLong(Ending::atMillis)
+                .thenComparingLong(Ending::startedMillis)
+                .thenComparing(Ending::workload);
+    }
+
+    public static Endings of(Facts facts, PoolId pool, long nowMillis) {
+        List<Ending> endings = new ArrayList<>();
+        long lastLeaves = nowMillis;
+        for (Workload workload : facts.workloads()) {
+            if (workload.state() instanceof WorkloadState.Holding holding
+                    && holding.allocation().pool().equals(pool)) {
+                long end = workload.maxRuntimeMillis().isEmpty()
+                        ? NEVER
+                        : Math.max(
+                                nowMillis,
+                                holding.startedMillis()
+                                        + workload.maxRuntimeMillis().getAsLong());
+                Books.remaining(holding)
+                        .ifPresent(rest -> endings.add(
+                                new Ending(workload.id(), Books.tenure(workload, rest), holding.startedMillis(), end)));
+                lastLeaves = Math.max(lastLeaves, leaves(holding, nowMillis));
+            }
+        }
+        endings.sort(Ending.EARLIEST_FIRST);
+        return new Endings(endings, lastLeaves);
+    }
+
+    private static long leaves(WorkloadState.Holding holding, long nowMillis) {
+        return switch (holding.phase()) {
+            case WorkloadState.Phase.Running running -> nowMillis;
+            case WorkloadState.Phase.Incomplete incomplete -> nowMillis;
+            case WorkloadState.Phase.Stopping stopping -> stopping.deadlineMillis();
+            case WorkloadState.Phase.Shrinking shrinking -> shrinking.deadlineMillis();
+        };
+    }
+}

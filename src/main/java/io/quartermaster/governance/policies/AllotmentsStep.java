@@ -1,0 +1,53 @@
+package io.quartermaster.governance.policies;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.capacity.grants.AllotmentService;
+import io.quartermaster.tenancy.Blueprints;
+import io.quartermaster.tenancy.ProvisioningStep;
+import io.quartermaster.tenancy.TenantSpec;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+
+/** The allotments of the tenant's plan. One that the tenant has already stays as it is. */
+@ApplicationScoped
+public class AllotmentsStep implements ProvisioningStep {
+
+    private final Blueprints blueprints;
+    private final AllotmentService allotments;
+
+    AllotmentsStep(Blueprints blueprints, AllotmentService allotments) {
+        this.blueprints = blueprints;
+        this.allotments = allotments;
+    }
+
+    @Override
+    public String name() {
+        return "allotments";
+    }
+
+    @Override
+    public int order() {
+        return 500;
+    }
+
+    @Override
+    public Uni<Void> apply(TenantSpec tenant) {
+        List<PlanRules.PlannedAllotment> planned = blueprints
+                .section(tenant, PlanRules.KEY)
+                .map(PlanRules::read)
+                .map(PlanRules.Planned::allotments)
+                .orElse(List.of());
+        Uni<Void> chain = Uni.createFrom().voidItem();
+        for (PlanRules.PlannedAllotment one : planned) {
+            chain = chain.chain(
+                    () -> allotments.grantIfAbsent(tenant.id(), one.poolName(), one.terms(), Caller.service()));
+        }
+        return chain;
+    }
+
+    @Override
+    public Uni<Void> undo(TenantSpec tenant) {
+        return allotments.takeAll(tenant.id(), Caller.service());
+    }
+}

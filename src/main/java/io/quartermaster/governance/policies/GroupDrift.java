@@ -1,0 +1,187 @@
+package io.quartermaster.governance.policies;
+
+import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.governance.RulesStore;
+import io.quartermaster.governance.rules.OnWaiting;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyState;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quarkus.scheduler.Scheduled;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.inbox.Wakeups;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.tenancy.groups.TenantGroups;
+import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jboss.logging.Logger;
+
+/**
+ * Compares policies with the groups of their tenant's realm, which the tenant's people may change behind our back. A policy whose group is
+ * gone is suspended, and resumed when the group is back. The realm is asked before the transaction, and only what was asked for is
+ * judged in it, so that no lock is held for Keycloak. Replicas may do the same side by side: who comes second finds nothing to change.
+ */
+@ApplicationScoped
+public class GroupDrift {
+
+    private static final Logger LOG = Logger.getLogger(GroupDrift.class);
+
+    private final SystemDatabase database;
+    private final TenantTransactions transactions;
+    private final RulesStore store;
+    private final RuleWrites writes;
+    private final TenantGroups groups;
+    private final Wakeups wakeups;
+
+    GroupDrift(
+            SystemDatabase database,
+            TenantTransactions transactions,
+            RulesStore store,
+            RuleWrites writes,
+            TenantGroups groups,
+            Wakeups wakeups) {
+        this.database = database;
+        this.transactions = transactions;
+        this.store = store;
+        this.writes = writes;
+        this.groups = groups;
+        this.wakeups = wakeups;
+    }
+
+    /** What the realm said: of the groups that it answered for, those it lacks. */
+    private record Seen(Set<GroupPath> asked, Set<GroupPath> missing) {
+
+        boolean differsFrom(Policy policy) {
+            return asked.contains(policy.group())
+                    && missing.contains(policy.group())
+                            != policy.groupGoneSince().isPresent();
+        }
+
+        boolean differsFrom(TenantRules rules) {
+            return rules.policies().stream().anyMatch(this::differsFrom);
+        }
+    }
+
+    /** A group of which Keycloak says nothing leaves its policies as they are. */
+    private static Seen seen(TenantGroups.Presence presence) {
+        Set<GroupPath> asked = new HashSet<>(presence.present());
+        asked.addAll(presence.missing());
+        return new Seen(asked, presence.missing());
+    }
+
+    private record Compared(TenantRules rules, Seen seen) {}
+
+    @Scheduled(
+            every = "${quartermaster.governance.drift-every:5m}",
+            delayed = "${quartermaster.governance.drift-every:5m}",
+            concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    public Uni<Void> checkRegularly() {
+        return tenants()
+                .onItem()
+                .transformToMulti(all -> Multi.createFrom().iterable(all))
+                .onItem()
+                .transformToUniAndConcatenate(tenant -> check(tenant)
+                        .onFailure()
+                        .invoke(e -> LOG.warnf(
+                                "the groups of tenant %s could not be compared with its policies: %s",
+                                tenant, e.getMessage()))
+                        .onFailure()
+                        .recoverWithNull())
+                .collect()
+                .last()
+                .replaceWithVoid()
+                .onFailure()
+                .invoke(e -> LOG.warnf("policies could not be compared with groups: %s", e.getMessage()))
+                .onFailure()
+                .recoverWithNull();
+    }
+
+    private Uni<List<TenantId>> tenants() {
+        return database.on(connection -> connection
+                        .query(
+                                "select distinct t.id from tenant t join policy p on p.tenant_id = t.id where t.state in ('active', 'suspended') and p.retired_at is null order by t.id")
+                        .execute())
+                .map(rows -> {
+                    List<TenantId> ids = new ArrayList<>();
+                    rows.forEach(row -> ids.add(new TenantId(row.getString("id"))));
+                    return ids;
+                });
+    }
+
+    private Uni<Void> check(TenantId tenant) {
+        return compare(tenant)
+                .chain(compared -> compared.seen().differsFrom(compared.rules())
+                        ? transactions
+                                .in(tenant, session -> store.lock(session, tenant)
+                                        .map(rules -> new RuleWrites.Work(
+                                                session, tenant, Caller.service(), new WriteParams(), rules))
+                                        .chain(work -> settle(work, compared.seen())))
+                                .invoke(wakeups::leader)
+                                .replaceWithVoid()
+                        : Uni.createFrom().voidItem());
+    }
+
+    /** At once, as somebody asks for it. */
+    Uni<Response> check(TenantId tenant, WriteParams params, UriInfo uri) {
+        return compare(tenant)
+                .chain(compared -> writes.run(tenant, uri, params, null, work -> settle(work, compared.seen())
+                        .map(Reply::ok)));
+    }
+
+    private Uni<Compared> compare(TenantId tenant) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).chain(rules -> {
+            Set<GroupPath> asked = rules.policies().stream().map(Policy::group).collect(Collectors.toSet());
+            return groups.presence(tenant, asked).map(seen -> new Compared(rules, seen(seen)));
+        });
+    }
+
+    private Uni<PolicyApi.DriftChecked> settle(RuleWrites.Work work, Seen seen) {
+        Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
+        List<String> suspended = new ArrayList<>();
+        List<String> resumed = new ArrayList<>();
+        TenantRules after = work.before();
+        List<Policy> changed = new ArrayList<>();
+        for (Policy policy : work.before().policies()) {
+            if (seen.differsFrom(policy)) {
+                boolean gone = seen.missing().contains(policy.group());
+                (gone ? suspended : resumed).add(policy.name());
+                Policy now = policy.withGroupGoneSince(gone ? Optional.of(since) : Optional.empty());
+                after = after.with(now);
+                changed.add(now);
+            }
+        }
+        PolicyApi.DriftChecked answer =
+                new PolicyApi.DriftChecked(after.policies().size(), suspended, resumed);
+        return changed.isEmpty()
+                ? Uni.createFrom().item(answer)
+                : writes.apply(work, after, new OnWaiting.Refuse(), entries(work.before(), after, changed))
+                        .replaceWith(answer);
+    }
+
+    private static List<AuditLog.Change> entries(TenantRules before, TenantRules after, List<Policy> changed) {
+        return changed.stream()
+                .map(policy -> new AuditLog.Change(
+                        policy.state() == PolicyState.SUSPENDED ? "policies:suspend" : "policies:resume",
+                        "policies/" + policy.name(),
+                        PolicyApi.View.of(before, before.policy(policy.id()).orElseThrow(), null),
+                        PolicyApi.View.of(after, policy, null)))
+                .toList();
+    }
+}

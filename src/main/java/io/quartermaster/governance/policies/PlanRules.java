@@ -1,0 +1,154 @@
+package io.quartermaster.governance.policies;
+
+import io.quartermaster.governance.profiles.ProfileApi;
+import io.quartermaster.governance.profiles.ProfileService;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyChecks;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.TenantRules;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.Allotments;
+import io.quartermaster.capacity.grants.QuotaFields;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.http.JsonSettings;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.tenancy.BlueprintSection;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules a tenant of a plan begins with: the blueprints' section {@code rules}. Allotments come first, since profiles run in pools and
+ * policies share them out. Profiles and policies are written as the API takes them, and are held to the same checks: already when the
+ * service starts, as if every pool they name were there.
+ */
+@Singleton
+class PlanRules implements BlueprintSection {
+
+    static final String KEY = "rules";
+    private static final ObjectMapper STRICT = JsonSettings.newMapper();
+    private static final TenantId ANY = new TenantId("any");
+
+    /** As it stands in the file. */
+    record Section(
+            @Nullable List<PlannedAllotment> allotments,
+            @Nullable List<ProfileApi.Request> profiles,
+            @Nullable List<PolicyApi.Request> policies) {}
+
+    /** A part of a pool, by the pool's name. What is absent takes the default it has in the API. */
+    record PlannedAllotment(
+            @Nullable String pool,
+            @Nullable GpuAmount reserved,
+            @Nullable GpuAmount limit,
+            @Nullable Integer weight,
+            @Nullable GpuAmount lendable,
+            @Nullable Integer rank) {
+
+        String poolName() {
+            if (pool == null) {
+                throw new IllegalArgumentException("rules: an allotment names no pool");
+            }
+            return pool;
+        }
+
+        QuotaTerms terms() {
+            var problems = new ProblemException.Invalid();
+            QuotaTerms terms = new QuotaFields(reserved, limit, weight, lendable, rank)
+                    .check(problems, "allotment in " + poolName() + ": ");
+            problems.throwIfAny();
+            return terms;
+        }
+    }
+
+    /** A section that was read. */
+    record Planned(
+            List<PlannedAllotment> allotments, List<ProfileApi.Request> profiles, List<PolicyApi.Request> policies) {}
+
+    static Planned read(JsonNode value) {
+        try {
+            Section section = STRICT.treeToValue(value, Section.class);
+            return new Planned(orNone(section.allotments()), orNone(section.profiles()), orNone(section.policies()));
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("rules: " + e.getOriginalMessage(), e);
+        }
+    }
+
+    private static <T> List<T> orNone(@Nullable List<T> list) {
+        return list == null ? List.of() : list;
+    }
+
+    @Override
+    public String key() {
+        return KEY;
+    }
+
+    @Override
+    public void check(JsonNode value) {
+        Planned planned = read(value);
+        try {
+            List<Allotments.Named> granted = new ArrayList<>();
+            for (PlannedAllotment one : planned.allotments()) {
+                UUID pool = Ids.next();
+                granted.add(new Allotments.Named(
+                        one.poolName(),
+                        pool,
+                        List.of(),
+                        Duration.ofMillis(Policy.MAX_GRACE_MILLIS),
+                        new Allotment(ANY, new PoolId(pool.toString()), one.terms()),
+                        0));
+            }
+            TenantRules rules = new TenantRules(ANY, granted, List.of(), List.of(), List.of());
+            for (ProfileApi.Request profile : planned.profiles()) {
+                rules = withProfile(rules, profile).orElse(rules);
+            }
+            for (PolicyApi.Request policy : planned.policies()) {
+                rules = withPolicy(rules, policy).orElse(rules);
+            }
+        } catch (ProblemException e) {
+            throw new IllegalArgumentException("rules: " + said(e.problem()), e);
+        }
+    }
+
+    private static String said(Problem problem) {
+        return problem.errors().stream()
+                .map(error -> error.field() + " " + error.message())
+                .collect(Collectors.joining("; "));
+    }
+
+    /** The rules with a profile; empty when there is one of that name. */
+    static Optional<TenantRules> withProfile(TenantRules rules, ProfileApi.Request request) {
+        return rules.profile(String.valueOf(request.name())).isPresent()
+                ? Optional.empty()
+                : Optional.of(rules.with(ProfileService.read(rules, request, Optional.empty())));
+    }
+
+    /** The rules with a policy and its queues; empty when there is one of that name. */
+    static Optional<TenantRules> withPolicy(TenantRules rules, PolicyApi.Request request) {
+        if (rules.policy(String.valueOf(request.name())).isPresent()) {
+            return Optional.empty();
+        }
+        var problems = new ProblemException.Invalid();
+        PolicyReader reader = new PolicyReader(rules, problems);
+        Policy policy = reader.policy(request, Optional.empty());
+        List<Profile> profiles = reader.profiles(request.profiles());
+        problems.throwIfAny();
+        TenantRules after = reader.with(policy, profiles);
+        PolicyChecks.check(rules, after, policy, profiles, problems, problems);
+        problems.throwIfAny();
+        return Optional.of(after);
+    }
+}

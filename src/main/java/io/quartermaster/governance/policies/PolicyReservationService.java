@@ -1,0 +1,118 @@
+package io.quartermaster.governance.policies;
+
+import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.governance.RulesStore;
+import io.quartermaster.governance.rules.CalendarFit;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Callers;
+import io.quartermaster.capacity.grants.Allotments;
+import io.quartermaster.capacity.grants.CapacityReservation;
+import io.quartermaster.capacity.grants.CapacityReservationApi;
+import io.quartermaster.capacity.grants.CapacityReservations;
+import io.quartermaster.capacity.grants.CapacityReservations.Change;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/** Gives groups parts of their tenant's reservation for a time; never more than the tenant has at each moment of it. */
+@ApplicationScoped
+class PolicyReservationService {
+
+    private final Writes writes;
+    private final RulesStore store;
+    private final CapacityReservations reservations;
+    private final Callers callers;
+
+    PolicyReservationService(Writes writes, RulesStore store, CapacityReservations reservations, Callers callers) {
+        this.writes = writes;
+        this.store = store;
+        this.reservations = reservations;
+        this.callers = callers;
+    }
+
+    Uni<Response> create(
+            TenantId tenant, CapacityReservationApi.@Nullable OfPolicy body, WriteParams params, UriInfo uri) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
+        }
+        CapacityReservationApi.Terms terms = body.check(reservations.now());
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
+                .chain(rules -> make(new Change(session, tenant, caller), rules, String.valueOf(body.policy()), terms))
+                .map(made -> Reply.created("/v1/tenants/" + tenant + "/capacity-reservations/" + made.id(), made)));
+    }
+
+    private Uni<CapacityReservationApi.View> make(
+            Change change, TenantRules rules, String policyName, CapacityReservationApi.Terms terms) {
+        return reservations
+                .allotment(change.session(), change.tenant(), terms.pool())
+                .chain(pool -> {
+                    Policy policy = policy(rules, policyName, pool);
+                    return reservations
+                            .coming(change.session(), change.tenant())
+                            .chain(coming -> reservations
+                                    .add(change, terms, pool, Optional.of(policy.id()), policy.name(), coming)
+                                    .invoke(made -> requireRoom(rules, coming, made.reservation()))
+                                    .map(made -> made.view(change.tenant(), reservations.now(), null)));
+                });
+    }
+
+    private static Policy policy(TenantRules rules, String name, Allotments.Named pool) {
+        Policy policy = rules.policy(name)
+                .orElseThrow(
+                        () -> ProblemException.invalid("policy", "there is no policy " + name, "the name of a policy"));
+        if (policy.quotaFor(Scope.of(pool.allotment().pool())).isEmpty()) {
+            throw ProblemException.refused(
+                    "no-quota",
+                    "pool",
+                    "policy " + name + " has no quota in pool " + pool.poolName(),
+                    "a pool in which the policy has a quota");
+        }
+        return policy;
+    }
+
+    /** Refused where at some moment of it a tenant's or a group's reservation would be given out more than once by its children. */
+    private void requireRoom(TenantRules rules, List<CapacityReservation> coming, CapacityReservation made) {
+        List<CapacityReservation> all = new ArrayList<>(coming);
+        all.add(made);
+        var unfit = new ProblemException.Invalid();
+        CalendarFit.objections(
+                        new CalendarFit.State(rules, coming), new CalendarFit.State(rules, all), reservations.now())
+                .forEach(objection -> unfit.add(
+                        "gpus", "does not fit: " + objection.text(), "as much as is left at each moment of it"));
+        unfit.refuseIfAny(RuleWrites.DO_NOT_FIT);
+    }
+
+    Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
+        Caller caller = callers.current();
+        return writes.run(tenant, caller.subject(), uri, params, null, session -> ofAGroup(session, tenant, id)
+                .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
+                .map(done -> Reply.noContent()));
+    }
+
+    private Uni<CapacityReservations.Named> ofAGroup(Mutiny.Session session, TenantId tenant, String id) {
+        return store.lock(session, tenant)
+                .chain(() -> reservations.find(session, tenant, id))
+                .invoke(found -> {
+                    if (found.reservation().policy().isEmpty()) {
+                        throw ProblemException.forbidden(
+                                "the operator made this capacity reservation for the tenant; only the operator ends it");
+                    }
+                });
+    }
+}

@@ -1,0 +1,172 @@
+package io.quartermaster.governance.policies;
+
+import io.quartermaster.governance.Effects;
+import io.quartermaster.governance.rules.OnWaiting;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.writes.WriteParams;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.DELETE;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.PATCH;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.PUT;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** What a tenant's admins grant its groups. */
+@Path("/v1/tenants/{tenant}/policies")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Policies")
+public class PolicyResource {
+
+    private final PolicyService policies;
+
+    PolicyResource(PolicyService policies) {
+        this.policies = policies;
+    }
+
+    @POST
+    @Needs(Permission.POLICIES_WRITE)
+    @Operation(
+            operationId = "createPolicy",
+            summary =
+                    "Grants a group quotas and profiles, and makes its queues; the same again changes nothing and answers 200")
+    @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
+    public Uni<Response> create(
+            @PathParam("tenant") String tenant,
+            PolicyApi.@Nullable Request body,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return policies.create(new TenantId(tenant), body, params, uri);
+    }
+
+    @GET
+    @Needs(Permission.POLICIES_READ)
+    @Operation(operationId = "listPolicies", summary = "Lists policies by name")
+    public Uni<Page<PolicyApi.View>> list(
+            @PathParam("tenant") String tenant,
+            @QueryParam("group") @Nullable String group,
+            @QueryParam("profile") @Nullable String profile,
+            @BeanParam PageRequest page) {
+        return policies.list(new TenantId(tenant), new PolicyService.Filter(group, profile), page);
+    }
+
+    @GET
+    @Path("{policy}")
+    @Needs(Permission.POLICIES_READ)
+    @Operation(operationId = "getPolicy", summary = "Shows a policy")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
+    public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("policy") String policy) {
+        return policies.get(new TenantId(tenant), policy);
+    }
+
+    @PUT
+    @Path("{policy}")
+    @Needs(Permission.POLICIES_WRITE)
+    @Operation(
+            operationId = "updatePolicy",
+            summary = "Replaces a policy; profiles that are new make queues, profiles left out retire theirs",
+            description =
+                    "Cutting what is reserved or a limit stops nothing: what is beyond runs on as over-quota. The answer says how much that is.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
+    public Uni<Response> update(
+            @PathParam("tenant") String tenant,
+            @PathParam("policy") String policy,
+            @Parameter(
+                            description = OnWaiting.DESCRIPTION,
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.STRING,
+                                            enumeration = {"cancel", "move"}))
+                    @QueryParam("onWaiting")
+                    @Nullable
+                    String onWaiting,
+            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            PolicyApi.@Nullable Request body,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return policies.update(new TenantId(tenant), policy, body, params, uri, OnWaiting.parse(onWaiting, moveTo));
+    }
+
+    @PATCH
+    @Path("{policy}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
+    @Needs(Permission.POLICIES_WRITE)
+    @Operation(
+            operationId = "patchPolicy",
+            summary = "Changes some fields of a policy, by a merge patch (RFC 7396)",
+            description =
+                    "What is absent stays, null returns a field to its default, lists are replaced; quotas are an object by name of the pool. A patch that changes nothing leaves the version as it is.")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = PolicyApi.Patch.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = PolicyApi.Patch.class))
+            })
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
+    public Uni<Response> patch(
+            @PathParam("tenant") String tenant,
+            @PathParam("policy") String policy,
+            @Parameter(description = OnWaiting.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
+            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @Nullable String body,
+            @BeanParam WriteParams params,
+            UriInfo uri)
+            throws JsonProcessingException {
+        return policies.patch(new TenantId(tenant), policy, body, params, uri, OnWaiting.parse(onWaiting, moveTo));
+    }
+
+    @DELETE
+    @Path("{policy}")
+    @Needs(Permission.POLICIES_WRITE)
+    @Operation(
+            operationId = "retirePolicy",
+            summary = "Retires a policy and its queues; what runs goes on as over-quota",
+            description =
+                    "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
+    public Uni<Response> retire(
+            @PathParam("tenant") String tenant,
+            @PathParam("policy") String policy,
+            @Parameter(
+                            description = OnWaiting.DESCRIPTION,
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.STRING,
+                                            enumeration = {"cancel", "move"}))
+                    @QueryParam("onWaiting")
+                    @Nullable
+                    String onWaiting,
+            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return policies.retire(new TenantId(tenant), policy, params, uri, OnWaiting.parse(onWaiting, moveTo));
+    }
+}

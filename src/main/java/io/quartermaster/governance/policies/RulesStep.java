@@ -1,0 +1,135 @@
+package io.quartermaster.governance.policies;
+
+import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.governance.RulesStore;
+import io.quartermaster.governance.profiles.ProfileApi;
+import io.quartermaster.governance.rules.OnWaiting;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.inbox.Wakeups;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.tenancy.Blueprints;
+import io.quartermaster.tenancy.ProvisioningStep;
+import io.quartermaster.tenancy.TenantSpec;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * The profiles and policies of the tenant's plan, all in one transaction. What the tenant has under the same name stays as it is. Undone,
+ * everything is retired, also what its admins stated; the rows stay for the books.
+ */
+@ApplicationScoped
+public class RulesStep implements ProvisioningStep {
+
+    private final Blueprints blueprints;
+    private final TenantTransactions transactions;
+    private final RulesStore store;
+    private final RuleWrites writes;
+    private final Wakeups wakeups;
+
+    RulesStep(
+            Blueprints blueprints,
+            TenantTransactions transactions,
+            RulesStore store,
+            RuleWrites writes,
+            Wakeups wakeups) {
+        this.blueprints = blueprints;
+        this.transactions = transactions;
+        this.store = store;
+        this.writes = writes;
+        this.wakeups = wakeups;
+    }
+
+    @Override
+    public String name() {
+        return "rules";
+    }
+
+    @Override
+    public int order() {
+        return 600;
+    }
+
+    @Override
+    public Uni<Void> apply(TenantSpec tenant) {
+        Optional<PlanRules.Planned> planned =
+                blueprints.section(tenant, PlanRules.KEY).map(PlanRules::read);
+        return planned.isEmpty() ? Uni.createFrom().voidItem() : change(tenant, work -> make(work, planned.get()));
+    }
+
+    private Uni<Void> make(RuleWrites.Work work, PlanRules.Planned planned) {
+        TenantRules rules = work.before();
+        List<AuditLog.Change> made = new ArrayList<>();
+        for (ProfileApi.Request request : planned.profiles()) {
+            Optional<TenantRules> after = PlanRules.withProfile(rules, request);
+            if (after.isPresent()) {
+                rules = after.get();
+                Profile profile = rules.profile(String.valueOf(request.name())).orElseThrow();
+                made.add(new AuditLog.Change(
+                        "profiles:create",
+                        "profiles/" + profile.name(),
+                        null,
+                        ProfileApi.View.of(rules, profile, null)));
+            }
+        }
+        for (PolicyApi.Request request : planned.policies()) {
+            Optional<TenantRules> after = PlanRules.withPolicy(rules, request);
+            if (after.isPresent()) {
+                rules = after.get();
+                Policy policy = rules.policy(String.valueOf(request.name())).orElseThrow();
+                made.add(new AuditLog.Change(
+                        "policies:create", "policies/" + policy.name(), null, PolicyApi.View.of(rules, policy, null)));
+            }
+        }
+        return apply(work, rules, made);
+    }
+
+    @Override
+    public Uni<Void> undo(TenantSpec tenant) {
+        return change(tenant, this::retireAll);
+    }
+
+    /** What waits is cancelled. */
+    private Uni<Void> retireAll(RuleWrites.Work work) {
+        TenantRules before = work.before();
+        List<AuditLog.Change> retired = new ArrayList<>();
+        for (Policy policy : before.policies()) {
+            retired.add(new AuditLog.Change(
+                    "policies:retire", "policies/" + policy.name(), PolicyApi.View.of(before, policy, null), null));
+        }
+        for (Profile profile : before.profiles()) {
+            retired.add(new AuditLog.Change(
+                    "profiles:retire", "profiles/" + profile.name(), ProfileApi.View.of(before, profile, null), null));
+        }
+        TenantRules none = new TenantRules(before.tenant(), before.allotments(), List.of(), List.of(), List.of());
+        return apply(work, none, retired);
+    }
+
+    private Uni<Void> apply(RuleWrites.Work work, TenantRules after, List<AuditLog.Change> changes) {
+        return changes.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : writes.apply(work, after, new OnWaiting.Cancel(), changes).replaceWithVoid();
+    }
+
+    private Uni<Void> change(TenantSpec tenant, Function<RuleWrites.Work, Uni<Void>> change) {
+        return transactions
+                .in(tenant.id(), session -> store.lock(session, tenant.id())
+                        .map(rules ->
+                                new RuleWrites.Work(session, tenant.id(), Caller.service(), new WriteParams(), rules))
+                        .chain(work -> change.apply(work)))
+                .onFailure(ProblemException.class)
+                .transform(e -> new IllegalStateException("the plan's rules do not fit: " + e.getMessage(), e))
+                .invoke(wakeups::leader)
+                .replaceWithVoid();
+    }
+}

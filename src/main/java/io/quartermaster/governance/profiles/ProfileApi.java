@@ -1,0 +1,271 @@
+package io.quartermaster.governance.profiles;
+
+import io.quartermaster.governance.Effects;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.platform.GpuAmount;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Profiles as the API speaks of them. */
+public final class ProfileApi {
+
+    private static final String MAX_GPUS =
+            "a workload may name any whole number of GPUs for a worker, from gpus up to this; absent: it has gpus";
+
+    private static final String GPU_LIMIT =
+            "up to how much of each of its GPUs work of a part may use while nobody else does; gpus is what is guaranteed, counted and metered; absent: no more than that";
+
+    private static final String MOVE_BACK =
+            "whether preemptible work that runs in a later pool is moved to an earlier one once nobody who waits could start in what is free there";
+
+    private static final String GPU_MEMORY =
+            "of a GPU, for one worker: it counts as its part of the GPU that it is given, in thousandths, rounded up";
+
+    private static final String MIG =
+            "profile of the MIG instance of one worker: it counts as its compute slices of 7, in thousandths, rounded down";
+
+    private static final String GPU_DEVICES =
+            "how many GPUs of one node one worker has such a part of, or so much memory of; absent: 1";
+
+    private ProfileApi() {}
+
+    @Schema(
+            name = "ProfileSlice",
+            description = "Its workers come in slices of so many, by their numbers, each close together.")
+    public record SliceOfWorkers(
+            @Schema(description = "of one slice; workers and minWorkers are multiples of it", examples = "4") @Nullable
+            Integer workers,
+
+            @Schema(description = "each slice inside one domain of this level", examples = "rack") @Nullable
+            String required) {}
+
+    @Schema(
+            name = "ProfileTopology",
+            description = "Where its workers are to be together, by levels of its pools' topology.")
+    public record Topology(
+            @Schema(description = "all inside one domain of this level, or it does not start", examples = "rack")
+            @Nullable
+            String required,
+
+            @Schema(description = "inside one domain of this level where that is possible") @Nullable
+            String preferred,
+
+            @Nullable SliceOfWorkers slice) {
+
+        static Topology of(Profile.Topology topology) {
+            return new Topology(
+                    topology.required().orElse(null),
+                    topology.preferred().orElse(null),
+                    topology.slice()
+                            .map(slice -> new SliceOfWorkers(slice.workers(), slice.level()))
+                            .orElse(null));
+        }
+
+        Profile.Topology levels() {
+            return slice == null
+                    ? Profile.Topology.of(required, preferred, null, null)
+                    : Profile.Topology.of(required, preferred, slice.workers(), slice.required());
+        }
+    }
+
+    @Schema(name = "ProfileRequest")
+    public record Request(
+            @Schema(
+                    description =
+                            "needed to create; in an update the path says it, and the shape of a what-if has none",
+                    examples = "3xgpu")
+            @Nullable
+            String name,
+
+            @Schema(
+                    description =
+                            "GPUs of one worker: a whole number, or a part of one; this, or gpuMemoryMiB, or mig is given",
+                    examples = "3")
+            @Nullable
+            GpuAmount gpus,
+
+            @Schema(description = MAX_GPUS, examples = "8") @Nullable
+            GpuAmount maxGpus,
+
+            @Schema(description = GPU_LIMIT, examples = "0.8") @Nullable
+            GpuAmount gpuLimit,
+
+            @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
+
+            @Schema(description = MIG, examples = "1g.10gb") @Nullable
+            String mig,
+
+            @Schema(description = GPU_DEVICES) @Nullable Integer gpuDevices,
+
+            @Schema(description = "how many workers it wants; absent: 1") @Nullable
+            Integer workers,
+
+            @Schema(description = "with how many it starts, all at once; absent: all of them") @Nullable
+            Integer minWorkers,
+
+            @Schema(description = "thousandths of a core for each worker; absent: 0") @Nullable
+            Long cpuMilli,
+
+            @Schema(description = "main memory for each worker; absent: 0") @Nullable
+            Long memoryMiB,
+
+            @Schema(description = "only nodes with these labels") @Nullable
+            Map<String, String> nodeLabels,
+
+            @Nullable Topology topology,
+
+            @Schema(required = true, description = "names of pools, in order of preference") @Nullable
+            List<String> pools,
+
+            @Schema(description = MOVE_BACK) @Nullable Boolean moveBack,
+
+            @Schema(description = "after which a workload is stopped; absent: never", examples = "PT12H") @Nullable
+            Duration maxRuntime) {
+
+        /** As a request would state it: what has its default is absent where the default follows from another field. */
+        static Request of(TenantRules rules, Profile profile) {
+            View view = View.of(rules, profile, null);
+            return new Request(
+                    view.name(),
+                    view.gpus(),
+                    view.maxGpus(),
+                    view.gpuLimit(),
+                    view.gpuMemoryMiB(),
+                    view.mig(),
+                    view.gpuDevices(),
+                    view.workers(),
+                    view.minWorkers() == view.workers() ? null : view.minWorkers(),
+                    view.cpuMilli(),
+                    view.memoryMiB(),
+                    view.nodeLabels(),
+                    view.topology(),
+                    view.pools(),
+                    view.moveBack(),
+                    view.maxRuntime());
+        }
+    }
+
+    @Schema(
+            name = "ProfilePatch",
+            description =
+                    "A merge patch (RFC 7396): what is absent stays, null returns a field to its default, objects are merged, lists are replaced.")
+    record Patch(
+            @Schema(description = "GPUs of one worker; null where gpuMemoryMiB or mig takes its place", examples = "3")
+            @Nullable
+            GpuAmount gpus,
+
+            @Nullable GpuAmount maxGpus,
+            @Nullable GpuAmount gpuLimit,
+            @Nullable Long gpuMemoryMiB,
+
+            @Schema(description = MIG, examples = "1g.10gb") @Nullable
+            String mig,
+
+            @Nullable Integer gpuDevices,
+            @Nullable Integer workers,
+            @Nullable Integer minWorkers,
+            @Nullable Long cpuMilli,
+            @Nullable Long memoryMiB,
+
+            @Schema(description = "null for a label takes it away") @Nullable
+            Map<String, @Nullable String> nodeLabels,
+
+            @Nullable Topology topology,
+
+            @Schema(description = "names of pools, in order of preference") @Nullable
+            List<String> pools,
+
+            @Nullable Boolean moveBack,
+            @Schema(examples = "PT12H") @Nullable Duration maxRuntime) {}
+
+    /** What a profile asks of GPUs, as its fields say it. */
+    private record Gpus(
+            @Nullable GpuAmount amount,
+            @Nullable Long memoryMiB,
+            @Nullable String mig,
+            int devices) {
+
+        static Gpus of(GpuRequest gpus) {
+            return switch (gpus) {
+                case GpuRequest.Whole whole -> new Gpus(new GpuAmount(whole.count() * 1_000L), null, null, 1);
+                case GpuRequest.Fraction part ->
+                    new Gpus(new GpuAmount(part.gpuMilliEach()), null, null, part.devices());
+                case GpuRequest.Memory memory -> new Gpus(null, memory.memoryMiBEach(), null, memory.devices());
+                case GpuRequest.Mig instance -> new Gpus(null, null, instance.profile(), 1);
+            };
+        }
+    }
+
+    @Schema(name = "Profile")
+    public record View(
+            UUID id,
+            String name,
+
+            @Schema(description = "GPUs of one worker; absent where it asks for memory of GPUs, or for a MIG instance")
+            @Nullable
+            GpuAmount gpus,
+
+            @Schema(description = MAX_GPUS) @Nullable GpuAmount maxGpus,
+
+            @Schema(description = GPU_LIMIT) @Nullable GpuAmount gpuLimit,
+
+            @Schema(description = GPU_MEMORY) @Nullable Long gpuMemoryMiB,
+
+            @Schema(description = MIG) @Nullable String mig,
+
+            @Schema(description = GPU_DEVICES) @Nullable Integer gpuDevices,
+
+            int workers,
+            int minWorkers,
+            long cpuMilli,
+            long memoryMiB,
+            Map<String, String> nodeLabels,
+            Topology topology,
+            List<String> pools,
+
+            @Schema(description = MOVE_BACK) boolean moveBack,
+
+            @Nullable Duration maxRuntime,
+            long version,
+
+            @Schema(description = "in answers to writes") @Nullable
+            Effects effects) {
+
+        public static View of(TenantRules rules, Profile profile, @Nullable Effects effects) {
+            Gpus gpus = Gpus.of(profile.gpus());
+            return new View(
+                    profile.id(),
+                    profile.name(),
+                    gpus.amount(),
+                    profile.maxGpus().isPresent()
+                            ? new GpuAmount(profile.maxGpus().getAsInt() * 1_000L)
+                            : null,
+                    profile.gpuLimitMilli().isPresent()
+                            ? new GpuAmount(profile.gpuLimitMilli().getAsInt())
+                            : null,
+                    gpus.memoryMiB(),
+                    gpus.mig(),
+                    gpus.devices() == 1 ? null : gpus.devices(),
+                    profile.workers(),
+                    profile.minWorkers(),
+                    profile.cpuMilli(),
+                    profile.memoryMiB(),
+                    profile.nodeLabels(),
+                    Topology.of(profile.topology()),
+                    profile.pools().stream().map(rules::nameOf).toList(),
+                    profile.movesBack(),
+                    profile.maxRuntimeMillis().isPresent()
+                            ? Duration.ofMillis(profile.maxRuntimeMillis().getAsLong())
+                            : null,
+                    profile.version(),
+                    effects);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+package io.quartermaster.governance.profiles;
+
+import io.quartermaster.governance.rules.Profile;
+
+import io.quartermaster.capacity.inventory.NodeLabels;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Slice;
+import io.quartermaster.engine.placement.CountedSpace;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.http.ProblemException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads shapes of jobs as the API writes them, for profiles and for what-ifs, so that both accept the same. All that is wrong is noted at
+ * once, each with its field.
+ */
+public final class ProfileReader {
+
+    private static final int MAX_WORKERS = 10_000;
+    private static final long WHOLE_GPU = 1_000;
+    private static final int MAX_DEVICES = 256;
+    private static final Pattern MIG = Pattern.compile("[12347]g\\.[1-9][0-9]{0,3}gb");
+    private static final long MAX_AMOUNT = 1_000_000_000L;
+    private static final Duration MAX_RUNTIME = Duration.ofDays(365);
+
+    /**
+     * A pool that the tenant has a part of.
+     *
+     * @param levels of its nodes' topology
+     */
+    public record Granted(PoolId pool, List<String> levels) {
+        public Granted {
+            levels = List.copyOf(levels);
+        }
+    }
+
+    private final ProblemException.Invalid problems;
+    private final String prefix;
+    private final Map<String, String> kept;
+
+    /** @param prefix of the fields' paths, such as {@code shape.} */
+    public ProfileReader(ProblemException.Invalid problems, String prefix) {
+        this(problems, prefix, Map.of());
+    }
+
+    /** @param kept labels that the profile has already: they are not checked again unless they change */
+    ProfileReader(ProblemException.Invalid problems, String prefix, Map<String, String> kept) {
+        this.problems = problems;
+        this.prefix = prefix;
+        this.kept = kept;
+    }
+
+    /** Notes what is wrong whatever the pools are. Answers the GPUs of one worker, where nothing is wrong with them. */
+    public Optional<GpuRequest> check(ProfileApi.Request request) {
+        Optional<GpuRequest> gpus = gpus(request);
+        workers(request, most(request, gpus));
+        gpuLimit(request, gpus);
+
+        amount("cpuMilli", request.cpuMilli());
+        amount("memoryMiB", request.memoryMiB());
+        note(
+                gpus.map(CountedSpace::counts).orElse(1L) > 0
+                        || given(request.cpuMilli()) > 0
+                        || given(request.memoryMiB()) > 0,
+                "cpuMilli",
+                "work without GPUs that asks for no CPU and no memory either would fill a node without end",
+                "1 or more, or a memoryMiB of 1 or more");
+        labels(request.nodeLabels());
+        maxRuntime(request.maxRuntime());
+        return gpus;
+    }
+
+    private void note(boolean fine, String field, String message, String accepted) {
+        problems.check(fine, prefix + field, message, accepted);
+    }
+
+    /** What one worker asks for; empty when that is not to be told, which is noted. */
+    private Optional<GpuRequest> gpus(ProfileApi.Request request) {
+        GpuAmount amount = request.gpus();
+        Long memory = request.gpuMemoryMiB();
+        String mig = request.mig();
+        int devices = request.gpuDevices() == null ? 1 : request.gpuDevices();
+        boolean isPart = memory != null || amount != null && amount.milli() > 0 && amount.milli() < WHOLE_GPU;
+        boolean fine = noted(
+                        mig == null || amount == null && memory == null,
+                        "mig",
+                        "cannot stand beside " + (amount == null ? "gpuMemoryMiB" : "gpus"),
+                        "one of gpus, gpuMemoryMiB and mig, not two")
+                & noted(
+                        memory == null || amount == null,
+                        "gpuMemoryMiB",
+                        "cannot stand beside gpus",
+                        "one of gpus, gpuMemoryMiB and mig, not two")
+                & noted(
+                        amount == null ? memory != null || mig != null : Profile.isAmount(amount.milli()),
+                        "gpus",
+                        amount == null
+                                ? "is missing"
+                                : "\"" + amount + "\" is neither a whole number of GPUs nor a part of one GPU",
+                        "\"0\", a part such as \"0.25\", or a whole number such as \"8\"; or gpuMemoryMiB or mig instead")
+                & noted(
+                        memory == null || memory >= 1 && memory <= MAX_AMOUNT,
+                        "gpuMemoryMiB",
+                        "out of range",
+                        "1 to " + MAX_AMOUNT)
+                & noted(
+                        mig == null || MIG.matcher(mig).matches(),
+                        "mig",
+                        "is no MIG profile",
+                        "a profile of 1, 2, 3, 4 or 7 compute slices as the GPU's maker names it, such as 1g.10gb")
+                & noted(
+                        devices == 1 || isPart && devices >= 1 && devices <= MAX_DEVICES,
+                        "gpuDevices",
+                        isPart ? "out of range" : "is for parts of GPUs and for memory of GPUs",
+                        isPart ? "1 to " + MAX_DEVICES : "1; give the number of whole GPUs of a worker in gpus");
+        return fine
+                ? Optional.of(Profile.gpus(amount == null ? 0 : amount.milli() * devices, devices, memory, mig))
+                : Optional.empty();
+    }
+
+    private void gpuLimit(ProfileApi.Request request, Optional<GpuRequest> gpus) {
+        GpuAmount limit = request.gpuLimit();
+        if (limit == null || gpus.isEmpty()) {
+            return;
+        }
+        if (gpus.get() instanceof GpuRequest.Fraction part) {
+            note(
+                    limit.milli() >= part.gpuMilliEach() && limit.milli() <= WHOLE_GPU,
+                    "gpuLimit",
+                    "is less than what is guaranteed, or more than a GPU",
+                    "\"" + new GpuAmount(part.gpuMilliEach()).decimal() + "\" to \"1\"");
+        } else {
+            note(false, "gpuLimit", "is for parts of GPUs", "none; or a part such as \"0.25\" as gpus");
+        }
+    }
+
+    /** Notes what is wrong with its range; answers what one worker counts as at the most. */
+    private long most(ProfileApi.Request request, Optional<GpuRequest> gpus) {
+        long least = gpus.map(CountedSpace::counts).orElse(0L);
+        GpuAmount most = request.maxGpus();
+        if (most == null || gpus.isEmpty()) {
+            return least;
+        }
+        boolean ranges = gpus.get() instanceof GpuRequest.Whole whole && whole.count() > 0;
+        boolean fine = noted(
+                ranges && most.milli() % WHOLE_GPU == 0 && most.milli() >= least,
+                "maxGpus",
+                ranges ? "is not a whole number of at least gpus" : "needs gpus of at least one whole GPU",
+                ranges ? "a whole number, \"" + new GpuAmount(least) + "\" or more" : "none, or gpus of \"1\" or more");
+        return fine ? most.milli() : least;
+    }
+
+    private boolean noted(boolean fine, String field, String message, String accepted) {
+        note(fine, field, message, accepted);
+        return fine;
+    }
+
+    /** @param each what one of them counts as at the most */
+    private void workers(ProfileApi.Request request, long each) {
+        int workers = workersOf(request);
+        int minWorkers = minWorkersOf(request);
+        // Each factor may be fine alone; together they are what the leader has to hold, count and tell.
+        long mostWorkers = each == 0 ? MAX_WORKERS : Math.min(MAX_WORKERS, GpuAmount.MAX_MILLI / each);
+        note(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS);
+        note(
+                workers > MAX_WORKERS || workers <= mostWorkers,
+                "workers",
+                "they would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
+                "with so many GPUs each: 1 to " + mostWorkers);
+        note(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
+        slice(request, workers, minWorkers);
+    }
+
+    private void slice(ProfileApi.Request request, int workers, int minWorkers) {
+        ProfileApi.SliceOfWorkers slice =
+                request.topology() == null ? null : request.topology().slice();
+        if (slice == null) {
+            return;
+        }
+        Integer each = slice.workers();
+        note(
+                each != null && each >= 1 && workers % each == 0 && minWorkers % each == 0,
+                "topology.slice.workers",
+                "workers and minWorkers are not made of whole slices",
+                "a number that divides both, " + workers + " and " + minWorkers);
+        note(slice.required() != null, "topology.slice.required", "is missing", "a level of its pools");
+    }
+
+    private static int workersOf(ProfileApi.Request request) {
+        return request.workers() == null ? 1 : request.workers();
+    }
+
+    private static int minWorkersOf(ProfileApi.Request request) {
+        return request.minWorkers() == null ? workersOf(request) : request.minWorkers();
+    }
+
+    private static long given(@Nullable Long amount) {
+        return amount == null ? 0 : amount;
+    }
+
+    private void amount(String field, @Nullable Long amount) {
+        note(given(amount) >= 0 && given(amount) <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
+    }
+
+    private void labels(@Nullable Map<String, String> given) {
+        // Labels that an older version accepted stand in the way of no other change.
+        if (!kept.equals(given)) {
+            NodeLabels.check(problems, prefix + "nodeLabels", given);
+        }
+    }
+
+    private void maxRuntime(@Nullable Duration given) {
+        note(
+                given == null || given.toMillis() > 0 && given.compareTo(MAX_RUNTIME) <= 0,
+                "maxRuntime",
+                "out of range",
+                "more than PT0S, at most " + MAX_RUNTIME);
+    }
+
+    /**
+     * The profile that a request states. Ends the request when anything was noted.
+     *
+     * @param granted by name
+     */
+    public Profile read(
+            ProfileApi.Request request, UUID id, String name, long version, SortedMap<String, Granted> granted) {
+        Optional<GpuRequest> gpus = check(request);
+        List<PoolId> pools = pools(request.pools(), granted);
+        problems.throwIfAny();
+        return new Profile(
+                id,
+                name,
+                gpus.orElseThrow(),
+                maxGpus(request),
+                gpuLimit(request),
+                workersOf(request),
+                minWorkersOf(request),
+                given(request.cpuMilli()),
+                given(request.memoryMiB()),
+                request.nodeLabels() == null ? new TreeMap<>() : new TreeMap<>(request.nodeLabels()),
+                request.topology() == null
+                        ? Profile.Topology.ANY
+                        : request.topology().levels(),
+                pools,
+                Boolean.TRUE.equals(request.moveBack()),
+                request.maxRuntime() == null
+                        ? OptionalLong.empty()
+                        : OptionalLong.of(request.maxRuntime().toMillis()),
+                version);
+    }
+
+    private static OptionalInt gpuLimit(ProfileApi.Request request) {
+        GpuAmount limit = request.gpuLimit();
+        return limit == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(limit.milli()));
+    }
+
+    private static OptionalInt maxGpus(ProfileApi.Request request) {
+        GpuAmount most = request.maxGpus();
+        return most == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(most.milli() / WHOLE_GPU));
+    }
+
+    private List<PoolId> pools(@Nullable List<@Nullable String> names, SortedMap<String, Granted> granted) {
+        String accepted = granted.isEmpty() ? "none: no pool is allotted yet" : String.join(", ", granted.keySet());
+        if (names == null || names.isEmpty()) {
+            problems.add(prefix + "pools", "a profile runs in at least one pool", accepted);
+            return List.of();
+        }
+        List<PoolId> pools = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            String name = names.get(i);
+            String field = prefix + "pools[" + i + "]";
+            Optional<PoolId> found = name == null
+                    ? Optional.empty()
+                    : Optional.ofNullable(granted.get(name)).map(Granted::pool);
+            if (found.isEmpty()) {
+                problems.add(field, "no pool of this tenant", accepted);
+            } else if (pools.contains(found.get())) {
+                problems.add(field, "is named twice", "each pool once");
+            } else {
+                pools.add(found.get());
+            }
+        }
+        return pools;
+    }
+
+    /** Notes a level that none of its pools has: it would keep its work waiting for good. */
+    public void checkLevels(Profile profile, SortedMap<String, Granted> granted) {
+        SortedSet<String> known = new TreeSet<>();
+        granted.values().stream()
+                .filter(one -> profile.pools().contains(one.pool()))
+                .forEach(one -> known.addAll(one.levels()));
+        String accepted = known.isEmpty()
+                ? "none: its pools state no levels of topology"
+                : "a level of its pools: " + String.join(", ", known);
+        Profile.Topology topology = profile.topology();
+        level("topology.required", topology.required(), known, accepted);
+        level("topology.preferred", topology.preferred(), known, accepted);
+        level("topology.slice.required", topology.slice().map(Slice::level), known, accepted);
+    }
+
+    private void level(String field, Optional<String> level, SortedSet<String> known, String accepted) {
+        note(level.map(known::contains).orElse(true), field, "none of its pools has such a level", accepted);
+    }
+}

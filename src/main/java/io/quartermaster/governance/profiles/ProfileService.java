@@ -1,0 +1,230 @@
+package io.quartermaster.governance.profiles;
+
+import io.quartermaster.governance.Pages;
+import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.governance.RulesStore;
+import io.quartermaster.governance.rules.OnWaiting;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyChecks;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QuotaTree;
+import io.quartermaster.governance.rules.TenantRules;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.capacity.inventory.Names;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Makes, changes and retires profiles. A change of a shape is checked against every policy that uses it. */
+@ApplicationScoped
+public class ProfileService {
+
+    private final TenantTransactions transactions;
+    private final RulesStore store;
+    private final RuleWrites writes;
+    private final ObjectMapper json;
+
+    ProfileService(TenantTransactions transactions, RulesStore store, RuleWrites writes, ObjectMapper json) {
+        this.transactions = transactions;
+        this.store = store;
+        this.writes = writes;
+        this.json = json;
+    }
+
+    Uni<Page<ProfileApi.View>> list(TenantId tenant, @Nullable String pool, PageRequest page) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            List<ProfileApi.View> views = rules.profiles().stream()
+                    .map(profile -> ProfileApi.View.of(rules, profile, null))
+                    .filter(view -> pool == null || view.pools().contains(pool))
+                    .toList();
+            return Pages.of(views, ProfileApi.View::name, tenant + " profiles " + pool, page);
+        });
+    }
+
+    Uni<Response> get(TenantId tenant, String name) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            Profile profile = rules.profile(name).orElseThrow(ProblemException::notFound);
+            return Writes.response(Reply.ok(ProfileApi.View.of(rules, profile, null), profile.version()));
+        });
+    }
+
+    Uni<Response> create(TenantId tenant, ProfileApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        ProfileApi.Request request = RuleWrites.required(body);
+        return writes.run(tenant, uri, params, request, work -> {
+            Optional<Profile> old = Optional.ofNullable(request.name()).flatMap(work.before()::profile);
+            Profile asked = read(work.before(), request, old);
+            if (old.isPresent()) {
+                if (!isSame(old.get(), asked)) {
+                    throw ProblemException.conflict(
+                            "already-exists",
+                            "there is a profile named " + asked.name() + " with other content; change it with PUT");
+                }
+                return unchanged(work, old.get());
+            }
+            TenantRules after = work.before().with(asked);
+            requireLevels(after, asked);
+            return writes.apply(
+                            work, after, new OnWaiting.Refuse(), change("create", work, Optional.empty(), after, asked))
+                    .map(effects -> Reply.created(
+                            "/v1/tenants/" + tenant + "/profiles/" + asked.name(),
+                            ProfileApi.View.of(after, asked, effects),
+                            asked.version()));
+        });
+    }
+
+    Uni<Response> update(
+            TenantId tenant, String name, ProfileApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        ProfileApi.Request request = RuleWrites.required(body);
+        return writes.run(tenant, uri, params, request, work -> set(work, old(work, name), request));
+    }
+
+    /** Changes what the patch names, and leaves the rest as it is. */
+    Uni<Response> patch(TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, ProfileApi.Patch.class);
+        return writes.run(tenant, uri, params, patch.patch(), work -> {
+            Profile old = old(work, name);
+            ProfileApi.Request now = ProfileApi.Request.of(work.before(), old);
+            return set(work, old, patch.applyTo(now, ProfileApi.Request.class, json));
+        });
+    }
+
+    /** The profile that an update is about, in the version that it is based on. */
+    private static Profile old(RuleWrites.Work work, String name) {
+        Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
+        work.params().requireVersion(old.version());
+        return old;
+    }
+
+    private Uni<Reply> set(RuleWrites.Work work, Profile old, ProfileApi.Request request) {
+        Profile asked = read(work.before(), request, Optional.of(old));
+        if (isSame(old, asked)) {
+            return unchanged(work, old);
+        }
+        TenantRules after = work.before().with(asked);
+        requireLevels(after, asked);
+        requireFits(after, asked);
+        return writes.apply(work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
+                .map(effects -> Reply.ok(ProfileApi.View.of(after, asked, effects), asked.version()));
+    }
+
+    /** Its queues are retired with it, in every policy. */
+    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
+        return writes.run(tenant, uri, params, null, work -> {
+            Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
+            if (params.givenVersion().isPresent()) {
+                params.requireVersion(old.version());
+            }
+            AuditLog.Change change = new AuditLog.Change(
+                    "profiles:retire", "profiles/" + name, ProfileApi.View.of(work.before(), old, null), null);
+            return writes.apply(work, work.before().without(old), how, change).map(Reply::ok);
+        });
+    }
+
+    private static Uni<Reply> unchanged(RuleWrites.Work work, Profile profile) {
+        return Uni.createFrom().item(Reply.ok(ProfileApi.View.of(work.before(), profile, null), profile.version()));
+    }
+
+    private static boolean isSame(Profile old, Profile asked) {
+        return withVersion(asked, old).equals(old);
+    }
+
+    private static Profile withVersion(Profile profile, Profile of) {
+        return new Profile(
+                of.id(),
+                profile.name(),
+                profile.gpus(),
+                profile.maxGpus(),
+                profile.gpuLimitMilli(),
+                profile.workers(),
+                profile.minWorkers(),
+                profile.cpuMilli(),
+                profile.memoryMiB(),
+                profile.nodeLabels(),
+                profile.topology(),
+                profile.pools(),
+                profile.movesBack(),
+                profile.maxRuntimeMillis(),
+                of.version());
+    }
+
+    private static void requireFits(TenantRules after, Profile profile) {
+        var problems = new ProblemException.Invalid();
+        QuotaTree tree = after.tree();
+        for (Queue queue : after.queuesOf(profile)) {
+            Policy policy = after.policyOf(queue);
+            PolicyChecks.objection(after, tree, policy, profile)
+                    .ifPresent(objection -> problems.add(
+                            "gpus",
+                            "work of policy " + policy.name() + " could never run: " + objection,
+                            "a shape and pools that fit the limits of every policy that uses the profile"));
+        }
+        problems.throwIfAny();
+    }
+
+    private static void requireLevels(TenantRules rules, Profile profile) {
+        var problems = new ProblemException.Invalid();
+        new ProfileReader(problems, "").checkLevels(profile, granted(rules));
+        problems.throwIfAny();
+    }
+
+    public static Profile read(TenantRules rules, ProfileApi.Request request, Optional<Profile> old) {
+        var problems = new ProblemException.Invalid();
+        String name = old.map(Profile::name).orElseGet(() -> Names.check(problems, "name", request.name()));
+        problems.check(
+                old.isEmpty() || request.name() == null || request.name().equals(name),
+                "name",
+                "a profile keeps its name",
+                name);
+        return new ProfileReader(
+                        problems,
+                        "",
+                        old.<Map<String, String>>map(Profile::nodeLabels).orElse(Map.of()))
+                .read(
+                        request,
+                        old.map(Profile::id).orElseGet(Ids::next),
+                        name,
+                        old.map(profile -> profile.version() + 1).orElse(0L),
+                        granted(rules));
+    }
+
+    private static SortedMap<String, ProfileReader.Granted> granted(TenantRules rules) {
+        SortedMap<String, ProfileReader.Granted> granted = new TreeMap<>();
+        rules.allotments()
+                .forEach(one -> granted.put(
+                        one.poolName(),
+                        new ProfileReader.Granted(one.allotment().pool(), one.topologyLevels())));
+        return granted;
+    }
+
+    private static AuditLog.Change change(
+            String verb, RuleWrites.Work work, Optional<Profile> old, TenantRules after, Profile now) {
+        return new AuditLog.Change(
+                "profiles:" + verb,
+                "profiles/" + now.name(),
+                old.map(profile -> ProfileApi.View.of(work.before(), profile, null))
+                        .orElse(null),
+                ProfileApi.View.of(after, now, null));
+    }
+}

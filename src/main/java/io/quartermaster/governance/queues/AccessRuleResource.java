@@ -1,0 +1,94 @@
+package io.quartermaster.governance.queues;
+
+import io.quartermaster.access.Callers;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.writes.WriteParams;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.DELETE;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** Whom a queue admits. A queue is made with one rule, for the group of its policy; one without rules admits nobody. */
+@Path("/v1/tenants/{tenant}/queues/{queue}/access-rules")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Queues")
+public class AccessRuleResource {
+
+    private final QueueService queues;
+    private final Callers callers;
+
+    AccessRuleResource(QueueService queues, Callers callers) {
+        this.queues = queues;
+        this.callers = callers;
+    }
+
+    @GET
+    @Needs(Permission.ACCESS_RULES_READ)
+    @Operation(operationId = "listAccessRules", summary = "Lists whom a queue admits")
+    public Uni<Page<QueueApi.RuleView>> list(@PathParam("tenant") String tenant, @PathParam("queue") String queue) {
+        return queues.rules(new TenantId(tenant), queue, callers.current());
+    }
+
+    @GET
+    @Path("{rule}")
+    @Needs(Permission.ACCESS_RULES_READ)
+    @Operation(operationId = "getAccessRule", summary = "Shows an access rule")
+    public Uni<QueueApi.RuleView> get(
+            @PathParam("tenant") String tenant, @PathParam("queue") String queue, @PathParam("rule") String rule) {
+        return queues.rule(new TenantId(tenant), queue, id(rule), callers.current());
+    }
+
+    @POST
+    @Needs(Permission.ACCESS_RULES_WRITE)
+    @Operation(operationId = "createAccessRule", summary = "Admits somebody to a queue; the same again answers 200")
+    @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
+    public Uni<Response> create(
+            @PathParam("tenant") String tenant,
+            @PathParam("queue") String queue,
+            QueueApi.@Nullable RuleRequest body,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return queues.addRule(new TenantId(tenant), queue, body, params, uri);
+    }
+
+    @DELETE
+    @Path("{rule}")
+    @Needs(Permission.ACCESS_RULES_WRITE)
+    @Operation(operationId = "deleteAccessRule", summary = "Takes an access rule away; work submitted under it goes on")
+    @APIResponse(responseCode = "204", description = "It is gone.")
+    public Uni<Response> delete(
+            @PathParam("tenant") String tenant,
+            @PathParam("queue") String queue,
+            @PathParam("rule") String rule,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return queues.removeRule(new TenantId(tenant), queue, id(rule), params, uri);
+    }
+
+    private static UUID id(String text) {
+        try {
+            return UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.notFound();
+        }
+    }
+}

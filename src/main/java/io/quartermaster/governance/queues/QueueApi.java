@@ -1,0 +1,141 @@
+package io.quartermaster.governance.queues;
+
+import io.quartermaster.governance.Effects;
+import io.quartermaster.governance.QueueRules;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QueueState;
+import io.quartermaster.governance.rules.TenantRules;
+
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.engine.model.QueueOrder;
+import java.util.List;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.jspecify.annotations.Nullable;
+
+/** Queues and their access rules as the API speaks of them. */
+final class QueueApi {
+
+    private static final String STATE =
+            "held: submissions are taken, what waits is not started; draining: no submissions are taken, what waits goes on; what runs goes on in each";
+
+    private static final String ORDER =
+            "skip-ahead: what cannot start yet lets what waits behind it pass; strict-fifo: nobody starts before the first of the queue has started";
+
+    private QueueApi() {}
+
+    @Schema(name = "QueueRequest")
+    record Request(
+            @Schema(description = "absent: <policy>-<profile>") @Nullable
+            String name,
+
+            @Schema(required = true, description = "name of its policy") @Nullable
+            String policy,
+
+            @Schema(required = true, description = "name of its profile") @Nullable
+            String profile,
+
+            @Schema(description = "whether its work may run beyond what is reserved", defaultValue = "true") @Nullable
+            Boolean overQuota,
+
+            @Schema(description = "how many workloads may wait in it; absent: 10000") @Nullable
+            Integer maxWaiting,
+
+            @Schema(description = STATE + "; absent: open") @Nullable
+            QueueState state,
+
+            @Schema(description = ORDER + "; absent: skip-ahead") @Nullable
+            QueueOrder order) {}
+
+    @Schema(name = "QueuePatch", description = "What is absent stays as it is; null returns a field to its default.")
+    record Patch(
+            @Schema(description = "Whether its work may run beyond what is reserved; null returns to true.") @Nullable
+            Boolean overQuota,
+
+            @Schema(description = "The most workloads that may wait in the queue; null returns to 10000.") @Nullable
+            Integer maxWaiting,
+
+            @Schema(description = STATE + "; null returns to open") @Nullable
+            QueueState state,
+
+            @Schema(description = ORDER + "; null returns to skip-ahead") @Nullable
+            QueueOrder order) {
+
+        static Patch of(Queue.Terms now) {
+            return new Patch(now.overQuota(), now.maxWaiting(), now.state(), now.order());
+        }
+    }
+
+    @Schema(name = "Queue")
+    record View(
+            UUID id,
+            String name,
+            String policy,
+            String group,
+            String profile,
+            boolean overQuota,
+            int maxWaiting,
+            QueueState state,
+            QueueOrder order,
+            long version,
+
+            @Schema(description = "in answers to writes") @Nullable
+            Effects effects) {
+
+        static View of(TenantRules rules, Queue queue, @Nullable Effects effects) {
+            Policy policy = rules.policyOf(queue);
+            return new View(
+                    queue.id(),
+                    queue.name(),
+                    policy.name(),
+                    policy.group().value(),
+                    rules.profileOf(queue).name(),
+                    queue.terms().overQuota(),
+                    queue.terms().maxWaiting(),
+                    queue.terms().state(),
+                    queue.terms().order(),
+                    queue.version(),
+                    effects);
+        }
+    }
+
+    @Schema(
+            name = "QueueOrdering",
+            description = "Which of what waits in a queue goes first, each within its priority.")
+    record Ordering(
+            @Schema(
+                    required = true,
+                    description =
+                            "the first in their order; all others in order of submission behind them; empty: all in order of submission",
+                    maxItems = WaitingOrder.MOST)
+            @Nullable
+            List<@Nullable UUID> workloads) {}
+
+    @Schema(name = "AccessRuleRequest")
+    record RuleRequest(
+            @Schema(required = true) AccessRule.@Nullable Kind subjectKind,
+
+            @Schema(description = "a group path, a user name, or a client id; absent for everyone", examples = "/rnd")
+            @Nullable
+            String subject) {}
+
+    @Schema(name = "AccessRule", description = "Whom a queue admits.")
+    record RuleView(
+            UUID id,
+            AccessRule.Kind subjectKind,
+            String subject,
+
+            @Schema(description = "in answers to writes: what is allowed, but may not do what the caller expects")
+            @Nullable
+            List<String> warnings) {
+
+        static RuleView of(QueueRules.Stored stored) {
+            return new RuleView(stored.id(), stored.rule().kind(), stored.rule().subject(), null);
+        }
+
+        RuleView with(List<String> found) {
+            return new RuleView(id, subjectKind, subject, found);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package io.quartermaster.governance.queues;
+
+import io.quartermaster.governance.Effects;
+import io.quartermaster.governance.rules.OnWaiting;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.writes.WriteParams;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
+import jakarta.ws.rs.DELETE;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.PATCH;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.PUT;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** What a tenant's members submit to. */
+@Path("/v1/tenants/{tenant}/queues")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Queues")
+public class QueueResource {
+
+    private final QueueService queues;
+
+    QueueResource(QueueService queues) {
+        this.queues = queues;
+    }
+
+    @POST
+    @Needs(Permission.QUEUES_WRITE)
+    @Operation(
+            operationId = "createQueue",
+            summary =
+                    "Adds a profile to a policy, under a queue name of its own; the same again changes nothing and answers 200")
+    @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
+    public Uni<Response> create(
+            @PathParam("tenant") String tenant,
+            QueueApi.@Nullable Request body,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return queues.create(new TenantId(tenant), body, params, uri);
+    }
+
+    @GET
+    @Needs(Permission.QUEUES_READ)
+    @Operation(operationId = "listQueues", summary = "Lists queues by name")
+    public Uni<Page<QueueApi.View>> list(
+            @PathParam("tenant") String tenant,
+            @QueryParam("policy") @Nullable String policy,
+            @QueryParam("profile") @Nullable String profile,
+            @BeanParam PageRequest page) {
+        return queues.list(new TenantId(tenant), new QueueService.Filter(policy, profile), page);
+    }
+
+    @GET
+    @Path("{queue}")
+    @Needs(Permission.QUEUES_READ)
+    @Operation(operationId = "getQueue", summary = "Shows a queue")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
+    public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("queue") String queue) {
+        return queues.get(new TenantId(tenant), queue);
+    }
+
+    @PATCH
+    @Path("{queue}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
+    @Needs(Permission.QUEUES_WRITE)
+    @Operation(operationId = "updateQueue", summary = "Changes a queue by a merge patch (RFC 7396)")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = QueueApi.Patch.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = QueueApi.Patch.class))
+            })
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
+    public Uni<Response> update(
+            @PathParam("tenant") String tenant,
+            @PathParam("queue") String queue,
+            @Nullable String body,
+            @BeanParam WriteParams params,
+            UriInfo uri)
+            throws JsonProcessingException {
+        return queues.update(new TenantId(tenant), queue, body, params, uri);
+    }
+
+    @PUT
+    @Path("{queue}/order")
+    @Needs(Permission.QUEUES_WRITE)
+    @Operation(
+            operationId = "orderQueue",
+            summary = "Says which of what waits in a queue goes first; the same again changes nothing",
+            description =
+                    "Within its priority a workload with a place goes before those of its group without, and behind what was preempted. What starts loses its place.")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.Ordering.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
+    public Uni<Response> order(
+            @PathParam("tenant") String tenant,
+            @PathParam("queue") String queue,
+            QueueApi.@Nullable Ordering body,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return queues.order(new TenantId(tenant), queue, body, params, uri);
+    }
+
+    @DELETE
+    @Path("{queue}")
+    @Needs(Permission.QUEUES_WRITE)
+    @Operation(
+            operationId = "retireQueue",
+            summary = "Retires a queue; what runs goes on as over-quota",
+            description =
+                    "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "412", ref = "PreconditionFailed")
+    public Uni<Response> retire(
+            @PathParam("tenant") String tenant,
+            @PathParam("queue") String queue,
+            @Parameter(
+                            description = OnWaiting.DESCRIPTION,
+                            schema =
+                                    @Schema(
+                                            type = SchemaType.STRING,
+                                            enumeration = {"cancel", "move"}))
+                    @QueryParam("onWaiting")
+                    @Nullable
+                    String onWaiting,
+            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @BeanParam WriteParams params,
+            UriInfo uri) {
+        return queues.retire(new TenantId(tenant), queue, params, uri, OnWaiting.parse(onWaiting, moveTo));
+    }
+}

@@ -1,0 +1,405 @@
+package io.quartermaster.governance.queues;
+
+import io.quartermaster.governance.Pages;
+import io.quartermaster.governance.QueueRules;
+import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.governance.RulesStore;
+import io.quartermaster.governance.rules.OnWaiting;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyChecks;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.http.MergePatch;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.PrintableText;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.Words;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.tenancy.groups.TenantSubjects;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Queues that policies made, or that an admin adds under a name of its own; and whom each admits. */
+@ApplicationScoped
+class QueueService {
+
+    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,126}");
+    private static final int MAX_SUBJECT = 255;
+    private static final int MAX_RULES = 100;
+
+    private final TenantTransactions transactions;
+    private final RulesStore store;
+    private final RuleWrites writes;
+    private static final Duration REALM_PATIENCE = Duration.ofSeconds(2);
+
+    private final AuditLog audit;
+    private final TenantSubjects subjects;
+    private final ObjectMapper json;
+
+    QueueService(
+            TenantTransactions transactions,
+            RulesStore store,
+            RuleWrites writes,
+            AuditLog audit,
+            TenantSubjects subjects,
+            ObjectMapper json) {
+        this.json = json;
+        this.transactions = transactions;
+        this.store = store;
+        this.writes = writes;
+        this.audit = audit;
+        this.subjects = subjects;
+    }
+
+    /** What a list of queues is narrowed to, by names; null leaves all. */
+    record Filter(@Nullable String policy, @Nullable String profile) {
+
+        boolean matches(QueueApi.View view) {
+            return (policy == null || view.policy().equals(policy))
+                    && (profile == null || view.profile().equals(profile));
+        }
+    }
+
+    Uni<Page<QueueApi.View>> list(TenantId tenant, Filter filter, PageRequest page) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            List<QueueApi.View> views = rules.queues().stream()
+                    .map(queue -> QueueApi.View.of(rules, queue, null))
+                    .filter(filter::matches)
+                    .toList();
+            return Pages.of(views, QueueApi.View::name, tenant + " queues " + filter, page);
+        });
+    }
+
+    Uni<Response> get(TenantId tenant, String name) {
+        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+            Queue queue = rules.queue(name).orElseThrow(ProblemException::notFound);
+            return Writes.response(Reply.ok(QueueApi.View.of(rules, queue, null), queue.version()));
+        });
+    }
+
+    /** Adds a profile to a policy under a queue name of the admin's choice. */
+    Uni<Response> create(TenantId tenant, QueueApi.@Nullable Request body, WriteParams params, UriInfo uri) {
+        QueueApi.Request request = RuleWrites.required(body);
+        return writes.run(tenant, uri, params, request, work -> {
+            Optional.ofNullable(request.policy())
+                    .flatMap(work.before()::policy)
+                    .ifPresent(policy -> requireMayWrite(work.caller(), Permission.QUEUES_WRITE, policy.group()));
+            Queue asked = read(work.before(), request);
+            Optional<Queue> there = work.before().queue(asked.name());
+            if (there.isPresent()) {
+                if (!isSame(there.get(), asked)) {
+                    throw ProblemException.conflict(
+                            "already-exists", "there is a queue named " + asked.name() + " with other content");
+                }
+                return Uni.createFrom()
+                        .item(Reply.ok(
+                                QueueApi.View.of(work.before(), there.get(), null),
+                                there.get().version()));
+            }
+            TenantRules after = work.before().with(asked);
+            return writes.apply(
+                            work, after, new OnWaiting.Refuse(), change("create", work, Optional.empty(), after, asked))
+                    .map(effects -> Reply.created(
+                            "/v1/tenants/" + tenant + "/queues/" + asked.name(),
+                            QueueApi.View.of(after, asked, effects),
+                            asked.version()));
+        });
+    }
+
+    private static Queue read(TenantRules rules, QueueApi.Request request) {
+        var problems = new ProblemException.Invalid();
+        Optional<Policy> policy = Optional.ofNullable(request.policy()).flatMap(rules::policy);
+        Optional<Profile> profile = Optional.ofNullable(request.profile()).flatMap(rules::profile);
+        problems.check(policy.isPresent(), "policy", "there is no such policy", "the name of a policy")
+                .check(profile.isPresent(), "profile", "there is no such profile", "the name of a profile");
+        QueueApi.Patch said =
+                new QueueApi.Patch(request.overQuota(), request.maxWaiting(), request.state(), request.order());
+        Queue.Terms terms = terms(problems, said);
+        if (policy.isEmpty() || profile.isEmpty()) {
+            throw problems.toException();
+        }
+        String name = request.name() == null
+                ? Queue.nameOf(policy.get().name(), profile.get().name())
+                : request.name();
+        problems.check(
+                NAME.matcher(name).matches(),
+                "name",
+                "\"" + name + "\" is no name",
+                "1 to 127 lower-case letters, digits and dashes, the first no dash");
+        rules.queuesOf(policy.get()).stream()
+                .filter(queue -> queue.profile().equals(profile.get().id()))
+                .filter(queue -> !queue.name().equals(name))
+                .forEach(queue -> problems.add(
+                        "profile",
+                        "the policy has a queue with this profile already: " + queue.name(),
+                        "another profile"));
+        PolicyChecks.objection(rules, rules.tree(), policy.get(), profile.get())
+                .ifPresent(objection -> problems.add(
+                        "profile", "could never run: " + objection, "a profile that fits the policy's limits"));
+        problems.throwIfAny();
+        return Queue.of(name, policy.get(), profile.get(), terms);
+    }
+
+    Uni<Response> update(TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri)
+            throws JsonProcessingException {
+        MergePatch patch = MergePatch.read(json, body, QueueApi.Patch.class);
+        return writes.run(tenant, uri, params, patch.patch(), work -> {
+            Queue old = known(work, name, Permission.QUEUES_WRITE);
+            params.requireVersion(old.version());
+            var problems = new ProblemException.Invalid();
+            QueueApi.Patch wanted = patch.applyTo(QueueApi.Patch.of(old.terms()), QueueApi.Patch.class, json);
+            Queue asked = old.with(terms(problems, wanted));
+            problems.throwIfAny();
+            if (asked.terms().equals(old.terms())) {
+                return Uni.createFrom().item(Reply.ok(QueueApi.View.of(work.before(), old, null), old.version()));
+            }
+            TenantRules after = work.before().with(asked);
+            return writes.apply(
+                            work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
+                    .map(effects -> Reply.ok(QueueApi.View.of(after, asked, effects), asked.version()));
+        });
+    }
+
+    /** In which order work goes first is no part of the queue's row, so its version is compared where one is given, and stays. */
+    Uni<Response> order(
+            TenantId tenant, String name, QueueApi.@Nullable Ordering body, WriteParams params, UriInfo uri) {
+        QueueApi.Ordering asked = RuleWrites.required(body);
+        List<UUID> first = WaitingOrder.checked(asked.workloads());
+        return writes.run(tenant, uri, params, asked, work -> {
+            Queue queue = known(work, name, Permission.QUEUES_WRITE);
+            if (params.givenVersion().isPresent()) {
+                params.requireVersion(queue.version());
+            }
+            QueueApi.Ordering now = new QueueApi.Ordering(List.copyOf(first));
+            return WaitingOrder.of(work.session(), tenant, queue.id())
+                    .call(() -> WaitingOrder.set(work.session(), tenant, queue.id(), first))
+                    .call(before -> audit.record(
+                            work.session(),
+                            tenant,
+                            work.caller(),
+                            new AuditLog.Change(
+                                    "queues:order", "queues/" + name, new QueueApi.Ordering(List.copyOf(before)), now)))
+                    .map(before -> Reply.ok(now));
+        });
+    }
+
+    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
+        return writes.run(tenant, uri, params, null, work -> {
+            Queue old = known(work, name, Permission.QUEUES_WRITE);
+            if (params.givenVersion().isPresent()) {
+                params.requireVersion(old.version());
+            }
+            AuditLog.Change change = new AuditLog.Change(
+                    "queues:retire", "queues/" + name, QueueApi.View.of(work.before(), old, null), null);
+            return writes.apply(work, work.before().without(old), how, change).map(Reply::ok);
+        });
+    }
+
+    Uni<Page<QueueApi.RuleView>> rules(TenantId tenant, String name, Caller caller) {
+        return transactions.in(tenant, session -> store.read(session, tenant).chain(rules -> {
+            Queue queue = rules.queue(name).orElseThrow(ProblemException::notFound);
+            requireMayWrite(caller, Permission.ACCESS_RULES_READ, group(rules, queue));
+            return QueueRules.of(session, tenant, queue.id())
+                    .map(stored -> new Page<>(
+                            stored.stream().map(QueueApi.RuleView::of).toList(), null));
+        }));
+    }
+
+    Uni<Response> addRule(
+            TenantId tenant, String name, QueueApi.@Nullable RuleRequest body, WriteParams params, UriInfo uri) {
+        QueueApi.RuleRequest request = RuleWrites.required(body);
+        AccessRule rule = rule(request);
+        return warnings(tenant, rule)
+                .chain(warnings -> writes.run(tenant, uri, params, request, work -> {
+                    Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
+                    return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
+                        Optional<QueueRules.Stored> there = stored.stream()
+                                .filter(one -> one.rule().equals(rule))
+                                .findFirst();
+                        if (there.isPresent()) {
+                            return Uni.createFrom()
+                                    .item(Reply.ok(
+                                            QueueApi.RuleView.of(there.get()).with(warnings)));
+                        }
+                        if (stored.size() >= MAX_RULES) {
+                            throw ProblemException.conflict(
+                                    "too-many", "a queue has at most " + MAX_RULES + " access rules");
+                        }
+                        return insert(work, queue, new QueueRules.Stored(Ids.next(), rule), warnings);
+                    });
+                }));
+    }
+
+    /** Asked of the realm before the transaction, so that no lock is held for Keycloak; nothing is said when it does not answer soon. */
+    private Uni<List<String>> warnings(TenantId tenant, AccessRule rule) {
+        return subjects.lacks(tenant, rule, REALM_PATIENCE)
+                .onFailure()
+                .recoverWithItem(false)
+                .map(lacks -> lacks
+                        ? List.of("the realm has no " + Words.of(rule.kind()).replace('-', ' ') + " " + rule.subject()
+                                + "; the rule admits nobody until there is one")
+                        : List.of());
+    }
+
+    Uni<QueueApi.RuleView> rule(TenantId tenant, String name, UUID id, Caller caller) {
+        return rules(tenant, name, caller).map(page -> page.items().stream()
+                .filter(rule -> rule.id().equals(id))
+                .findFirst()
+                .orElseThrow(ProblemException::notFound));
+    }
+
+    private Uni<Reply> insert(RuleWrites.Work work, Queue queue, QueueRules.Stored made, List<String> warnings) {
+        QueueApi.RuleView view = QueueApi.RuleView.of(made);
+        String resource = "queues/" + queue.name() + "/access-rules/" + made.id();
+        return QueueRules.insert(work.session(), work.tenant(), queue.id(), made.id(), made.rule())
+                .chain(() -> audit.record(
+                        work.session(),
+                        work.tenant(),
+                        work.caller(),
+                        new AuditLog.Change("access-rules:create", resource, null, view)))
+                .chain(() -> Inbox.post(
+                        work.session(),
+                        work.tenant(),
+                        Inbox.Kind.QUEUE,
+                        queue.id().toString()))
+                .map(done -> Reply.created("/v1/tenants/" + work.tenant() + "/" + resource, view.with(warnings)));
+    }
+
+    Uni<Response> removeRule(TenantId tenant, String name, UUID id, WriteParams params, UriInfo uri) {
+        return writes.run(tenant, uri, params, null, work -> {
+            Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
+            return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
+                QueueRules.Stored gone = stored.stream()
+                        .filter(one -> one.id().equals(id))
+                        .findFirst()
+                        .orElseThrow(ProblemException::notFound);
+                return remove(work, queue, gone);
+            });
+        });
+    }
+
+    private Uni<Reply> remove(RuleWrites.Work work, Queue queue, QueueRules.Stored gone) {
+        return QueueRules.delete(work.session(), work.tenant(), queue.id(), gone.id())
+                .chain(() -> audit.record(
+                        work.session(),
+                        work.tenant(),
+                        work.caller(),
+                        new AuditLog.Change(
+                                "access-rules:delete",
+                                "queues/" + queue.name() + "/access-rules/" + gone.id(),
+                                QueueApi.RuleView.of(gone),
+                                null)))
+                .chain(() -> Inbox.post(
+                        work.session(),
+                        work.tenant(),
+                        Inbox.Kind.QUEUE,
+                        queue.id().toString()))
+                .map(done -> Reply.noContent());
+    }
+
+    private static AccessRule rule(QueueApi.RuleRequest request) {
+        var problems = new ProblemException.Invalid();
+        AccessRule.Kind kind = request.subjectKind();
+        problems.check(kind != null, "subjectKind", "a kind is needed", Words.accepted(AccessRule.Kind.class));
+        String subject = request.subject() == null && kind == AccessRule.Kind.EVERYONE ? "*" : request.subject();
+        checkSubject(problems, kind, subject);
+        if (kind == null || subject == null || !problems.isEmpty()) {
+            throw problems.toException();
+        }
+        return AccessRule.of(kind, subject);
+    }
+
+    private static void checkSubject(
+            ProblemException.Invalid problems, AccessRule.@Nullable Kind kind, @Nullable String subject) {
+        if (subject == null) {
+            problems.add("subject", "is missing", "a group path such as /research/nlp, a user name, or a client id");
+        } else if (kind == AccessRule.Kind.GROUP) {
+            GroupPath.refusal(subject).ifPresent(why -> problems.add("subject", why, GroupPath.ACCEPTED));
+        } else if (kind == AccessRule.Kind.EVERYONE) {
+            problems.check(
+                    subject.equals("*"),
+                    "subject",
+                    "\"" + subject + "\" is given beside subjectKind everyone, which admits all of the tenant",
+                    "no subject, or *; or another subjectKind: group, user, service-account");
+        } else {
+            problems.check(
+                    !subject.isBlank() && subject.length() <= MAX_SUBJECT && PrintableText.isPrintable(subject),
+                    "subject",
+                    "\"" + subject + "\" is blank, longer than " + MAX_SUBJECT
+                            + " characters, or holds characters that cannot be seen",
+                    "a user name or a client id: 1 to " + MAX_SUBJECT + " printable characters");
+        }
+    }
+
+    private static Queue known(RuleWrites.Work work, String name, Permission permission) {
+        Queue queue = work.before().queue(name).orElseThrow(ProblemException::notFound);
+        requireMayWrite(work.caller(), permission, group(work.before(), queue));
+        return queue;
+    }
+
+    private static GroupPath group(TenantRules rules, Queue queue) {
+        return rules.policyOf(queue).group();
+    }
+
+    private static void requireMayWrite(Caller caller, Permission permission, GroupPath group) {
+        if (!caller.may(permission, group)) {
+            throw ProblemException.forbidden("the permission " + permission
+                    + " of a group admin covers queues of its own groups and those below, not of " + group);
+        }
+    }
+
+    /** What is null has its default. */
+    private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch said) {
+        Queue.Terms otherwise = Queue.Terms.DEFAULT;
+        int most = said.maxWaiting() == null ? otherwise.maxWaiting() : said.maxWaiting();
+        problems.check(
+                most >= 0 && most <= Queue.MAX_MAX_WAITING,
+                "maxWaiting",
+                "out of range",
+                "0 to " + Queue.MAX_MAX_WAITING);
+        return new Queue.Terms(
+                said.overQuota() == null ? otherwise.overQuota() : said.overQuota(),
+                most,
+                said.state() == null ? otherwise.state() : said.state(),
+                said.order() == null ? otherwise.order() : said.order());
+    }
+
+    private static boolean isSame(Queue old, Queue asked) {
+        return old.policy().equals(asked.policy())
+                && old.profile().equals(asked.profile())
+                && old.terms().equals(asked.terms());
+    }
+
+    private static AuditLog.Change change(
+            String verb, RuleWrites.Work work, Optional<Queue> old, TenantRules after, Queue now) {
+        return new AuditLog.Change(
+                "queues:" + verb,
+                "queues/" + now.name(),
+                old.map(queue -> QueueApi.View.of(work.before(), queue, null)).orElse(null),
+                QueueApi.View.of(after, now, null));
+    }
+}

@@ -1,0 +1,176 @@
+package io.quartermaster.governance.rules;
+
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.CapacityReservation;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.TenantId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/** Whether what groups reserve fits what is above them at each moment to come, capacity reservations and overrides of quotas counted. */
+public final class CalendarFit {
+
+    /** What holds: the rules, and the windows that are planned or open. */
+    public record State(TenantRules rules, List<CapacityReservation> windows) {
+        public State {
+            windows = List.copyOf(windows);
+        }
+
+        private List<QuotaTerms> terms() {
+            List<QuotaTerms> terms = new ArrayList<>();
+            rules.allotments().forEach(one -> terms.add(one.allotment().terms()));
+            rules.policies().forEach(policy -> policy.quotas().forEach(quota -> terms.add(quota.terms())));
+            return terms;
+        }
+
+        private boolean isAlwaysTheSame() {
+            return windows.isEmpty()
+                    && terms().stream().allMatch(terms -> terms.override().isEmpty());
+        }
+    }
+
+    private record Place(QuotaPath path, Scope scope) {}
+
+    /** A place where groups would reserve more than there is, and the first moment at which they would. */
+    public record Objection(QuotaTree.Overdrawn overdrawn, Instant at, String text) {
+
+        /** The field of a request for a policy that has a part in it; {@code quotas} for any other. */
+        public String field(TenantId tenant, Policy policy) {
+            QuotaPath path = QuotaTree.path(tenant, policy.group());
+            Scope scope = overdrawn.parent().scope();
+            if (!overdrawn.parent().path().equals(path)
+                    && overdrawn.children().stream()
+                            .noneMatch(child -> child.path().equals(path))) {
+                return "quotas";
+            }
+            boolean overridden = policy.quotaFor(scope)
+                    .map(PolicyQuota::terms)
+                    .filter(terms -> terms.reservesOtherwiseAt(at.toEpochMilli()))
+                    .isPresent();
+            return PolicyChecks.field(policy, scope, overridden ? "override.reserved" : "reserved");
+        }
+    }
+
+    private CalendarFit() {}
+
+    /**
+     * Each place where, at some moment from now on, groups would reserve more than there is, and by more than before the change: one
+     * sentence with the first such moment.
+     */
+    public static List<Objection> objections(State before, State after, Instant now) {
+        if (after.isAlwaysTheSame()) {
+            return List.of();
+        }
+        Set<Place> found = new HashSet<>();
+        List<Objection> inOrder = new ArrayList<>();
+        for (Instant moment : moments(before, after, now)) {
+            List<QuotaTree.Overdrawn> overdrawnThen = treeAt(after, moment).overdrawn();
+            if (overdrawnThen.isEmpty()) {
+                continue;
+            }
+            Map<Place, Long> had = excess(treeAt(before, moment));
+            for (QuotaTree.Overdrawn overdrawn : overdrawnThen) {
+                Place place =
+                        new Place(overdrawn.parent().path(), overdrawn.parent().scope());
+                if (excess(overdrawn) > had.getOrDefault(place, 0L) && found.add(place)) {
+                    inOrder.add(new Objection(overdrawn, moment, objection(after.rules(), overdrawn, moment)));
+                }
+            }
+        }
+        return inOrder;
+    }
+
+    private static SortedSet<Instant> moments(State before, State after, Instant now) {
+        SortedSet<Instant> moments = new TreeSet<>();
+        moments.add(now);
+        for (State state : List.of(before, after)) {
+            for (CapacityReservation each : state.windows()) {
+                moments.add(each.startsAt());
+                moments.add(each.endsAt());
+            }
+            for (QuotaTerms terms : state.terms()) {
+                terms.override().ifPresent(override -> {
+                    override.fromMillis().ifPresent(from -> moments.add(Instant.ofEpochMilli(from)));
+                    moments.add(Instant.ofEpochMilli(override.untilMillis()));
+                });
+            }
+        }
+        return moments.tailSet(now);
+    }
+
+    private static Map<Place, Long> excess(QuotaTree tree) {
+        Map<Place, Long> excess = new HashMap<>();
+        tree.overdrawn()
+                .forEach(each ->
+                        excess.put(new Place(each.parent().path(), each.parent().scope()), excess(each)));
+        return excess;
+    }
+
+    private static long excess(QuotaTree.Overdrawn overdrawn) {
+        return overdrawn.childrenReservedGpuMilli() - overdrawn.parent().reservedGpuMilli();
+    }
+
+    private static String objection(TenantRules rules, QuotaTree.Overdrawn overdrawn, Instant moment) {
+        return "in " + rules.nameOf(overdrawn.parent().scope()) + " the groups of "
+                + QuotaTree.Overdrawn.holder(overdrawn.parent().path()) + " would reserve "
+                + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " of "
+                + Amounts.gpus(overdrawn.parent().reservedGpuMilli()) + " at " + moment + ": "
+                + overdrawn.reservations();
+    }
+
+    private static QuotaTree treeAt(State state, Instant moment) {
+        TenantRules rules = state.rules();
+        List<CapacityReservation> open =
+                state.windows().stream().filter(each -> each.isOpenAt(moment)).toList();
+        List<Allotment> allotments = rules.allotments().stream()
+                .map(one -> new Allotment(
+                        rules.tenant(),
+                        one.allotment().pool(),
+                        raised(one.allotment().terms(), open, one.poolId(), Optional.empty(), moment)))
+                .toList();
+        List<Policy> policies = rules.policies().stream()
+                .map(policy -> policy.with(
+                        policy.quotas().stream()
+                                .map(quota -> raised(quota, policy.id(), open, moment))
+                                .toList(),
+                        policy.overQuota(),
+                        policy.userLimitGpuMilli(),
+                        policy.maxRunning()))
+                .toList();
+        return QuotaTree.of(rules.tenant(), allotments, policies);
+    }
+
+    private static PolicyQuota raised(PolicyQuota quota, UUID policy, List<CapacityReservation> open, Instant moment) {
+        return switch (quota.scope()) {
+            case Scope.AllPools anywhere ->
+                new PolicyQuota(quota.scope(), quota.terms().standingAt(moment.toEpochMilli()));
+            case Scope.OnePool(PoolId pool) ->
+                new PolicyQuota(
+                        quota.scope(),
+                        raised(quota.terms(), open, UUID.fromString(pool.value()), Optional.of(policy), moment));
+        };
+    }
+
+    private static QuotaTerms raised(
+            QuotaTerms terms, List<CapacityReservation> open, UUID pool, Optional<UUID> policy, Instant moment) {
+        long more = open.stream()
+                .filter(each -> each.pool().equals(pool) && each.policy().equals(policy))
+                .mapToLong(CapacityReservation::gpuMilli)
+                .sum();
+        return terms.standingAt(moment.toEpochMilli()).raisedBy(more);
+    }
+}

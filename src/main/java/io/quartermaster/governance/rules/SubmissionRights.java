@@ -1,0 +1,51 @@
+package io.quartermaster.governance.rules;
+
+import java.util.OptionalInt;
+
+/**
+ * What submissions under a policy may state. They bind everyone who submits, tenant admins and operators included, because a policy is the
+ * one place where a tenant says who may go before others.
+ *
+ * @param maxPriority the highest priority; absent = the default of the workload's type
+ * @param nonPreemptible whether work may be non-preemptible, be it stated or by its type
+ */
+public record SubmissionRights(OptionalInt maxPriority, boolean nonPreemptible) {
+
+    /** The highest priority that there is. */
+    public static final int HIGHEST_PRIORITY = 1_000;
+
+    /** The default priorities of the types of work lie between this and {@link #HIGHEST_TYPE_DEFAULT}. */
+    public static final int LOWEST_TYPE_DEFAULT = 50;
+
+    public static final int HIGHEST_TYPE_DEFAULT = 125;
+
+    public static final SubmissionRights DEFAULT = new SubmissionRights(OptionalInt.empty(), false);
+
+    public SubmissionRights {
+        if (maxPriority.isPresent() && (maxPriority.getAsInt() < 0 || maxPriority.getAsInt() > HIGHEST_PRIORITY)) {
+            throw new IllegalArgumentException("priorities are 0 to " + HIGHEST_PRIORITY + ": " + maxPriority);
+        }
+    }
+
+    /** The highest priority that work of a type may have. */
+    public int maxPriority(int typeDefault) {
+        return maxPriority.orElse(typeDefault);
+    }
+
+    /** The priority of work that states none: that of its type, but not above the highest. */
+    public int defaultPriority(int typeDefault) {
+        return Math.min(typeDefault, maxPriority(typeDefault));
+    }
+
+    /** Whether everything that these permit is permitted by the others as well, for each type of work. */
+    boolean areWithin(SubmissionRights others) {
+        boolean priority = maxPriority.isEmpty() && others.maxPriority.isEmpty()
+                || maxPriority.orElse(HIGHEST_TYPE_DEFAULT) <= others.maxPriority.orElse(LOWEST_TYPE_DEFAULT);
+        return priority && (others.nonPreemptible || !nonPreemptible);
+    }
+
+    /** Whether they permit everything: what every policy did before it could say otherwise. */
+    public boolean areUnbounded() {
+        return nonPreemptible && maxPriority.isPresent() && maxPriority.getAsInt() == HIGHEST_PRIORITY;
+    }
+}

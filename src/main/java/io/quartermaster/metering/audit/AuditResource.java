@@ -1,0 +1,78 @@
+package io.quartermaster.metering.audit;
+
+import io.quartermaster.access.Callers;
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.WriteParams;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.UUID;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+import org.jspecify.annotations.Nullable;
+
+/** Audits of the books. */
+@Path("/v1/operator/audits")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Usage")
+public class AuditResource {
+
+    private final AuditService audits;
+    private final AuditWork work;
+    private final OperatorWrites writes;
+    private final Callers callers;
+
+    AuditResource(AuditService audits, AuditWork work, OperatorWrites writes, Callers callers) {
+        this.audits = audits;
+        this.work = work;
+        this.writes = writes;
+        this.callers = callers;
+    }
+
+    @POST
+    @Needs(Permission.LEDGER_AUDIT)
+    @Operation(
+            operationId = "auditBooks",
+            summary = "Checks the stored books",
+            description =
+                    "Answers with the operation that does it; what was found is read under the operation's id. Reads usage events and segments "
+                            + "independently of each other: the equations of usage, no gap and no overlap, the hash chain, closed hours counted "
+                            + "anew, and allocations against the events that meter them. Also checks that no attempt is metered past its stop deadline "
+                            + "or past its reported end, and the hash chains of audit entries. Changes nothing.")
+    @RequestBody(
+            description = "absent: all tenants, from the beginning up to now",
+            required = false,
+            content = @Content(schema = @Schema(implementation = AuditApi.Request.class)))
+    @APIResponseSchema(value = io.quartermaster.platform.operations.Operation.class, responseCode = "202")
+    public Uni<Response> audit(
+            @BeanParam WriteParams params, @Context UriInfo uri, AuditApi.@Nullable Request request) {
+        return writes.run(
+                callers.current().subject(), uri, params, request, connection -> audits.begin(connection, request));
+    }
+
+    @GET
+    @Path("{audit}")
+    @Needs(Permission.LEDGER_AUDIT)
+    @Operation(
+            operationId = "getAudit",
+            summary = "Says what an audit found, and what does not hold",
+            description = "404 until the operation has succeeded.")
+    public Uni<AuditApi.View> get(@PathParam("audit") UUID audit) {
+        return work.found(audit).map(found -> found.orElseThrow(ProblemException::notFound));
+    }
+}

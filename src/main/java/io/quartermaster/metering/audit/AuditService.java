@@ -1,0 +1,155 @@
+package io.quartermaster.metering.audit;
+
+import io.quartermaster.metering.MeteringConfig;
+import io.quartermaster.metering.Window;
+
+import io.quartermaster.access.audit.AuditChain;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.platform.operations.OperationStore;
+import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.Words;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Checks the stored books against what must hold of them. An audit reads only. */
+@ApplicationScoped
+public class AuditService {
+
+    private static final int VIOLATIONS_LIMIT = 1_000;
+    /** They read for long, and take turns with other operations. */
+    private static final int MOST_AT_ONCE = 2;
+
+    private final SystemDatabase database;
+    private final OperationStore operations;
+    private final MeteringConfig config;
+
+    public AuditService(SystemDatabase database, OperationStore operations, MeteringConfig config) {
+        this.database = database;
+        this.operations = operations;
+        this.config = config;
+    }
+
+    /** Begins an audit, for whoever works on operations to do. */
+    Uni<Reply> begin(SqlConnection connection, AuditApi.@Nullable Request request) {
+        AuditApi.Request asked = request == null ? new AuditApi.Request(null, null, null) : request;
+        window(asked);
+        return requireTenant(connection, asked)
+                .chain(() -> operations.open(connection, AuditWork.KIND))
+                .invoke(open -> {
+                    if (open >= MOST_AT_ONCE) {
+                        throw ProblemException.conflict(
+                                "audits-running", open + " audits are not done yet; wait for one of them");
+                    }
+                })
+                .chain(() -> operations.insert(
+                        connection, new TenantId(OperatorWrites.OPERATOR), AuditWork.KIND, asked, AuditWork.STEPS))
+                .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
+    }
+
+    /** Blocks for as long as it takes. */
+    public AuditApi.View audit(AuditApi.Request asked) {
+        Window window = window(asked);
+        List<AuditApi.Books> books = new ArrayList<>();
+        List<AuditApi.Violation> violations =
+                new ArrayList<>(database.run(config.statementTimeout(), AllocationAudit::ofDevices));
+        List<AuditApi.Violation> warnings = new ArrayList<>();
+        if (asked.tenant() == null) {
+            auditEntries(AuditLog.OPERATOR, violations, warnings);
+        }
+        for (String tenant : tenants(asked)) {
+            var audit = new BooksAudit(database, config, new io.quartermaster.ledger.TenantId(tenant));
+            audit.run(window);
+            books.add(audit.books());
+            violations.addAll(audit.violations());
+            violations.addAll(
+                    database.run(config.statementTimeout(), tx -> AllocationAudit.ofTenant(tx, tenant, window)));
+            if (asked.to() == null) {
+                StateAudit.Findings now =
+                        database.run(config.statementTimeout(), tx -> StateAudit.ofTenant(tx, tenant));
+                violations.addAll(now.violations());
+                warnings.addAll(now.warnings());
+            }
+            auditEntries(new TenantId(tenant), violations, warnings);
+        }
+        return new AuditApi.View(violations.isEmpty(), books, most(violations), most(warnings));
+    }
+
+    private static List<AuditApi.Violation> most(List<AuditApi.Violation> found) {
+        return found.subList(0, Math.min(found.size(), VIOLATIONS_LIMIT));
+    }
+
+    private void auditEntries(TenantId tenant, List<AuditApi.Violation> violations, List<AuditApi.Violation> warnings) {
+        database.run(config.statementTimeout(), tx -> {
+            AuditChain.verify(tx, tenant)
+                    .ifPresent(broken -> violations.add(new AuditApi.Violation(
+                            tenant.value(),
+                            "audit-entries-chain",
+                            "audit entry " + broken.number() + " (" + broken.entry() + ")",
+                            null,
+                            "as it was sealed",
+                            Words.of(broken.fault()))));
+            long unsealed = AuditChain.unsealed(tx, tenant);
+            if (unsealed > 0) {
+                warnings.add(new AuditApi.Violation(
+                        tenant.value(),
+                        "audit-entries-are-sealed",
+                        "audit entries",
+                        null,
+                        "sealed within 10 minutes",
+                        unsealed + " unsealed"));
+            }
+            return true;
+        });
+    }
+
+    private static Window window(AuditApi.Request asked) {
+        long from = asked.from() == null ? 0 : asked.from().toEpochMilli();
+        // Later than any stamp, so that an event of this very moment is looked at too.
+        long to = asked.to() == null
+                ? Instant.now().plusSeconds(60).toEpochMilli()
+                : asked.to().toEpochMilli();
+        if (from < 0 || from > to) {
+            throw ProblemException.invalid(
+                    "from", "it is not before the end of the window", ProblemException.Invalid.TIME_ACCEPTED);
+        }
+        return new Window(from, to);
+    }
+
+    private static Uni<Void> requireTenant(SqlConnection connection, AuditApi.Request asked) {
+        TenantId only = asked.tenant();
+        return only == null
+                ? Uni.createFrom().voidItem()
+                : connection
+                        .preparedQuery("select 1 from tenant where id = $1")
+                        .execute(Tuple.of(only.value()))
+                        .invoke(rows -> {
+                            if (rows.size() == 0) {
+                                throw ProblemException.invalid(
+                                        "tenant", "there is no such tenant", "the id of a tenant");
+                            }
+                        })
+                        .replaceWithVoid();
+    }
+
+    private List<String> tenants(AuditApi.Request asked) {
+        String only = asked.tenant() == null ? "" : asked.tenant().value();
+        return database.run(config.statementTimeout(), tx -> {
+            List<String> ids = new ArrayList<>();
+            for (Row row : tx.run("select id from tenant where $1 = '' or id = $1 order by id", only)) {
+                ids.add(row.getString("id"));
+            }
+            return ids;
+        });
+    }
+}

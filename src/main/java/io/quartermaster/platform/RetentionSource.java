@@ -1,9 +1,0 @@
-package io.quartermaster.platform;
-
-import java.util.List;
-
-/** Says what of its tables is kept for how long. Beans of this type are found by {@link RetentionCleaner}. */
-public interface RetentionSource {
-
-    List<Retention> retentions();
-}

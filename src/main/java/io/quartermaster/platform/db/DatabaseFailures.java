@@ -1,0 +1,85 @@
+package io.quartermaster.platform.db;
+
+import io.smallrye.mutiny.TimeoutException;
+import io.vertx.core.VertxException;
+import io.vertx.pgclient.PgException;
+import java.io.IOException;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.hibernate.JDBCException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells failures of the database that pass by themselves (outages, timeouts, locks, lost connections) from those that the same data bring
+ * again. Nothing that is stored is to blame for a failure that passes.
+ */
+public final class DatabaseFailures {
+
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+    /**
+     * Classes of SQLSTATE: connection, transaction rollback, insufficient resources, operator intervention (a statement that took too long
+     * included), system error; and single states: a transaction that was idle or open too long, a lock that was not free.
+     */
+    private static final Set<String> TRANSIENT_CLASSES = Set.of("08", "40", "53", "57", "58");
+
+    private static final Set<String> TRANSIENT_STATES = Set.of("25P03", "25P04", LOCK_NOT_AVAILABLE);
+
+    private static final int DEEPEST_CAUSE = 20;
+
+    private DatabaseFailures() {}
+
+    /** Whether the failure, or one that caused it, passes by itself. */
+    public static boolean isTransient(Throwable failure) {
+        return any(failure, DatabaseFailures::isTransientItself);
+    }
+
+    /** Whether a row that the statement needed stayed locked by another transaction for too long. */
+    public static boolean isLockTimeout(Throwable failure) {
+        return any(failure, cause -> LOCK_NOT_AVAILABLE.equals(state(cause)));
+    }
+
+    /** Whether the database refused a statement, so that nothing more can be done in the transaction. */
+    public static boolean isRefusal(Throwable failure) {
+        return any(failure, cause -> state(cause) != null);
+    }
+
+    private static boolean any(Throwable failure, Predicate<Throwable> test) {
+        Throwable cause = failure;
+        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
+            if (test.test(cause)) {
+                return true;
+            }
+            cause = cause.getCause();
+        }
+        return false;
+    }
+
+    private static boolean isTransientItself(Throwable failure) {
+        String state = state(failure);
+        if (state != null) {
+            return isTransientState(state);
+        }
+        // The client tells of some lost connections with exceptions that have no type of their own.
+        return failure instanceof TimeoutException
+                || failure instanceof java.util.concurrent.TimeoutException
+                || failure instanceof IOException
+                || failure instanceof TransactionTimeout
+                || failure instanceof VertxException
+                || failure.getClass().getName().startsWith("io.vertx.core.impl.");
+    }
+
+    public static boolean isTransientState(String state) {
+        return TRANSIENT_STATES.contains(state)
+                || TRANSIENT_CLASSES.contains(state.substring(0, Math.min(2, state.length())));
+    }
+
+    /** The SQLSTATE of a refusal of the database, which its two clients say each in its own way; null for any other failure. */
+    static @Nullable public String state(Throwable failure) {
+        return switch (failure) {
+            case PgException refused -> refused.getSqlState();
+            case JDBCException refused -> refused.getSQLState();
+            default -> null;
+        };
+    }
+}

@@ -1,0 +1,22 @@
+package io.quartermaster.platform.db;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+
+/** How rows are deleted whose time is over. */
+@ConfigMapping(prefix = "quartermaster.retention")
+public interface RetentionConfig {
+
+    /** How often each replica looks for rows that were kept for long enough. */
+    @WithDefault("10s")
+    Duration every();
+
+    /** Rows deleted in one statement. */
+    @WithDefault("2000")
+    int batch();
+
+    /** The shortest pause between two such statements. A statement that took longer is followed by a pause as long as it took. */
+    @WithDefault("10ms")
+    Duration pause();
+}

@@ -1,0 +1,72 @@
+package io.quartermaster.platform.filters;
+
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+
+import io.quarkus.vertx.http.runtime.VertxHttpConfig;
+import jakarta.enterprise.inject.Instance;
+import jakarta.ws.rs.ext.Provider;
+import jakarta.ws.rs.ext.ReaderInterceptor;
+import jakarta.ws.rs.ext.ReaderInterceptorContext;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+
+/** Refuses bodies that turn out to be too large while they are read: their sender did not say how long they are. */
+@Provider
+public final class BodyLimit implements ReaderInterceptor {
+
+    /** Asked when a body is read: this is made before the settings of the listener are known. */
+    private final Instance<VertxHttpConfig> config;
+
+    BodyLimit(Instance<VertxHttpConfig> config) {
+        this.config = config;
+    }
+
+    static long mostBytes(VertxHttpConfig config) {
+        return config.limits().maxBodySize().orElseThrow().asLongValue();
+    }
+
+    static Problem refusal(long mostBytes) {
+        Problem.Field body = new Problem.Field("body", "it is too large", "at most " + mostBytes + " bytes");
+        return Problem.of(413, "too-large", body.field() + ": " + body.message(), List.of(body));
+    }
+
+    @Override
+    public Object aroundReadFrom(ReaderInterceptorContext context) throws IOException {
+        context.setInputStream(new Limited(context.getInputStream(), mostBytes(config.get())));
+        return context.proceed();
+    }
+
+    private static final class Limited extends FilterInputStream {
+        private final long mostBytes;
+        private long read;
+
+        Limited(InputStream body, long mostBytes) {
+            super(body);
+            this.mostBytes = mostBytes;
+        }
+
+        @Override
+        public int read() throws IOException {
+            int next = super.read();
+            count(next < 0 ? 0 : 1);
+            return next;
+        }
+
+        @Override
+        public int read(byte[] bytes, int from, int length) throws IOException {
+            int some = super.read(bytes, from, length);
+            count(Math.max(some, 0));
+            return some;
+        }
+
+        private void count(int bytes) {
+            read += bytes;
+            if (read > mostBytes) {
+                throw new ProblemException(refusal(mostBytes));
+            }
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package io.quartermaster.platform.health;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.vertx.core.Vertx;
+import io.vertx.core.impl.VertxInternal;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Liveness;
+
+/**
+ * Whether every event loop takes work. Each connection belongs to one loop, so a service one of whose loops is blocked answers some callers
+ * and not others; the loop that serves the probe says nothing of the rest.
+ */
+@Liveness
+@ApplicationScoped
+public class EventLoopsLiveness implements HealthCheck {
+
+    /** Shorter than probes wait. */
+    private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+    private final Vertx vertx;
+
+    EventLoopsLiveness(Vertx vertx) {
+        this.vertx = vertx;
+    }
+
+    /** Runs on a worker thread, which may wait. */
+    @Override
+    public HealthCheckResponse call() {
+        List<EventExecutor> loops = new ArrayList<>();
+        ((VertxInternal) vertx).getEventLoopGroup().forEach(loops::add);
+        CountDownLatch answers = new CountDownLatch(loops.size());
+        loops.forEach(loop -> loop.execute(answers::countDown));
+        boolean all = awaited(answers);
+        return HealthCheckResponse.named("event-loops")
+                .status(all)
+                .withData("loops", loops.size())
+                .withData("blocked", all ? 0 : answers.getCount())
+                .build();
+    }
+
+    private static boolean awaited(CountDownLatch answers) {
+        try {
+            return answers.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+}

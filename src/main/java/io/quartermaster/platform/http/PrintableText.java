@@ -1,0 +1,32 @@
+package io.quartermaster.platform.http;
+
+/** Judges texts that people give things as names, and that others then read. */
+public final class PrintableText {
+
+    private PrintableText() {}
+
+    /**
+     * Whether a text is one line of characters that can be printed in the order in which they stand. Controls are not, lone surrogates, breaks of lines, nor
+     * marks that turn the direction of the text after them: with these a name looks like another one.
+     */
+    public static boolean isPrintable(String text) {
+        return text.codePoints().noneMatch(PrintableText::isHidden);
+    }
+
+    private static boolean isHidden(int character) {
+        return switch (Character.getType(character)) {
+            case Character.CONTROL, Character.SURROGATE, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
+                true;
+            default -> isDirectionMark(character);
+        };
+    }
+
+    /** The Bidi_Control characters of Unicode. */
+    private static boolean isDirectionMark(int character) {
+        return character == 0x061C
+                || character == 0x200E
+                || character == 0x200F
+                || character >= 0x202A && character <= 0x202E
+                || character >= 0x2066 && character <= 0x2069;
+    }
+}

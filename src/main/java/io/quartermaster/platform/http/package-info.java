@@ -1,0 +1,14 @@
+/**
+ * Conventions of requests and answers: problem documents, pages, merge patches, JSON.
+ *
+ * <p>Owns: the form of every error, the JSON settings, streamed responses.
+ *
+ * <p>Does not own: filters that run before a route is found (package {@code platform.filters}).
+ *
+ * <p>Invariants: every error leaves as an RFC 9457 problem document; what failed inside the service is logged and
+ * not told.
+ */
+@NullMarked
+package io.quartermaster.platform.http;
+
+import org.jspecify.annotations.NullMarked;

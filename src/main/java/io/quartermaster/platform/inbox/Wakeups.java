@@ -1,0 +1,128 @@
+package io.quartermaster.platform.inbox;
+
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+
+import io.quarkus.redis.datasource.ReactiveRedisDataSource;
+import io.quarkus.redis.datasource.pubsub.ReactivePubSubCommands;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
+import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.subscription.Cancellable;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.event.Observes;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Wakes who waits: the leader for its inbox, long polls of agents, live views. Redis carries it, PostgreSQL's NOTIFY when Redis is
+ * away. A wake-up is a hint: whoever waits also polls slowly, so a lost one costs time, never truth.
+ */
+@ApplicationScoped
+public class Wakeups {
+
+    /** Begins the keys and channels of the cell. No tenant's keys begin so: no id of a tenant has a colon. */
+    public static final String CELL_KEYS = "qm:{cell:main}:";
+
+    /** Channel of the leader; payload is empty. In PostgreSQL the name is the payload of the one channel. */
+    public static final String LEADER = CELL_KEYS + "wake";
+
+    private static final String DATABASE_CHANNEL = "qm_wakeups";
+    private static final Duration FIRST_RECONNECT = Duration.ofMillis(200);
+    private static final Duration LONGEST_RECONNECT = Duration.ofSeconds(5);
+
+    private static final Logger LOG = Logger.getLogger(Wakeups.class);
+    private static final Duration PATIENCE = Duration.ofMillis(200);
+
+    private final SystemDatabase database;
+    private final ReactivePubSubCommands<String> redis;
+    /** Wake-ups of the leader that were asked for since the last one was sent, plus one while it is on its way. */
+    private final AtomicInteger leaderCalls = new AtomicInteger();
+
+    private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
+    private volatile @Nullable Cancellable listening;
+
+    Wakeups(ReactiveRedisDataSource redis, SystemDatabase database) {
+        this.redis = redis.pubsub(String.class);
+        this.database = database;
+    }
+
+    void start(@Observes StartupEvent event) {
+        listening = database.listen(
+                        DATABASE_CHANNEL, channel -> listeners.forEach(listener -> listener.accept(channel)))
+                .onFailure()
+                .invoke(e -> LOG.debugf("no wake-ups by PostgreSQL: %s", e.getMessage()))
+                .onFailure()
+                .retry()
+                .withBackOff(FIRST_RECONNECT, LONGEST_RECONNECT)
+                .indefinitely()
+                .subscribe()
+                .with(done -> {}, failure -> LOG.warn("no wake-ups by PostgreSQL", failure));
+    }
+
+    void stop(@Observes ShutdownEvent event) {
+        Cancellable open = listening;
+        if (open != null) {
+            open.cancel();
+        }
+    }
+
+    /** The listener is told the channel of each wake-up that comes by PostgreSQL; those by Redis it subscribes to itself. It must not block. */
+    public void onNotification(Consumer<String> listener) {
+        listeners.add(listener);
+    }
+
+    /** Channel on which the agent of a node is told to sync. */
+    public static String node(String nodeId) {
+        return CELL_KEYS + "node:" + nodeId;
+    }
+
+    /** Channel on which a tenant's live views are told that its feed grew. */
+    public static String feed(TenantId tenant) {
+        return "qm:{" + tenant + "}:feed";
+    }
+
+    /** Sent by itself: the caller need not wait. While one is on its way, more are asked for as one more. */
+    public void leader() {
+        if (leaderCalls.getAndIncrement() == 0) {
+            wakeLeader();
+        }
+    }
+
+    private void wakeLeader() {
+        publish(LEADER).subscribe().with(done -> {
+            if (!leaderCalls.compareAndSet(1, 0)) {
+                leaderCalls.set(1);
+                wakeLeader();
+            }
+        });
+    }
+
+    /** Never fails: the poll behind it finds what a lost wake-up would have told. */
+    public Uni<Void> publish(String channel) {
+        return redis.publish(channel, "")
+                .ifNoItem()
+                .after(PATIENCE)
+                .fail()
+                .onFailure()
+                .recoverWithUni(e -> notifyByDatabase(channel));
+    }
+
+    private Uni<Void> notifyByDatabase(String channel) {
+        return database.on((SqlConnection connection) -> connection
+                        .preparedQuery("select pg_notify($1, $2)")
+                        .execute(Tuple.of(DATABASE_CHANNEL, channel))
+                        .replaceWithVoid())
+                .onFailure()
+                .invoke(e -> LOG.debugf("wake-up on %s was lost: %s", channel, e.getMessage()))
+                .onFailure()
+                .recoverWithNull();
+    }
+}

@@ -1,0 +1,228 @@
+package io.quartermaster.platform.operations;
+
+import io.quartermaster.platform.db.SystemDatabase;
+
+import io.quarkus.arc.All;
+import io.quarkus.scheduler.Scheduled;
+import io.quarkus.vertx.core.runtime.context.VertxContextSafetyToggle;
+import io.smallrye.common.vertx.VertxContext;
+import io.smallrye.mutiny.Uni;
+import io.vertx.core.Context;
+import io.vertx.core.Vertx;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Works on operations: step after step, each state stored before the next begins, so that a crash at any line costs at most one step done
+ * twice. A process owns what it works on for a short lease that it keeps renewing; when it dies, another takes over where it was. A step
+ * that fails is tried again, ever less often.
+ */
+@ApplicationScoped
+public class OperationRunner {
+
+    static final int SIDE_BY_SIDE = 4;
+    private static final Logger LOG = Logger.getLogger(OperationRunner.class);
+
+    private final SystemDatabase database;
+    private final OperationStore operations;
+    private final OperationsConfig config;
+    private final Vertx vertx;
+    private final Map<String, LongWork> works = new TreeMap<>();
+    /** To the millisecond, as all times of the API. */
+    private final Clock clock = Clock.tickMillis(ZoneOffset.UTC);
+
+    private final String me = UUID.randomUUID().toString();
+    private final Set<UUID> mine = ConcurrentHashMap.newKeySet();
+
+    OperationRunner(
+            SystemDatabase database,
+            OperationStore operations,
+            OperationsConfig config,
+            Vertx vertx,
+            @All List<LongWork> works) {
+        this.database = database;
+        this.operations = operations;
+        this.config = config;
+        this.vertx = vertx;
+        for (LongWork work : works) {
+            if (this.works.put(work.kind(), work) != null) {
+                throw new IllegalStateException("two kinds of long work have the name " + work.kind());
+            }
+        }
+    }
+
+    @Scheduled(every = "${quartermaster.operations.poll:1s}", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
+    Uni<Void> poll() {
+        return renew().chain(this::takeMore)
+                .onFailure()
+                .invoke(e -> LOG.warnf("operations could not be looked for: %s", e.getMessage()))
+                .onFailure()
+                .recoverWithNull();
+    }
+
+    private Uni<Void> renew() {
+        return mine.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : database.on(connection -> operations.renew(connection, me, mine, config.lease()));
+    }
+
+    private Uni<Void> takeMore() {
+        if (mine.size() >= SIDE_BY_SIDE) {
+            return Uni.createFrom().voidItem();
+        }
+        return database.on(connection -> operations.claim(connection, me, config.lease()))
+                .chain(found -> {
+                    if (found.isEmpty()) {
+                        return Uni.createFrom().voidItem();
+                    }
+                    begin(found.get());
+                    return takeMore();
+                });
+    }
+
+    /**
+     * Goes on beside the poll, which meanwhile renews the lease. Each operation has a context of its own: a database session belongs to the
+     * context that opened it, and two operations on one context would find themselves in one transaction.
+     */
+    private void begin(OperationStore.Claim claim) {
+        UUID id = claim.operation().id();
+        mine.add(id);
+        Context own = VertxContext.createNewDuplicatedContext(vertx.getOrCreateContext());
+        VertxContextSafetyToggle.setContextSafe(own, true);
+        own.runOnContext(ignored -> work(claim)
+                .onTermination()
+                .invoke(() -> mine.remove(id))
+                .subscribe()
+                .with(done -> {}, failure -> LOG.warnf("operation %s stops here: %s", id, failure.getMessage())));
+    }
+
+    private Uni<Void> work(OperationStore.Claim claim) {
+        LongWork work = works.get(claim.operation().kind());
+        if (work == null) {
+            return Uni.createFrom()
+                    .failure(new IllegalStateException("this program knows no work of kind "
+                            + claim.operation().kind()));
+        }
+        Uni<Operation> progress = Uni.createFrom().item(claim.operation());
+        for (String step : work.steps()) {
+            progress = progress.chain(operation ->
+                    operation.isDone(step) ? Uni.createFrom().item(operation) : run(work, step, operation, claim));
+        }
+        return progress.chain(operation -> finish(operation, Operation.State.SUCCEEDED, null, 0, Duration.ZERO))
+                .onFailure(StepFailed.class)
+                .recoverWithUni(failure -> tryLater((StepFailed) failure));
+    }
+
+    private Uni<Operation> run(LongWork work, String step, Operation operation, OperationStore.Claim claim) {
+        Operation started = operation.started(step, clock.instant());
+        return save(started)
+                .chain(() -> work.run(step, new OperationStore.Claim(started, claim.request())))
+                .onFailure(failure -> !(failure instanceof Lost))
+                .transform(failure -> new StepFailed(step, started, failure))
+                .chain(() -> {
+                    Operation done = started.succeeded(step, clock.instant());
+                    return save(done).replaceWith(done);
+                });
+    }
+
+    private Uni<Void> tryLater(StepFailed failed) {
+        boolean away = failed.reason() instanceof OutsideFailure failure && failure.isAway();
+        int attempts = failed.operation().attempts() + (away ? 0 : 1);
+        boolean giveUp = attempts > config.retries();
+        Duration wait = away ? config.retryFirst().multipliedBy(2) : backOff(attempts);
+        Instant now = clock.instant();
+        String message = String.valueOf(failed.reason().getMessage());
+        Operation operation = failed.operation()
+                .failed(failed.step(), giveUp ? Operation.StepState.FAILED : Operation.StepState.WAITING, now, message);
+        LOG.warnf(
+                "operation %s (%s of %s): step %s failed (%s)%s",
+                operation.id(),
+                operation.kind(),
+                operation.tenant(),
+                failed.step(),
+                message,
+                giveUp ? "; giving up" : "");
+        Operation.Failure error = new Operation.Failure(failed.step(), message, giveUp ? null : now.plus(wait));
+        return finish(operation, giveUp ? Operation.State.FAILED : Operation.State.PENDING, error, attempts, wait);
+    }
+
+    private Uni<Void> finish(
+            Operation operation,
+            Operation.State state,
+            Operation.@Nullable Failure error,
+            int attempts,
+            Duration wait) {
+        return database.in(connection -> operations
+                .release(connection, me, operation, state, error, attempts, wait)
+                .chain(kept -> state == Operation.State.FAILED && kept
+                        ? work(operation).gaveUp(connection, operation)
+                        : Uni.createFrom().voidItem()));
+    }
+
+    private LongWork work(Operation operation) {
+        return Optional.ofNullable(works.get(operation.kind())).orElseThrow();
+    }
+
+    private Uni<Void> save(Operation operation) {
+        return database.on(connection -> operations.save(connection, me, operation))
+                .invoke(kept -> {
+                    if (!kept) {
+                        throw new Lost();
+                    }
+                })
+                .replaceWithVoid();
+    }
+
+    private Duration backOff(int attempts) {
+        Duration wait = config.retryFirst().multipliedBy(1L << Math.min(attempts - 1, 20));
+        return wait.compareTo(config.retryMost()) > 0 ? config.retryMost() : wait;
+    }
+
+    /** Another process works on it now. */
+    private static final class Lost extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Lost() {
+            super("it is another process's by now");
+        }
+    }
+
+    private static final class StepFailed extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final String step;
+        private final transient Operation operation;
+        private final Throwable reason;
+
+        StepFailed(String step, Operation operation, Throwable reason) {
+            super(reason);
+            this.step = step;
+            this.operation = operation;
+            this.reason = reason;
+        }
+
+        String step() {
+            return step;
+        }
+
+        Operation operation() {
+            return operation;
+        }
+
+        Throwable reason() {
+            return reason;
+        }
+    }
+}

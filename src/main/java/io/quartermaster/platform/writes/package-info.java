@@ -1,0 +1,13 @@
+/**
+ * Idempotent writes of the API.
+ *
+ * <p>Owns: the table {@code idempotency}, the parameters and the reply that every write has.
+ *
+ * <p>Does not own: what is written (the package of the resource).
+ *
+ * <p>Invariants: a write, its inbox row, its audit entry and the stored reply commit together or not at all.
+ */
+@NullMarked
+package io.quartermaster.platform.writes;
+
+import org.jspecify.annotations.NullMarked;

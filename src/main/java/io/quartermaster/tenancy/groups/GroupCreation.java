@@ -1,0 +1,136 @@
+package io.quartermaster.tenancy.groups;
+
+import io.quartermaster.tenancy.Blueprints;
+import io.quartermaster.tenancy.Realms;
+
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakFailure;
+import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.db.WriteMode;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import java.util.Set;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/** Makes groups in a tenant's realm, within what the tenant's plan allows. */
+@ApplicationScoped
+public class GroupCreation {
+
+    private static final String CREATE = "groups:create";
+    private static final String CREATE_FAILED = "groups:create-failed";
+
+    private final KeycloakAdmin admin;
+    private final Blueprints blueprints;
+    private final TenantGroups groups;
+    private final TenantTransactions transactions;
+    private final AuditLog audit;
+
+    GroupCreation(
+            KeycloakAdmin admin,
+            Blueprints blueprints,
+            TenantGroups groups,
+            TenantTransactions transactions,
+            AuditLog audit) {
+        this.admin = admin;
+        this.blueprints = blueprints;
+        this.groups = groups;
+        this.transactions = transactions;
+        this.audit = audit;
+    }
+
+    /**
+     * Makes a group and those above it, or none of them, save those that have got subgroups of another request meanwhile or cannot be removed.
+     * The audit entries are committed before Keycloak is told, so that no group is made of which there is none, whatever fails afterwards.
+     * Where Keycloak refuses, an entry {@value #CREATE_FAILED} follows for each that this call did not make or removed again.
+     *
+     * @return whether the group was not there yet
+     */
+    public Uni<Boolean> create(TenantId tenant, Caller caller, GroupPath path, WriteMode mode) {
+        return groups.lacking(tenant, path)
+                .chain(lacking -> lacking.missing().isEmpty()
+                        ? Uni.createFrom().item(false)
+                        : transactions
+                                .in(tenant, mode, session -> begin(session, tenant, caller, lacking))
+                                .chain(() -> make(tenant, caller, path, lacking, mode))
+                                .replaceWith(true));
+    }
+
+    private Uni<Void> begin(Mutiny.Session session, TenantId tenant, Caller caller, TenantGroups.Lacking lacking) {
+        return most(session, tenant).chain(most -> {
+            requireRoom(lacking, most);
+            return record(session, tenant, caller, CREATE, lacking.missing());
+        });
+    }
+
+    private Uni<Void> record(
+            Mutiny.Session session, TenantId tenant, Caller caller, String action, List<GroupPath> paths) {
+        Uni<Void> chain = Uni.createFrom().voidItem();
+        for (GroupPath one : paths) {
+            GroupResource.@Nullable Group made = action.equals(CREATE) ? new GroupResource.Group(one) : null;
+            chain = chain.chain(() ->
+                    audit.record(session, tenant, caller, new AuditLog.Change(action, "groups" + one, null, made)));
+        }
+        return chain;
+    }
+
+    private Uni<Void> make(
+            TenantId tenant, Caller caller, GroupPath path, TenantGroups.Lacking lacking, WriteMode mode) {
+        return switch (mode) {
+            case DRY_RUN -> Uni.createFrom().voidItem();
+            case COMMIT ->
+                admin.call(keycloak -> Realms.ensureGroupOrNone(keycloak.realm(tenant.value()), path))
+                        .chain(made -> made.refusal() == null
+                                ? Uni.createFrom().voidItem()
+                                : refused(tenant, caller, lacking, made.kept(), made.refusal()));
+        };
+    }
+
+    private Uni<Void> refused(
+            TenantId tenant,
+            Caller caller,
+            TenantGroups.Lacking lacking,
+            Set<GroupPath> kept,
+            KeycloakFailure refusal) {
+        List<GroupPath> failed = lacking.missing().stream()
+                .filter(group -> !kept.contains(group))
+                .toList();
+        return transactions
+                .in(tenant, session -> record(session, tenant, caller, CREATE_FAILED, failed))
+                .chain(() -> Uni.createFrom().failure(refusal));
+    }
+
+    private Uni<Integer> most(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery("select plan from tenant where id = :tenant", String.class)
+                .setParameter("tenant", tenant.value())
+                .getSingleResultOrNull()
+                .onItem()
+                .ifNull()
+                .failWith(ProblemException::notFound)
+                .map(plan -> blueprints
+                        .find(plan)
+                        .orElseThrow(() -> ProblemException.conflict(
+                                "no-such-plan",
+                                "there is no plan " + plan + " any more, which says how many groups tenant " + tenant
+                                        + " may have. Ask the operator to bring the plan back"))
+                        .maxGroups());
+    }
+
+    private static void requireRoom(TenantGroups.Lacking lacking, int most) {
+        if (lacking.groups() + lacking.missing().size() > most) {
+            throw ProblemException.refused(
+                    "too-many-groups",
+                    "path",
+                    "the realm has " + Amounts.count(lacking.groups(), "group") + ", and the path adds "
+                            + lacking.missing().size(),
+                    "groups that together are at most " + most + ", which the plan allows");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.quartermaster.tenancy.groups;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import org.keycloak.representations.idm.UserRepresentation;
+
+/** The users and service accounts that realms have, asked of Keycloak each time. */
+@ApplicationScoped
+public class RealmUsers {
+
+    private final KeycloakAdmin admin;
+
+    RealmUsers(KeycloakAdmin admin) {
+        this.admin = admin;
+    }
+
+    /** Whether the caller's realm still has the caller, enabled. Fails when Keycloak takes longer than the patience. */
+    public Uni<Boolean> has(Caller caller, Duration patience) {
+        return admin.call(patience, keycloak -> keycloak.realm(caller.realm().word())
+                .userById(caller.subject())
+                .filter(UserRepresentation::isEnabled)
+                .isPresent());
+    }
+}

@@ -1,0 +1,40 @@
+package io.quartermaster.tenancy.groups;
+
+import io.quartermaster.tenancy.Realms;
+
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.List;
+
+/** The users, clients and groups of a tenant's realm that access rules name, asked of the realm each time. */
+@ApplicationScoped
+public class TenantSubjects {
+
+    private final KeycloakAdmin admin;
+
+    TenantSubjects(KeycloakAdmin admin) {
+        this.admin = admin;
+    }
+
+    /** Whether the realm lacks whom the rule names; fails when Keycloak takes longer than the patience of the caller. */
+    public Uni<Boolean> lacks(TenantId tenant, AccessRule rule, Duration patience) {
+        return switch (rule) {
+            case AccessRule.ForEveryone everyone -> Uni.createFrom().item(false);
+            case AccessRule.ForGroup group ->
+                admin.call(patience, keycloak -> !Realms.missing(keycloak.realm(tenant.value()), List.of(group.group()))
+                        .isEmpty());
+            case AccessRule.ForUser user ->
+                admin.call(patience, keycloak -> keycloak.realm(tenant.value())
+                        .user(user.username())
+                        .isEmpty());
+            case AccessRule.ForServiceAccount client ->
+                admin.call(patience, keycloak -> keycloak.realm(tenant.value())
+                        .client(client.clientId())
+                        .isEmpty());
+        };
+    }
+}

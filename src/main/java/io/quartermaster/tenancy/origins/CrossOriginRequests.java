@@ -1,0 +1,79 @@
+package io.quartermaster.tenancy.origins;
+
+import io.quarkus.vertx.http.runtime.filters.Filters;
+import io.quartermaster.platform.filters.FilterPriorities;
+import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.ext.web.RoutingContext;
+import jakarta.enterprise.event.Observes;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells browsers which pages of other origins may call the API (CORS): for the paths of a tenant, those of the origins that the tenant allows. A preflight of
+ * an allowed origin is answered without a token, since browsers send none with it. Every other request goes on as if it named no origin: so a tenant that does
+ * not exist answers like one that does not allow the origin. Cookies are never read, so credentials are never allowed.
+ */
+@Singleton
+public class CrossOriginRequests {
+
+    private static final String TENANTS = "/v1/tenants/";
+    private static final Duration REMEMBERED = Duration.ofMinutes(10);
+
+    private final OriginDirectory origins;
+
+    CrossOriginRequests(OriginDirectory origins) {
+        this.origins = origins;
+    }
+
+    void register(@Observes Filters filters) {
+        filters.register(this::check, FilterPriorities.ORIGINS);
+    }
+
+    private void check(RoutingContext context) {
+        HttpServerRequest request = context.request();
+        String tenant = tenant(context.normalizedPath());
+        if (tenant == null) {
+            context.next();
+            return;
+        }
+        MultiMap headers = context.response().headers();
+        headers.add(HttpHeaders.VARY, HttpHeaders.ORIGIN);
+        String origin = request.getHeader(HttpHeaders.ORIGIN);
+        if (origin == null || !origins.allows(tenant, origin)) {
+            context.next();
+            return;
+        }
+        headers.set(HttpHeaders.ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        if (isPreflight(request)) {
+            headers.set(HttpHeaders.ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, POST, PUT, PATCH, DELETE");
+            headers.set(
+                    HttpHeaders.ACCESS_CONTROL_ALLOW_HEADERS,
+                    "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id");
+            headers.set(HttpHeaders.ACCESS_CONTROL_MAX_AGE, Long.toString(REMEMBERED.toSeconds()));
+            context.response().setStatusCode(204).end();
+        } else {
+            headers.set(
+                    HttpHeaders.ACCESS_CONTROL_EXPOSE_HEADERS,
+                    "ETag, Location, Retry-After, WWW-Authenticate, X-Request-Id");
+            context.next();
+        }
+    }
+
+    private static boolean isPreflight(HttpServerRequest request) {
+        return request.method().equals(HttpMethod.OPTIONS)
+                && request.headers().contains(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD);
+    }
+
+    /** The path's tenant, as sent. */
+    private static @Nullable String tenant(String path) {
+        if (!path.startsWith(TENANTS)) {
+            return null;
+        }
+        int end = path.indexOf('/', TENANTS.length());
+        return path.substring(TENANTS.length(), end < 0 ? path.length() : end);
+    }
+}

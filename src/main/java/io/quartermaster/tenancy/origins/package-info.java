@@ -1,0 +1,13 @@
+/**
+ * The web origins whose pages may call the API, tenant by tenant.
+ *
+ * <p>Owns: the table {@code allowed_origins}, its resource, the CORS answers.
+ *
+ * <p>Does not own: tenants themselves (package {@code tenancy}).
+ *
+ * <p>Invariants: a CORS answer never depends on a query that the caller causes: origins are answered from memory.
+ */
+@NullMarked
+package io.quartermaster.tenancy.origins;
+
+import org.jspecify.annotations.NullMarked;

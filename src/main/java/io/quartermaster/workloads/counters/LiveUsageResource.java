@@ -1,0 +1,33 @@
+package io.quartermaster.workloads.counters;
+
+import io.quartermaster.access.Needs;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.TenantId;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.MediaType;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.tags.Tag;
+
+/** A tenant's usage at this moment. */
+@Path("/v1/tenants/{tenant}/usage/live")
+@Produces(MediaType.APPLICATION_JSON)
+@Tag(name = "Usage")
+public class LiveUsageResource {
+
+    private final LiveUsage usage;
+
+    LiveUsageResource(LiveUsage usage) {
+        this.usage = usage;
+    }
+
+    @GET
+    @Needs(Permission.USAGE_READ)
+    @Operation(operationId = "showLiveUsage", summary = "Shows what waits and what is used now, by pool and policy")
+    public Uni<LiveUsageApi.Live> live(@PathParam("tenant") String tenant) {
+        return usage.now(new TenantId(tenant));
+    }
+}

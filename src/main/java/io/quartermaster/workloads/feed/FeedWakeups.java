@@ -1,0 +1,93 @@
+package io.quartermaster.workloads.feed;
+
+import io.quarkus.redis.datasource.ReactiveRedisDataSource;
+import io.quarkus.runtime.StartupEvent;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.inbox.Wakeups;
+import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.subscription.UniEmitter;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.event.Observes;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Tells live views that the feed of their tenant grew: one subscription a replica, whatever the number of views. */
+@ApplicationScoped
+class FeedWakeups {
+
+    private static final String ALL = "qm:{*}:feed";
+
+    private final ReactiveRedisDataSource redis;
+    private final Wakeups wakeups;
+    private final Map<String, Waiting> byChannel = new ConcurrentHashMap<>();
+
+    /** Who waits for a channel, and how often it was woken: so a wake-up between looking and waiting is not lost. */
+    private static final class Waiting {
+        private long turns;
+        private final Set<UniEmitter<? super Long>> emitters = ConcurrentHashMap.newKeySet();
+    }
+
+    FeedWakeups(ReactiveRedisDataSource redis, Wakeups wakeups) {
+        this.redis = redis;
+        this.wakeups = wakeups;
+    }
+
+    void start(@Observes StartupEvent event) {
+        wakeups.onNotification(this::wake);
+        redis.pubsub(String.class)
+                .subscribeAsMessagesToPatterns(ALL)
+                .onFailure()
+                .retry()
+                .withBackOff(Duration.ofMillis(200), Duration.ofSeconds(5))
+                .indefinitely()
+                .subscribe()
+                .with(message -> wake(message.getChannel()), failure -> {});
+    }
+
+    /** To be asked before looking, and given to {@link #after}. */
+    long turn(TenantId tenant) {
+        Waiting waiting = byChannel.get(Wakeups.feed(tenant));
+        if (waiting == null) {
+            return 0;
+        }
+        synchronized (waiting) {
+            return waiting.turns;
+        }
+    }
+
+    /** Completes when the feed was woken after that turn, at the latest after the time given: then the caller looks for itself. */
+    Uni<Long> after(TenantId tenant, long turn, Duration atMost) {
+        Waiting waiting = byChannel.computeIfAbsent(Wakeups.feed(tenant), channel -> new Waiting());
+        return Uni.createFrom()
+                .<Long>emitter(emitter -> {
+                    synchronized (waiting) {
+                        if (waiting.turns != turn) {
+                            emitter.complete(waiting.turns);
+                            return;
+                        }
+                        waiting.emitters.add(emitter);
+                    }
+                    emitter.onTermination(() -> waiting.emitters.remove(emitter));
+                })
+                .ifNoItem()
+                .after(atMost)
+                .recoverWithItem(turn);
+    }
+
+    private void wake(String channel) {
+        Waiting waiting = byChannel.get(channel);
+        if (waiting == null) {
+            return;
+        }
+        Set<UniEmitter<? super Long>> woken;
+        long turns;
+        synchronized (waiting) {
+            turns = ++waiting.turns;
+            woken = Set.copyOf(waiting.emitters);
+            waiting.emitters.clear();
+        }
+        woken.forEach(emitter -> emitter.complete(turns));
+    }
+}
