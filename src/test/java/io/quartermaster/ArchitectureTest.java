@@ -81,30 +81,30 @@ class ArchitectureTest {
      */
     private static final Set<String> SYSTEM_ROLE = Set.of(
             "access.audit.AuditSealer",
-            "access.Issuers",
-            "access.NodeSessions",
+            "access.IssuerDirectory",
+            "access.NodeSessionIssuer",
             "capacity.grants.AllotmentService",
             "capacity.grants.CapacityReservationService",
             "capacity.inventory.ClusterService",
             "capacity.inventory.NodeService",
-            "capacity.inventory.OperatorAction",
+            "capacity.inventory.OperatorWriteContext",
             "capacity.inventory.PoolService",
             "dispatch.read.CellGauges",
             "dispatch.cells.CellService",
-            "dispatch.read.CellSnapshots",
+            "dispatch.read.CellSnapshotReader",
             "dispatch.Dispatcher",
-            "dispatch.Examination",
-            "dispatch.LeaderTurns",
-            "dispatch.LifecycleTurn",
+            "dispatch.PoisonWorkloadFinder",
+            "dispatch.LeaderTerm",
+            "dispatch.LifecyclePass",
             "dispatch.quarantine.QuarantineService",
-            "dispatch.quarantine.Readmission",
-            "dispatch.quarantine.SetAside",
+            "dispatch.quarantine.QuarantineRetry",
+            "dispatch.quarantine.Quarantine",
             "execution.agents.AgentStore",
             "governance.policies.GroupDrift",
             "metering.audit.AuditService",
-            "metering.audit.AuditWork",
-            "metering.audit.BooksAudit",
-            "metering.Closing",
+            "metering.audit.AuditOperation",
+            "metering.audit.BookAudit",
+            "metering.HourCloser",
             "metering.LedgerLag",
             "metering.UsageExport",
             "metering.UsageService",
@@ -183,7 +183,7 @@ class ArchitectureTest {
 
     @ArchTest
     static void doorsToOtherSystemsAskForOpenTransactions(JavaClasses program) {
-        for (String door : List.of("platform.redis.RedisScripts", "access.keycloak.KeycloakAdmin")) {
+        for (String door : List.of("platform.redis.RedisScriptRunner", "access.keycloak.KeycloakAdmin")) {
             assertThat(directlyUsing(OpenTransactions.class).test(program.get(ROOT + "." + door)))
                     .as("%s asks for open transactions", door)
                     .isTrue();

@@ -5,10 +5,10 @@ import io.quarkus.security.UnauthorizedException;
 import io.quarkus.security.identity.CurrentIdentityAssociation;
 import io.quarkus.security.identity.SecurityIdentity;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.filters.RequestRates;
-import io.quartermaster.platform.filters.ServedMethods;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.filters.RequestRateLimiter;
+import io.quartermaster.platform.filters.ServedMethods;
+import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.ws.rs.HttpMethod;
@@ -40,23 +40,23 @@ public final class AccessFilter {
     private static final Pattern REQUEST_ID_FORM = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
     private final CurrentIdentityAssociation identities;
-    private final Issuers issuers;
-    private final NodeSessions sessions;
-    private final Callers callers;
-    private final RequestRates rates;
+    private final IssuerDirectory issuerDirectory;
+    private final NodeSessionIssuer sessions;
+    private final CurrentCaller currentCaller;
+    private final RequestRateLimiter rates;
     private final Map<Method, Optional<RouteArea>> areas = new ConcurrentHashMap<>();
 
     AccessFilter(
             CurrentIdentityAssociation identities,
-            Issuers issuers,
-            NodeSessions sessions,
-            Callers callers,
-            RequestRates rates) {
+            IssuerDirectory issuerDirectory,
+            NodeSessionIssuer sessions,
+            CurrentCaller currentCaller,
+            RequestRateLimiter rates) {
         this.rates = rates;
         this.identities = identities;
-        this.issuers = issuers;
+        this.issuerDirectory = issuerDirectory;
         this.sessions = sessions;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @ServerRequestFilter(priority = Priorities.AUTHORIZATION)
@@ -68,21 +68,21 @@ public final class AccessFilter {
                         context, shown.caller().realm().word(), shown.caller().node()))
                 .call(shown -> route(shown.caller(), request, resource, uri)
                         .invoke(route -> Gate.enforce(shown.caller(), route)))
-                .invoke(shown -> callers.set(shown.caller(), shown.proof(), shown.expiry()))
+                .invoke(shown -> currentCaller.set(shown.caller(), shown.proof(), shown.expiry()))
                 .replaceWithVoid();
     }
 
-    private record Shown(Caller caller, Proof proof, Instant expiry) {}
+    private record Shown(Caller caller, Credential proof, Instant expiry) {}
 
     /** A node's session is looked at here alone: Keycloak, which may be away, knows nothing of it. */
     private Uni<Shown> shown(ContainerRequestContext request, String requestId) {
         Optional<String> session = RealmResolver.bearer(request.getHeaderString(HttpHeaders.AUTHORIZATION))
-                .filter(NodeSessions::isToken);
+                .filter(NodeSessionIssuer::isToken);
         if (session.isPresent()) {
             String token = session.get();
             return sessions.find(token, requestId)
                     .map(found -> found.orElseThrow(UnauthorizedException::new))
-                    .map(found -> new Shown(found.agent(), new Proof.NodeSession(token), found.expiry()));
+                    .map(found -> new Shown(found.agent(), new Credential.NodeSession(token), found.expiry()));
         }
         return identities
                 .getDeferredIdentity()
@@ -105,13 +105,14 @@ public final class AccessFilter {
         }
         return new Shown(
                 VerifiedToken.caller(identity, requestId),
-                new Proof.KeycloakToken(VerifiedToken.issuedAt(identity)),
+                new Credential.KeycloakToken(VerifiedToken.issuedAt(identity)),
                 VerifiedToken.expiry(identity));
     }
 
     private Uni<Route> route(Caller caller, ContainerRequestContext request, ResourceInfo resource, UriInfo uri) {
-        Needs needs = resource.getResourceMethod().getAnnotation(Needs.class);
-        Optional<Permission> permission = Optional.ofNullable(needs).map(Needs::value);
+        RequiresPermission requiresPermission = resource.getResourceMethod().getAnnotation(RequiresPermission.class);
+        Optional<Permission> permission =
+                Optional.ofNullable(requiresPermission).map(RequiresPermission::value);
         Route.Access access = READS.contains(request.getMethod()) ? Route.Access.READS : Route.Access.WRITES;
         return area(caller, resource, uri).map(area -> new Route(area, permission, access));
     }
@@ -135,14 +136,14 @@ public final class AccessFilter {
     }
 
     /** Another tenant is not even looked up for a tenant's caller, so that no answer can take longer for one that exists. */
-    private Uni<Optional<Issuers.Standing>> standing(Caller caller, String tenant) {
+    private Uni<Optional<IssuerDirectory.Standing>> standing(Caller caller, String tenant) {
         boolean mayExist =
                 switch (caller.realm()) {
                     case Realm.Tenant own -> own.id().value().equals(tenant);
                     case Realm.Operator operator -> TenantId.isValid(tenant);
                 };
         return mayExist
-                ? issuers.standing(new TenantId(tenant))
+                ? issuerDirectory.standing(new TenantId(tenant))
                 : Uni.createFrom().item(Optional.empty());
     }
 

@@ -1,6 +1,6 @@
 package io.quartermaster.access;
 
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
@@ -16,11 +16,11 @@ public sealed interface AccessRule {
         EVERYONE;
 
         public String word() {
-            return Words.of(this);
+            return EnumNames.of(this);
         }
 
         public static Optional<Kind> of(String word) {
-            return Words.parse(Kind.class, word);
+            return EnumNames.parse(Kind.class, word);
         }
     }
 

@@ -28,7 +28,7 @@ public final class ContractPermissions implements OASFilter {
     private final Map<String, Permission> byOperation = new HashMap<>();
 
     public ContractPermissions(IndexView index) {
-        for (AnnotationInstance needs : index.getAnnotations(DotName.createSimple(Needs.class))) {
+        for (AnnotationInstance needs : index.getAnnotations(DotName.createSimple(RequiresPermission.class))) {
             MethodInfo method = needs.target().asMethod();
             byOperation.put(
                     operationId(method), Permission.valueOf(needs.value().asEnum()));

@@ -49,7 +49,9 @@ final class Gate {
         return caller.realm() instanceof Realm.Tenant
                 && route.access() == Route.Access.WRITES
                 && route.area() instanceof Route.Area.OfTenant area
-                && area.standing().filter(Issuers.Standing.ACTIVE::equals).isEmpty();
+                && area.standing()
+                        .filter(IssuerDirectory.Standing.ACTIVE::equals)
+                        .isEmpty();
     }
 
     private static boolean sees(Caller caller, Route route) {
@@ -72,8 +74,8 @@ final class Gate {
         };
     }
 
-    private static boolean isLeft(Issuers.Standing standing, Route route) {
-        return standing != Issuers.Standing.GONE
+    private static boolean isLeft(IssuerDirectory.Standing standing, Route route) {
+        return standing != IssuerDirectory.Standing.GONE
                 || route.access() == Route.Access.READS
                         && route.needs().filter(OUTLIVING::contains).isPresent();
     }

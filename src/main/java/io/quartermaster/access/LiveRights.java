@@ -12,15 +12,16 @@ import java.util.Optional;
 @ApplicationScoped
 public class LiveRights {
 
-    private final Issuers issuers;
+    private final IssuerDirectory issuerDirectory;
 
-    LiveRights(Issuers issuers) {
-        this.issuers = issuers;
+    LiveRights(IssuerDirectory issuerDirectory) {
+        this.issuerDirectory = issuerDirectory;
     }
 
     /** Whether the gate would let this caller read with this permission in this tenant now. */
     public Uni<Boolean> mayRead(Caller caller, TenantId tenant, Permission permission) {
-        return issuers.standing(tenant)
+        return issuerDirectory
+                .standing(tenant)
                 .map(standing -> isAccepted(caller, standing)
                         && Gate.decide(
                                         caller,
@@ -32,11 +33,12 @@ public class LiveRights {
     }
 
     /** Tokens of a tenant that is about to go, or gone, do not count. */
-    private static boolean isAccepted(Caller caller, Optional<Issuers.Standing> standing) {
+    private static boolean isAccepted(Caller caller, Optional<IssuerDirectory.Standing> standing) {
         return switch (caller.realm()) {
             case Realm.Operator operator -> true;
             case Realm.Tenant tenant ->
-                standing.filter(now -> now == Issuers.Standing.ACTIVE || now == Issuers.Standing.SUSPENDED)
+                standing.filter(now ->
+                                now == IssuerDirectory.Standing.ACTIVE || now == IssuerDirectory.Standing.SUSPENDED)
                         .isPresent();
         };
     }

@@ -56,7 +56,7 @@ public class OperatorTokens {
         if (state != State.UNKNOWN || firstCheck.isDone()) {
             return answer();
         }
-        return CallerContext.resume(Uni.createFrom()
+        return CallerContextSwitch.resume(Uni.createFrom()
                         // A copy, since a wait that is given up cancels what it waits for.
                         .completionStage(firstCheck::copy)
                         .ifNoItem()

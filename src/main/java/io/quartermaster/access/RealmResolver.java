@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the verifier of tokens which realm's keys to use. It reads {@code iss} of the token before anything is verified and asks
- * {@link Issuers}; for an issuer that is not there it gives no realm, so no call goes out and the request ends with 401.
+ * {@link IssuerDirectory}; for an issuer that is not there it gives no realm, so no call goes out and the request ends with 401.
  *
  * <p>Configurations are made for issuers of the directory only, so there are never more than tenants. That of a tenant that is gone stays,
  * unused, until the process ends.
@@ -36,13 +36,13 @@ public class RealmResolver implements TenantConfigResolver {
     private static final String SCHEME = "bearer ";
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final Issuers issuers;
+    private final IssuerDirectory issuerDirectory;
     private final IdentityConfig config;
     private final Map<String, OidcTenantConfig> byRealm = new ConcurrentHashMap<>();
     private final Set<String> used = ConcurrentHashMap.newKeySet();
 
-    RealmResolver(Issuers issuers, IdentityConfig config) {
-        this.issuers = issuers;
+    RealmResolver(IssuerDirectory issuerDirectory, IdentityConfig config) {
+        this.issuerDirectory = issuerDirectory;
         this.config = config;
     }
 
@@ -53,7 +53,7 @@ public class RealmResolver implements TenantConfigResolver {
         if (issuer.isEmpty()) {
             return Uni.createFrom().nullItem();
         }
-        return issuers.find(issuer.get()).map(realm -> realm.map(known -> {
+        return issuerDirectory.find(issuer.get()).map(realm -> realm.map(known -> {
                     used.add(known.word());
                     return byRealm.computeIfAbsent(known.word(), this::configOf);
                 })

@@ -17,7 +17,7 @@ record Route(Area area, Optional<Permission> needs, Access access) {
     /** Whose part of the API it is. */
     sealed interface Area {
         /** {@code /v1/tenants/{tenant}/...}; {@code tenant} is text as sent, {@code standing} empty where there never was such a tenant. */
-        record OfTenant(String tenant, Optional<Issuers.Standing> standing) implements Area {}
+        record OfTenant(String tenant, Optional<IssuerDirectory.Standing> standing) implements Area {}
 
         /** {@code /v1/operator/...} */
         record OfOperator() implements Area {}

@@ -1,21 +1,20 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.BootClock;
-import io.quartermaster.agent.supervisor.Pausing;
-
-import io.quartermaster.agent.supervisor.AttemptFolder.Lease;
-import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
-import io.quartermaster.agent.Call.Result;
-import io.quartermaster.agent.Decision.Action;
+import io.quartermaster.agent.PendingSync.Result;
+import io.quartermaster.agent.Reconciler.Action;
 import io.quartermaster.agent.ServiceClient.Answer;
-import io.quartermaster.agent.protocol.AttemptState;
-import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.ReportedAttemptState;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.agent.supervisor.AttemptFolder.Lease;
+import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
+import io.quartermaster.agent.supervisor.BootClock;
+import io.quartermaster.agent.supervisor.GpuSuspender;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -55,9 +54,9 @@ public final class Agent implements AutoCloseable {
     private final AgentConfig config;
     private final StateFolder state;
     private final Attempts attempts;
-    private final Machine machine;
+    private final MachineInventory machineInventory;
     private final ServiceClient service;
-    private final Reports reports = new Reports();
+    private final ReportCache reportCache = new ReportCache();
     private final BootClock clock = BootClock.system();
     private final UUID instanceId = UUID.randomUUID();
     private final UUID stateId;
@@ -65,12 +64,12 @@ public final class Agent implements AutoCloseable {
     private final Thread loop;
     private volatile boolean closing;
 
-    private @Nullable Call call;
+    private @Nullable PendingSync pendingSync;
     private long sequence;
     private long appliedRevision;
     private long leaseMillis;
     private long leaseUntilMillis;
-    private SortedMap<UUID, AttemptState> toldStates = new TreeMap<>();
+    private SortedMap<UUID, ReportedAttemptState> toldStates = new TreeMap<>();
     private @Nullable Inventory toldInventory;
     private long nextCallMillis;
     private long nextSweepMillis;
@@ -80,17 +79,17 @@ public final class Agent implements AutoCloseable {
         this.config = config;
         this.state = state;
         AgentConfig.Pace pace = config.pace();
-        Optional<Pausing> pausing = Machine.pausing(config);
-        this.machine = new Machine(config, pausing);
+        Optional<GpuSuspender> gpuSuspender = MachineInventory.pausing(config);
+        this.machineInventory = new MachineInventory(config, gpuSuspender);
         WorkEnvironment works = new WorkEnvironment(
                 state,
                 launcher,
                 config.isolation() == Isolation.NONE && !config.trustsTenants(),
                 config.devices() instanceof AgentConfig.Devices.Simulated,
                 pace.outputLimitBytes(),
-                pausing,
+                gpuSuspender,
                 pace.tickMillis());
-        this.attempts = new Attempts(state, works, launcher, machine::deviceIds, clock, config.log());
+        this.attempts = new Attempts(state, works, launcher, machineInventory::deviceIds, clock, config.log());
         this.service = new ServiceClient(config, state.identity().resolve("session"));
         this.stateId = state.id();
         this.pause = new RetryPause(pace.minBackoffMillis(), pace.maxBackoffMillis(), RandomGenerator.getDefault());
@@ -129,7 +128,7 @@ public final class Agent implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        machine.close();
+        machineInventory.close();
         service.close();
         attempts.close();
         state.close();
@@ -158,37 +157,38 @@ public final class Agent implements AutoCloseable {
             nextSweepMillis = clock.millis() + SWEEP_MILLIS;
             attempts.dropOldCheckpoints(config.work().checkpointRetention());
         }
-        SortedMap<UUID, AttemptState> states = attempts.observe();
-        Call out = call;
+        SortedMap<UUID, ReportedAttemptState> states = attempts.observe();
+        PendingSync out = pendingSync;
         if (out == null) {
             if (clock.millis() >= nextCallMillis) {
-                call = send(states, waitMillis(states));
+                pendingSync = send(states, waitMillis(states));
             } else {
                 TimeUnit.MILLISECONDS.sleep(config.pace().tickMillis());
             }
         } else if (out.request().waitMillis() > 0 && isNews(out, states)) {
             out.giveUp();
-            call = send(states, 0);
+            pendingSync = send(states, 0);
         } else {
             Result result = out.resultWithin(config.pace().tickMillis()).orElse(null);
             if (result != null) {
-                call = null;
+                pendingSync = null;
                 take(out, result);
             }
         }
     }
 
-    private boolean isNews(Call out, SortedMap<UUID, AttemptState> states) throws IOException {
+    private boolean isNews(PendingSync out, SortedMap<UUID, ReportedAttemptState> states) throws IOException {
         return !states.equals(out.states())
-                || !machine.inventory().equals(out.request().inventory())
-                || (out.isOlderThan(config.pace().logMillis()) && reports.outputHasGrown(states.keySet(), attempts));
+                || !machineInventory.inventory().equals(out.request().inventory())
+                || (out.isOlderThan(config.pace().logMillis())
+                        && reportCache.outputHasGrown(states.keySet(), attempts));
     }
 
     /** None until the service has heard what is, and after a call that failed. */
-    private long waitMillis(SortedMap<UUID, AttemptState> states) {
+    private long waitMillis(SortedMap<UUID, ReportedAttemptState> states) {
         boolean told = !pause.isFailing()
                 && states.equals(toldStates)
-                && machine.inventory().equals(toldInventory);
+                && machineInventory.inventory().equals(toldInventory);
         long longest = Math.min(config.pace().maxWaitMillis(), Protocol.MAX_WAIT_MILLIS);
         return told ? Math.min(longest, leaseMillis / HELD_PART) : 0;
     }
@@ -204,7 +204,7 @@ public final class Agent implements AutoCloseable {
         return lease == 0 ? ANSWER_MILLIS : Math.min(ANSWER_MILLIS, Math.max(LEAST_ANSWER_MILLIS, lease / ANSWER_PART));
     }
 
-    private Call send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {
+    private PendingSync send(SortedMap<UUID, ReportedAttemptState> states, long waitMillis) throws IOException {
         long madeAtMillis = clock.millis();
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION,
@@ -215,12 +215,12 @@ public final class Agent implements AutoCloseable {
                 ++sequence,
                 appliedRevision,
                 waitMillis,
-                machine.inventory(),
-                reports.of(states, attempts));
-        return new Call(service, clock, request, madeAtMillis, answerMillis(), states);
+                machineInventory.inventory(),
+                reportCache.of(states, attempts));
+        return new PendingSync(service, clock, request, madeAtMillis, answerMillis(), states);
     }
 
-    private void take(Call answered, Result result) {
+    private void take(PendingSync answered, Result result) {
         String code = "";
         String failure =
                 switch (result) {
@@ -243,10 +243,10 @@ public final class Agent implements AutoCloseable {
         }
     }
 
-    private String apply(Call answered, Answer answer) {
+    private String apply(PendingSync answered, Answer answer) {
         SyncReply reply = answer.reply();
         try {
-            SortedMap<UUID, AttemptState> states = attempts.observe();
+            SortedMap<UUID, ReportedAttemptState> states = attempts.observe();
             boolean idle = states.values().stream().allMatch(Ended.class::isInstance);
             if (reply.revision() < appliedRevision && !idle) {
                 return "the service answers with revision %d, older than %d"
@@ -257,15 +257,15 @@ public final class Agent implements AutoCloseable {
             if (now >= until) {
                 return "the answer came after the lease it grants";
             }
-            reports.answered(answered.request().attempts());
-            reports.retainOnly(states);
+            reportCache.answered(answered.request().attempts());
+            reportCache.retainOnly(states);
             toldStates = answered.states();
             toldInventory = answered.request().inventory();
             leaseMillis = reply.leaseMillis();
             leaseUntilMillis = until;
             Lease lease = new Lease(clock.bootId(), until, reply.leaseMillis());
             attempts.renew(lease);
-            List<Action> actions = Decision.decide(
+            List<Action> actions = Reconciler.decide(
                     reply.attempts(),
                     reply.paused(),
                     reply.forget(),
@@ -304,7 +304,7 @@ public final class Agent implements AutoCloseable {
     }
 
     private void finish() throws IOException, InterruptedException {
-        Call out = call;
+        PendingSync out = pendingSync;
         if (out != null) {
             out.giveUp();
         }
@@ -318,13 +318,13 @@ public final class Agent implements AutoCloseable {
                 attempts.stop(entry.getKey(), stop);
             }
         }
-        SortedMap<UUID, AttemptState> states = attempts.observe();
+        SortedMap<UUID, ReportedAttemptState> states = attempts.observe();
         while (!states.values().stream().allMatch(Ended.class::isInstance)
                 && clock.millis() < deadline + CLOSING_GRACE_MILLIS) {
             TimeUnit.MILLISECONDS.sleep(config.pace().tickMillis());
             states = attempts.observe();
         }
-        Call last = send(states, 0);
+        PendingSync last = send(states, 0);
         if (last.resultWithin(LAST_CALL_MILLIS).isEmpty()) {
             last.giveUp();
         }

@@ -1,27 +1,26 @@
 package io.quartermaster.agent;
 
+import io.quartermaster.agent.Reconciler.Action;
+import io.quartermaster.agent.Reconciler.Local;
+import io.quartermaster.agent.Reconciler.Standing;
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.ReportedAttemptState;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder;
-import io.quartermaster.agent.supervisor.BootClock;
-import io.quartermaster.agent.supervisor.Commands;
-import io.quartermaster.agent.supervisor.Fields;
-import io.quartermaster.agent.supervisor.Pausing;
-import io.quartermaster.agent.supervisor.ProcessGroup;
-import io.quartermaster.agent.supervisor.WorkRecord;
-
 import io.quartermaster.agent.supervisor.AttemptFolder.Claim;
 import io.quartermaster.agent.supervisor.AttemptFolder.Leader;
 import io.quartermaster.agent.supervisor.AttemptFolder.Lease;
 import io.quartermaster.agent.supervisor.AttemptFolder.PauseRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder.Resume;
 import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
-import io.quartermaster.agent.Decision.Action;
-import io.quartermaster.agent.Decision.Local;
-import io.quartermaster.agent.Decision.Standing;
-import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.AttemptState;
-import io.quartermaster.agent.protocol.AttemptState.Ended;
-import io.quartermaster.agent.protocol.AttemptState.Outcome;
-import io.quartermaster.agent.protocol.StopReason;
+import io.quartermaster.agent.supervisor.BootClock;
+import io.quartermaster.agent.supervisor.Commands;
+import io.quartermaster.agent.supervisor.GpuSuspender;
+import io.quartermaster.agent.supervisor.ProcessGroup;
+import io.quartermaster.agent.supervisor.StateFile;
+import io.quartermaster.agent.supervisor.WorkRecord;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -93,7 +92,7 @@ final class Attempts implements AutoCloseable {
     /** The last warning logged for each attempt; the same warning is not logged twice in a row. */
     private final Map<UUID, String> troubles = new HashMap<>();
 
-    private SortedMap<UUID, AttemptState> observed = new TreeMap<>();
+    private SortedMap<UUID, ReportedAttemptState> observed = new TreeMap<>();
     private final ExecutorService deletions = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("deletions").factory());
 
@@ -177,16 +176,16 @@ final class Attempts implements AutoCloseable {
      * All attempts by id, as they are now. Decides those whose supervisor is gone. One that cannot be looked at is as it was before: the others
      * must not go unattended for it.
      */
-    SortedMap<UUID, AttemptState> observe() {
-        SortedMap<UUID, AttemptState> states = new TreeMap<>();
+    SortedMap<UUID, ReportedAttemptState> observe() {
+        SortedMap<UUID, ReportedAttemptState> states = new TreeMap<>();
         for (var entry : attempts.entrySet()) {
             UUID id = entry.getKey();
-            AttemptState state;
+            ReportedAttemptState state;
             try {
                 state = observe(id, entry.getValue());
             } catch (IOException e) {
                 complain(id, e);
-                state = observed.getOrDefault(id, new AttemptState.Starting());
+                state = observed.getOrDefault(id, new ReportedAttemptState.Starting());
             }
             states.put(id, state);
         }
@@ -201,7 +200,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    private AttemptState observe(UUID id, Attempt attempt) throws IOException {
+    private ReportedAttemptState observe(UUID id, Attempt attempt) throws IOException {
         Ended known = ends.get(id);
         if (known != null) {
             return known;
@@ -228,14 +227,15 @@ final class Attempts implements AutoCloseable {
         }
         Optional<StopRequest> stop = attempt.folder.readStop();
         if (stop.isPresent()) {
-            return new AttemptState.Stopping(startedAt.orElse(null), stop.get().reason());
+            return new ReportedAttemptState.Stopping(
+                    startedAt.orElse(null), stop.get().reason());
         }
         if (attempt.isPaused()) {
-            return new AttemptState.Paused(startedAt.orElse(null));
+            return new ReportedAttemptState.Paused(startedAt.orElse(null));
         }
         return startedAt.isPresent() && attempt.folder.readLeader().isPresent()
-                ? new AttemptState.Running(startedAt.get())
-                : new AttemptState.Starting();
+                ? new ReportedAttemptState.Running(startedAt.get())
+                : new ReportedAttemptState.Starting();
     }
 
     /** Empty as well where an end has been there for long and cannot be read. */
@@ -255,7 +255,7 @@ final class Attempts implements AutoCloseable {
     }
 
     /** The claim is ours, so no supervisor lives and none can begin: what it left is killed, and the end written. */
-    private AttemptState endUnsupervised(Attempt attempt) throws IOException {
+    private ReportedAttemptState endUnsupervised(Attempt attempt) throws IOException {
         AttemptFolder folder = attempt.folder;
         Optional<Ended> end = readEnd(attempt);
         if (end.isPresent()) {
@@ -268,8 +268,8 @@ final class Attempts implements AutoCloseable {
             if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
                 // Not over while something runs; tried again at the next look.
                 return startedAt.isPresent()
-                        ? new AttemptState.Stopping(startedAt.get(), StopReason.GIVEN_UP)
-                        : new AttemptState.Starting();
+                        ? new ReportedAttemptState.Stopping(startedAt.get(), StopReason.GIVEN_UP)
+                        : new ReportedAttemptState.Starting();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -322,14 +322,14 @@ final class Attempts implements AutoCloseable {
     }
 
     /** How long ago an attempt ended, or came to a stand; empty while it did neither, or where that is not known. */
-    OptionalLong endedAgoMillis(UUID id, AttemptState state) throws IOException {
+    OptionalLong endedAgoMillis(UUID id, ReportedAttemptState state) throws IOException {
         Attempt attempt = attempts.get(id);
         if (attempt == null) {
             return OptionalLong.empty();
         }
         Optional<BootClock.Reading> at =
                 switch (state) {
-                    case AttemptState.Ended ended -> {
+                    case ReportedAttemptState.Ended ended -> {
                         Optional<BootClock.Reading> known = endedAt.get(id);
                         if (known == null) {
                             known = attempt.folder.readEndedAt();
@@ -337,15 +337,15 @@ final class Attempts implements AutoCloseable {
                         }
                         yield known;
                     }
-                    case AttemptState.Paused paused -> attempt.folder.readPausedAt();
-                    case AttemptState.Starting starting -> Optional.empty();
-                    case AttemptState.Running running -> Optional.empty();
-                    case AttemptState.Stopping stopping -> Optional.empty();
+                    case ReportedAttemptState.Paused paused -> attempt.folder.readPausedAt();
+                    case ReportedAttemptState.Starting starting -> Optional.empty();
+                    case ReportedAttemptState.Running running -> Optional.empty();
+                    case ReportedAttemptState.Stopping stopping -> Optional.empty();
                 };
         return at.isEmpty() ? OptionalLong.empty() : clock.ageMillis(at.get());
     }
 
-    /** For {@link Decision}: what there is of each attempt, forgotten ones included. */
+    /** For {@link Reconciler}: what there is of each attempt, forgotten ones included. */
     SortedMap<UUID, Local> locals() throws IOException {
         SortedMap<UUID, Local> locals = new TreeMap<>();
         dropOldMarks();
@@ -470,7 +470,7 @@ final class Attempts implements AutoCloseable {
             throw new IOException("attempt %s was taken over by a later one".formatted(order.attemptId()));
         }
         Files.createDirectories(path);
-        Fields.syncFolder(path);
+        StateFile.syncFolder(path);
         AttemptFolder folder = new AttemptFolder(path);
         WorkRecord work = works.describe(order, launcherArguments);
         work.write(folder.record());
@@ -513,8 +513,8 @@ final class Attempts implements AutoCloseable {
         List<UUID> earlier = new ArrayList<>(before.map(Resume::earlier).orElse(List.of()));
         earlier.add(paused);
         List<Integer> devices = WorkEnvironment.devices(order);
-        String deviceMap =
-                Pausing.deviceMap(deviceIds.get(), before.map(Resume::devices).orElse(attempt.work.devices()), devices);
+        String deviceMap = GpuSuspender.deviceMap(
+                deviceIds.get(), before.map(Resume::devices).orElse(attempt.work.devices()), devices);
         attempt.folder.requestResume(new Resume(
                 order.attemptId(), earlier, devices, deviceMap, Optional.ofNullable(order.maxRuntimeMillis())));
         log.accept("attempt %s takes over the processes of %s: attempt %d of workload %s, tenant %s"
@@ -529,7 +529,7 @@ final class Attempts implements AutoCloseable {
     }
 
     private void markForgotten(UUID id) throws IOException {
-        new Fields().writeDurably(state.forgotten().resolve(id.toString()));
+        new StateFile().writeDurably(state.forgotten().resolve(id.toString()));
         forgotten.put(id, Instant.now());
     }
 

@@ -1,8 +1,7 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.Commands;
-
 import io.quartermaster.agent.protocol.Inventory.Device;
+import io.quartermaster.agent.supervisor.Commands;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

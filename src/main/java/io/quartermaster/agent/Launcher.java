@@ -1,9 +1,8 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.Commands;
-
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.supervisor.Commands;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;

@@ -1,7 +1,6 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.Fields;
-
+import io.quartermaster.agent.supervisor.StateFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -15,16 +14,16 @@ import java.util.Optional;
 record NodeSession(String token, long renewAtEpochMillis) {
 
     static Optional<NodeSession> read(Path file) throws IOException {
-        Optional<Fields> fields = Fields.read(file);
-        return fields.isEmpty()
+        Optional<StateFile> stateFile = StateFile.read(file);
+        return stateFile.isEmpty()
                 ? Optional.empty()
-                : Optional.of(
-                        new NodeSession(fields.get().text("token"), fields.get().number("renewAtEpochMillis")));
+                : Optional.of(new NodeSession(
+                        stateFile.get().text("token"), stateFile.get().number("renewAtEpochMillis")));
     }
 
     /** In a folder of the agent alone. */
     void write(Path file) throws IOException {
-        new Fields()
+        new StateFile()
                 .with("token", token)
                 .with("renewAtEpochMillis", renewAtEpochMillis)
                 .writeDurably(file);

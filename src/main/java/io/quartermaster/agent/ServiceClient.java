@@ -1,7 +1,5 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.BootClock;
-
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -9,6 +7,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.quartermaster.agent.protocol.Protocol;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.agent.supervisor.BootClock;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -26,11 +25,11 @@ final class ServiceClient implements AutoCloseable {
 
     private final HttpClient http;
     private final ObjectMapper json;
-    private final Tokens tokens;
+    private final TokenSource tokenSource;
     private final URI sync;
 
     /**
-     * @param session see {@link Tokens}
+     * @param session see {@link TokenSource}
      */
     ServiceClient(AgentConfig config, Path session) throws IOException {
         this.http = HttpClient.newBuilder()
@@ -43,7 +42,7 @@ final class ServiceClient implements AutoCloseable {
         String base = config.server().toString().replaceAll("/+$", "");
         this.sync = URI.create(base + Protocol.syncPath(config.node()));
         URI sessions = URI.create(base + Protocol.sessionsPath(config.node()));
-        this.tokens = new Tokens(http, json, config.credentials(), sessions, session, config.log());
+        this.tokenSource = new TokenSource(http, json, config.credentials(), sessions, session, config.log());
     }
 
     /** An answer, and when the question was sent. */
@@ -58,7 +57,7 @@ final class ServiceClient implements AutoCloseable {
      */
     Answer sync(SyncRequest request, long madeAtMillis, long answerMillis, BootClock clock)
             throws IOException, InterruptedException {
-        String token = tokens.current();
+        String token = tokenSource.current();
         long sentAtMillis = clock.millis();
         byte[] body = json.writeValueAsBytes(request.agedBy(sentAtMillis - madeAtMillis));
         HttpResponse<byte[]> response = send(
@@ -72,7 +71,7 @@ final class ServiceClient implements AutoCloseable {
                         .build(),
                 HttpResponse.BodyHandlers.limiting(HttpResponse.BodyHandlers.ofByteArray(), MAX_REPLY_BYTES));
         if (response.statusCode() == 401) {
-            tokens.refused(token);
+            tokenSource.refused(token);
         }
         if (response.statusCode() != 200) {
             throw failure(json, sync, response);

@@ -1,7 +1,6 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.Fields;
-
+import io.quartermaster.agent.supervisor.StateFile;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -113,12 +112,12 @@ final class StateFolder implements AutoCloseable {
     /** Of this folder: made once, so that the service can tell it from the folder of another agent with the same credential. */
     UUID id() throws IOException {
         Path file = identity().resolve("id");
-        Optional<Fields> known = Fields.read(file);
+        Optional<StateFile> known = StateFile.read(file);
         if (known.isPresent()) {
             return UUID.fromString(known.get().text("id"));
         }
         UUID made = UUID.randomUUID();
-        new Fields().with("id", made).writeDurably(file);
+        new StateFile().with("id", made).writeDurably(file);
         return made;
     }
 

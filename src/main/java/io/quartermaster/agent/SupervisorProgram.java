@@ -2,7 +2,6 @@ package io.quartermaster.agent;
 
 import io.quartermaster.agent.supervisor.Supervisor;
 import io.quartermaster.agent.supervisor.WorkStarter;
-
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -1,12 +1,11 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.Commands;
-import io.quartermaster.agent.supervisor.Pausing;
-import io.quartermaster.agent.supervisor.ProcessGroup;
-import io.quartermaster.agent.supervisor.WorkRecord;
-
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptOrder.DeviceShare;
+import io.quartermaster.agent.supervisor.Commands;
+import io.quartermaster.agent.supervisor.GpuSuspender;
+import io.quartermaster.agent.supervisor.ProcessGroup;
+import io.quartermaster.agent.supervisor.WorkRecord;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +30,7 @@ final class WorkEnvironment {
     private final boolean oneTenantOnly;
     private final boolean simulated;
     private final long outputLimitBytes;
-    private final Optional<Pausing> pausing;
+    private final Optional<GpuSuspender> gpuSuspender;
     private final long tickMillis;
 
     WorkEnvironment(
@@ -40,14 +39,14 @@ final class WorkEnvironment {
             boolean oneTenantOnly,
             boolean simulated,
             long outputLimitBytes,
-            Optional<Pausing> pausing,
+            Optional<GpuSuspender> gpuSuspender,
             long tickMillis) {
         this.state = state;
         this.launcher = launcher;
         this.oneTenantOnly = oneTenantOnly;
         this.simulated = simulated;
         this.outputLimitBytes = outputLimitBytes;
-        this.pausing = pausing;
+        this.gpuSuspender = gpuSuspender;
         this.tickMillis = tickMillis;
     }
 
@@ -67,7 +66,7 @@ final class WorkEnvironment {
                 order.graceMillis(),
                 outputLimitBytes,
                 devices(order),
-                pausing,
+                gpuSuspender,
                 tickMillis);
     }
 

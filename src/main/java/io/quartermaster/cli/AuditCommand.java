@@ -1,10 +1,9 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.cli.demo.ApiClient;
-import io.quartermaster.cli.demo.DemoWorld;
-
 import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.demo.ApiClient;
 import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Secrets;
 import java.io.PrintWriter;

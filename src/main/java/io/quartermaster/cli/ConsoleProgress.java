@@ -1,11 +1,11 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.embedded.Progress;
+import io.quartermaster.embedded.ProgressListener;
 import java.io.PrintWriter;
 import java.util.Locale;
 
 /** Steps on the console as they happen, with how long each took. Steps run side by side, so each gets a line when it ends too. */
-final class ConsoleProgress implements Progress {
+final class ConsoleProgress implements ProgressListener {
 
     private final PrintWriter out;
 

@@ -1,12 +1,11 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import io.quartermaster.cli.demo.DemoPasswords;
 import io.quartermaster.cli.demo.DemoStage;
 import io.quartermaster.cli.demo.DemoStory;
 import io.quartermaster.cli.demo.DemoWorld;
-
-import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Secrets;
 import java.io.PrintWriter;

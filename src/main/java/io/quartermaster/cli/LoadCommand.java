@@ -1,6 +1,7 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import io.quartermaster.cli.demo.DemoPasswords;
 import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.cli.load.LoadClient;
@@ -8,11 +9,9 @@ import io.quartermaster.cli.load.LoadReport;
 import io.quartermaster.cli.load.LoadRun;
 import io.quartermaster.cli.load.LoadWorld;
 import io.quartermaster.cli.load.RetentionRun;
-
-import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.Part;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.Secrets;
 import java.io.File;
@@ -147,7 +146,7 @@ final class LoadCommand implements Callable<Integer> {
                         Duration.ofSeconds(seconds),
                         redisStopped
                                 ? Optional.ofNullable(
-                                        EmbeddedServices.running(folder).get(Part.REDIS))
+                                        EmbeddedServices.running(folder).get(Component.REDIS))
                                 : Optional.empty())
                 .run(clients);
     }

@@ -33,13 +33,13 @@ final class MigrateCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         PrintWriter out = spec.commandLine().getOut();
-        External.migrations(System.getenv()).forEach(System::setProperty);
+        ExternalServices.migrations(System.getenv()).forEach(System::setProperty);
         // The service's own start, up to the end of the migrations.
         System.setProperty("quarkus.init-and-exit", "true");
         AtomicInteger exitCode = new AtomicInteger(ExitCodes.OK);
         Quarkus.run(null, (code, failure) -> {
             if (failure != null) {
-                out.println("qm: the database was not migrated: " + Failures.rootMessage(failure));
+                out.println("qm: the database was not migrated: " + StartFailureText.rootMessage(failure));
                 exitCode.set(ExitCodes.CANNOT_START);
             } else if (code != 0) {
                 exitCode.set(ExitCodes.CANNOT_START);

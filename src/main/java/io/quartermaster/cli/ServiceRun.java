@@ -1,16 +1,15 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.cli.demo.DemoPasswords;
-
 import io.quarkus.runtime.Application;
 import io.quarkus.runtime.Quarkus;
+import io.quartermaster.cli.demo.DemoPasswords;
+import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedConfig;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.Part;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.ProcessMark;
-import io.quartermaster.embedded.Progress;
+import io.quartermaster.embedded.ProgressListener;
 import io.quartermaster.embedded.Secrets;
 import io.quartermaster.embedded.StartFailure;
 import java.io.IOException;
@@ -29,9 +28,9 @@ final class ServiceRun {
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
 
     private final PrintWriter out;
-    private final External external;
+    private final ExternalServices externalServices;
     private final Settings settings;
-    private final Progress progress;
+    private final ProgressListener progressListener;
     private final long begun = System.nanoTime();
     private final AtomicInteger exitCode = new AtomicInteger(ExitCodes.OK);
 
@@ -54,16 +53,16 @@ final class ServiceRun {
             DemoPasswords.Kind demoPasswords,
             boolean unsafeDemo) {}
 
-    ServiceRun(PrintWriter out, External external, Settings settings) {
+    ServiceRun(PrintWriter out, ExternalServices externalServices, Settings settings) {
         this.out = out;
-        this.external = external;
+        this.externalServices = externalServices;
         this.settings = settings;
-        this.progress = new ConsoleProgress(out);
+        this.progressListener = new ConsoleProgress(out);
     }
 
     /** Everything is given from outside: the service alone, logging to the console as its surroundings expect. */
     int runBare() {
-        external.properties().forEach(System::setProperty);
+        externalServices.properties().forEach(System::setProperty);
         listenProperties();
         return runService();
     }
@@ -93,7 +92,7 @@ final class ServiceRun {
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(folder, services), "stop"));
         services.begin();
         services.properties().forEach(System::setProperty);
-        external.properties().forEach(System::setProperty);
+        externalServices.properties().forEach(System::setProperty);
         listenProperties();
         logProperties(folder);
         String operatorSecret = Secrets.in(folder).password("operator.quartermaster-cli");
@@ -103,13 +102,13 @@ final class ServiceRun {
         RunFile runFile = runFile();
         writeRunFile(folder, runFile);
         services.broken().thenAccept(failure -> {
-            progress.warn(failure.toString());
+            progressListener.warn(failure.toString());
             exitCode.set(ExitCodes.LOST_A_PART);
             Quarkus.asyncExit(ExitCodes.LOST_A_PART);
         });
         Thread.ofPlatform().daemon().name("startup").start(() -> new Startup(
                         out,
-                        progress,
+                        progressListener,
                         folder,
                         services,
                         runFile,
@@ -122,11 +121,11 @@ final class ServiceRun {
         return new EmbeddedConfig(
                 folder,
                 Installation.keycloakHome(),
-                external.embedded(),
+                externalServices.embedded(),
                 settings.postgresPort(),
                 settings.redisPort(),
                 settings.keycloakPort(),
-                progress);
+                progressListener);
     }
 
     private int runService() {
@@ -134,7 +133,7 @@ final class ServiceRun {
         System.setProperty("vertx.disableURIValidation", "true");
         Quarkus.run(null, (code, failure) -> {
             if (failure != null) {
-                progress.warn("The service ended: " + Failures.rootMessage(failure));
+                progressListener.warn("The service ended: " + StartFailureText.rootMessage(failure));
                 exitCode.compareAndSet(ExitCodes.OK, ExitCodes.CANNOT_START);
             } else if (code != 0) {
                 exitCode.compareAndSet(ExitCodes.OK, code);
@@ -144,7 +143,7 @@ final class ServiceRun {
     }
 
     private void stop(DataFolder folder, EmbeddedServices services) {
-        Progress.Step step = progress.begin("Stopping");
+        ProgressListener.Step step = progressListener.begin("Stopping");
         try {
             // The JVM runs its hooks side by side; the service's own must be through before its database goes.
             long end = System.nanoTime() + STOP_PATIENCE.toNanos();
@@ -155,7 +154,7 @@ final class ServiceRun {
             RunFile.remove(folder);
             step.done("nothing is left running");
         } catch (IOException e) {
-            progress.warn("Cannot remove the run file: " + e.getMessage());
+            progressListener.warn("Cannot remove the run file: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -182,7 +181,7 @@ final class ServiceRun {
     }
 
     private boolean isDemo() {
-        return settings.demo() && external.embedded().contains(Part.KEYCLOAK);
+        return settings.demo() && externalServices.embedded().contains(Component.KEYCLOAK);
     }
 
     private void identityProperties(String operatorSecret, Optional<DemoPasswords> passwords) {
@@ -217,8 +216,8 @@ final class ServiceRun {
                 "http://127.0.0.1:" + settings.httpPort(),
                 "http://127.0.0.1:" + settings.managementPort(),
                 System.getProperty(io.quartermaster.embedded.ServiceProperties.KEYCLOAK_URL, ""),
-                external.addresses().getOrDefault(Part.POSTGRES, "127.0.0.1:" + settings.postgresPort()),
-                external.addresses().getOrDefault(Part.REDIS, "127.0.0.1:" + settings.redisPort()),
+                externalServices.addresses().getOrDefault(Component.POSTGRES, "127.0.0.1:" + settings.postgresPort()),
+                externalServices.addresses().getOrDefault(Component.REDIS, "127.0.0.1:" + settings.redisPort()),
                 false);
     }
 

@@ -1,15 +1,14 @@
 package io.quartermaster.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.cli.scenario.ScenarioReader;
 import io.quartermaster.cli.scenario.ScenarioSyntaxException;
 import io.quartermaster.cli.scenario.SimulationChart;
 import io.quartermaster.cli.scenario.SimulationJson;
-
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.engine.simulation.Result;
 import io.quartermaster.engine.simulation.Scenario;
 import io.quartermaster.engine.simulation.Simulation;
+import io.quartermaster.engine.simulation.SimulationResult;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -85,16 +84,16 @@ public final class SimulateCommand implements Callable<Integer> {
             if (receipts && !json) {
                 throw new InvalidFile("--receipts goes with --json");
             }
-            List<Result> results = new ArrayList<>();
+            List<SimulationResult> simulationResults = new ArrayList<>();
             for (Scenario scenario : scenarios()) {
-                results.add(Simulation.run(
+                simulationResults.add(Simulation.run(
                         scenario, receipts ? Simulation.Receipting.RECEIPTS : Simulation.Receipting.NO_RECEIPTS));
             }
-            print(results);
+            print(simulationResults);
             if (chart != null) {
-                write(chart, SimulationChart.of(results));
+                write(chart, SimulationChart.of(simulationResults));
             }
-            return results.stream().allMatch(Result::passed) ? PASSED : FAILED;
+            return simulationResults.stream().allMatch(SimulationResult::passed) ? PASSED : FAILED;
         } catch (InvalidFile e) {
             error().println(e.getMessage());
             return INVALID;
@@ -176,24 +175,25 @@ public final class SimulateCommand implements Callable<Integer> {
         }
     }
 
-    private void print(List<Result> results) {
+    private void print(List<SimulationResult> simulationResults) {
         PrintWriter out = out();
         if (json) {
             try {
                 out.println(new ObjectMapper()
                         .writerWithDefaultPrettyPrinter()
-                        .writeValueAsString(SimulationJson.of(results)));
+                        .writeValueAsString(SimulationJson.of(simulationResults)));
             } catch (JsonProcessingException e) {
                 throw new IllegalStateException("a result has no JSON form", e);
             }
         } else {
             int failed = 0;
-            for (Result result : results) {
-                out.println((result.passed() ? "PASS " : "FAIL ") + result.scenario());
-                result.failures().forEach(failure -> out.println("  " + failure));
-                failed += result.passed() ? 0 : 1;
+            for (SimulationResult simulationResult : simulationResults) {
+                out.println((simulationResult.passed() ? "PASS " : "FAIL ") + simulationResult.scenario());
+                simulationResult.failures().forEach(failure -> out.println("  " + failure));
+                failed += simulationResult.passed() ? 0 : 1;
             }
-            out.println(results.size() + " scenarios, " + (results.size() - failed) + " passed, " + failed + " failed");
+            out.println(simulationResults.size() + " scenarios, " + (simulationResults.size() - failed) + " passed, "
+                    + failed + " failed");
         }
         out.flush();
     }

@@ -1,14 +1,13 @@
 package io.quartermaster.cli;
 
+import io.quarkus.runtime.Quarkus;
 import io.quartermaster.cli.demo.DemoConfinement;
 import io.quartermaster.cli.demo.DemoPasswords;
 import io.quartermaster.cli.demo.DemoSeed;
-
-import io.quarkus.runtime.Quarkus;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedAgent;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.Progress;
+import io.quartermaster.embedded.ProgressListener;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -25,7 +24,7 @@ final class Startup {
     private static final int POLL_MILLIS = 150;
 
     private final PrintWriter out;
-    private final Progress progress;
+    private final ProgressListener progressListener;
     private final DataFolder folder;
     private final EmbeddedServices services;
     private final RunFile runFile;
@@ -37,13 +36,13 @@ final class Startup {
 
     Startup(
             PrintWriter out,
-            Progress progress,
+            ProgressListener progressListener,
             DataFolder folder,
             EmbeddedServices services,
             RunFile runFile,
             Optional<Demo> demonstration) {
         this.out = out;
-        this.progress = progress;
+        this.progressListener = progressListener;
         this.folder = folder;
         this.services = services;
         this.runFile = runFile;
@@ -53,9 +52,9 @@ final class Startup {
     /** The argument is when the command began, on this JVM's nanosecond clock. */
     void follow(long begun) {
         try {
-            Progress.Step service = progress.begin("Service");
+            ProgressListener.Step service = progressListener.begin("Service");
             if (!awaitService()) {
-                progress.warn("The service does not become ready; see " + folder.log("service"));
+                progressListener.warn("The service does not become ready; see " + folder.log("service"));
                 Quarkus.asyncExit(ExitCodes.CANNOT_START);
                 return;
             }
@@ -67,10 +66,10 @@ final class Startup {
             runFile.becomeReady().write(folder);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
-            progress.warn("Without Keycloak nobody can sign in: " + (cause == null ? e : cause).getMessage());
+            progressListener.warn("Without Keycloak nobody can sign in: " + (cause == null ? e : cause).getMessage());
             Quarkus.asyncExit(ExitCodes.CANNOT_START);
         } catch (IOException e) {
-            progress.warn("Cannot write the run file: " + e.getMessage());
+            progressListener.warn("Cannot write the run file: " + e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -78,10 +77,11 @@ final class Startup {
 
     private boolean awaitService() throws InterruptedException {
         long end = System.nanoTime() + SERVICE_PATIENCE.toNanos();
-        try (Probe probe = new Probe()) {
+        try (HealthProbe healthProbe = new HealthProbe()) {
             while (System.nanoTime() < end) {
-                if (probe.ready(runFile.managementUrl())
-                        .filter(Probe.Health::serves)
+                if (healthProbe
+                        .ready(runFile.managementUrl())
+                        .filter(HealthProbe.Health::serves)
                         .isPresent()) {
                     return true;
                 }
@@ -97,7 +97,7 @@ final class Startup {
             return Optional.empty();
         }
         Demo given = demonstration.get();
-        Progress.Step step = progress.begin("Demonstration");
+        ProgressListener.Step step = progressListener.begin("Demonstration");
         try {
             DemoSeed.Loaded loaded = new DemoSeed(
                             runFile.url(), runFile.keycloakUrl(), given.operatorSecret(), given.passwords(), folder)
@@ -115,7 +115,7 @@ final class Startup {
                     confinement.options()));
             return Optional.of(loaded);
         } catch (IOException | RuntimeException e) {
-            progress.warn("The demonstration's start data is not loaded: " + e.getMessage());
+            progressListener.warn("The demonstration's start data is not loaded: " + e.getMessage());
             return Optional.empty();
         }
     }
@@ -135,7 +135,7 @@ final class Startup {
                   Logs         %s
                 """,
                 seconds,
-                Background.isDetached() ? "qm down" : "Ctrl-C or qm down",
+                DetachedStart.isDetached() ? "qm down" : "Ctrl-C or qm down",
                 url,
                 url,
                 management,

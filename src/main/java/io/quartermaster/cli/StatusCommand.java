@@ -1,8 +1,8 @@
 package io.quartermaster.cli;
 
+import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.Part;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -51,13 +51,13 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     /** The parts of a service that was killed go on without it. */
-    private static void printLeftovers(PrintWriter out, Map<Part, Long> left) {
+    private static void printLeftovers(PrintWriter out, Map<Component, Long> left) {
         if (left.isEmpty()) {
             out.println("Quartermaster does not run. Start it with qm up.");
             return;
         }
         out.println("The service does not run; these parts of it still do. qm up takes them over, qm down ends them.");
-        left.forEach((part, pid) -> line(out, part.title(), "process " + pid));
+        left.forEach((component, pid) -> line(out, component.title(), "process " + pid));
     }
 
     private static boolean printRun(PrintWriter out, RunFile run) throws InterruptedException {
@@ -73,8 +73,8 @@ final class StatusCommand implements Callable<Integer> {
         line(out, "PostgreSQL", run.postgres());
         line(out, "Redis", run.redis());
         line(out, "Keycloak", run.keycloakUrl());
-        try (Probe probe = new Probe()) {
-            Optional<Probe.Health> health = probe.ready(run.managementUrl());
+        try (HealthProbe healthProbe = new HealthProbe()) {
+            Optional<HealthProbe.Health> health = healthProbe.ready(run.managementUrl());
             if (health.isEmpty()) {
                 line(out, "Health", "does not answer");
                 return false;

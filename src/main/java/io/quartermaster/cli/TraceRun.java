@@ -4,7 +4,6 @@ import io.quartermaster.cli.scenario.ScenarioSyntaxException;
 import io.quartermaster.cli.scenario.SimulationChart;
 import io.quartermaster.cli.scenario.TraceReader;
 import io.quartermaster.cli.scenario.TraceReplay;
-
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

@@ -1,8 +1,7 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.cli.demo.DemoPasswords;
-
-import io.quartermaster.embedded.Part;
+import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.StartFailure;
 import java.io.PrintWriter;
 import java.util.Optional;
@@ -133,10 +132,10 @@ final class UpCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         PrintWriter out = spec.commandLine().getOut();
-        External external = External.from(System.getenv());
-        Set<Part> embedded = external.embedded();
+        ExternalServices externalServices = ExternalServices.from(System.getenv());
+        Set<Component> embedded = externalServices.embedded();
         if (embedded.isEmpty()) {
-            return detach ? refuseDetach() : new ServiceRun(out, external, settings()).runBare();
+            return detach ? refuseDetach() : new ServiceRun(out, externalServices, settings()).runBare();
         }
         Optional<RunFile> running = RunFile.ofRunning(dataFolder.folder());
         if (running.isPresent()) {
@@ -144,9 +143,9 @@ final class UpCommand implements Callable<Integer> {
             return ExitCodes.ALREADY_RUNNING;
         }
         return detach
-                ? new Background(out, dataFolder.folder())
+                ? new DetachedStart(out, dataFolder.folder())
                         .start(spec.commandLine().getParseResult().originalArgs())
-                : new ServiceRun(out, external, settings()).run();
+                : new ServiceRun(out, externalServices, settings()).run();
     }
 
     private Integer refuseDetach() {

@@ -1,11 +1,5 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.quarantine.FailedTurns;
-import io.quartermaster.dispatch.quarantine.Suspicion;
-import io.quartermaster.dispatch.read.DispatchConfig;
-import io.quartermaster.dispatch.read.LeaderSettings;
-import io.quartermaster.dispatch.transaction.Fence;
-
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -13,9 +7,14 @@ import io.micrometer.core.instrument.Timer;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
+import io.quartermaster.dispatch.quarantine.FailureStreak;
+import io.quartermaster.dispatch.quarantine.PoisonRowFinder;
+import io.quartermaster.dispatch.read.DispatchConfig;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.transaction.Fence;
 import io.quartermaster.platform.db.LeaderDatabase;
 import io.quartermaster.platform.inbox.Wakeups;
-import io.quartermaster.workloads.counters.Counters;
+import io.quartermaster.workloads.counters.LiveCounters;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.time.Duration;
@@ -29,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The loop that leads a cell, on a thread of its own: woken by Redis, by NOTIFY when Redis is away, by a stored deadline, or by the poll
- * behind them all. How it goes on after a turn that failed, {@link LeaderTurns} says.
+ * behind them all. How it goes on after a turn that failed, {@link LeaderTerm} says.
  */
 @ApplicationScoped
 public class Dispatcher {
@@ -43,10 +42,10 @@ public class Dispatcher {
     private final LeaderDatabase database;
     private final ReactiveRedisDataSource redis;
     private final Wakeups wakeups;
-    private final Announcements announcements;
-    private final Counters counters;
-    private final LeaderTurns turns;
-    private final FailedTurns failedTurns;
+    private final PostCommitNotifier postCommitNotifier;
+    private final LiveCounters liveCounters;
+    private final LeaderTerm turns;
+    private final FailureStreak failureStreak;
     private final Timer planTime;
     private final String name = "replica-" + UUID.randomUUID();
 
@@ -65,18 +64,18 @@ public class Dispatcher {
             LeaderDatabase database,
             ReactiveRedisDataSource redis,
             Wakeups wakeups,
-            Announcements announcements,
-            Counters counters,
+            PostCommitNotifier postCommitNotifier,
+            LiveCounters liveCounters,
             MeterRegistry metrics) {
         this.config = config;
         this.settings = LeaderSettings.of(config);
         this.database = database;
         this.redis = redis;
         this.wakeups = wakeups;
-        this.announcements = announcements;
-        this.counters = counters;
-        this.turns = new LeaderTurns(database, settings);
-        this.failedTurns = new FailedTurns(Suspicion.longestSearch(config.batch()), metrics);
+        this.postCommitNotifier = postCommitNotifier;
+        this.liveCounters = liveCounters;
+        this.turns = new LeaderTerm(database, settings);
+        this.failureStreak = new FailureStreak(PoisonRowFinder.longestSearch(config.batch()), metrics);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one turn of the leader that changed something: read, plan, commit")
                 .publishPercentiles(0.5, 0.99)
@@ -137,7 +136,7 @@ public class Dispatcher {
     Status status() {
         OptionalLong now = epoch;
         Role role = now.isPresent() ? Role.LEADS : config.enabled() ? Role.FOLLOWS : Role.OFF;
-        return new Status(role, now, failedTurns.inARow());
+        return new Status(role, now, failureStreak.inARow());
     }
 
     /** Asks for a turn soon. */
@@ -182,44 +181,44 @@ public class Dispatcher {
         }
         long begunNanos = System.nanoTime();
         Timer.Sample sample = Timer.start();
-        LeaderTurns.Result result = turns.turn();
+        LeaderTerm.Result result = turns.turn();
         builds = turns.builds();
         lockedWorkloads = turns.locked().size();
         return switch (result) {
-            case LeaderTurns.Result.Planned(Leader.Outcome outcome) -> {
-                failedTurns.oneWentWell();
+            case LeaderTerm.Result.Planned(CellPlanner.Outcome outcome) -> {
+                failureStreak.oneWentWell();
                 if (outcome.inboxRows() > 0 || !outcome.plan().decisions().isEmpty()) {
                     sample.stop(planTime);
                 }
-                announcements.after(outcome.touchedNodes(), outcome.fedTenants());
+                postCommitNotifier.after(outcome.touchedNodes(), outcome.fedTenants());
                 turns.leader()
-                        .ifPresent(
-                                leader -> counters.publish(epoch.getAsLong(), outcome.stampMillis(), leader.tally()));
+                        .ifPresent(cellPlanner ->
+                                liveCounters.publish(epoch.getAsLong(), outcome.stampMillis(), cellPlanner.tally()));
                 yield rest(outcome, begunNanos);
             }
-            case LeaderTurns.Result.Applied(LifecycleTurn.Outcome outcome) -> {
+            case LeaderTerm.Result.Applied(LifecyclePass.Outcome outcome) -> {
                 if (outcome.steps() > 0) {
                     LOG.infof("applied reports and requests of %d workloads without a plan", outcome.steps());
                 }
-                announcements.after(outcome.touchedNodes(), outcome.fedTenants());
+                postCommitNotifier.after(outcome.touchedNodes(), outcome.fedTenants());
                 yield config.poll();
             }
-            case LeaderTurns.Result.Repeated(String why) -> {
+            case LeaderTerm.Result.Repeated(String why) -> {
                 LOG.infof("%s; the engine is built again", why);
                 yield Duration.ZERO;
             }
-            case LeaderTurns.Result.Deposed() -> {
+            case LeaderTerm.Result.Deposed() -> {
                 LOG.warnf("another replica leads cell %s now; this one steps down", config.cell());
                 epoch = OptionalLong.empty();
                 yield config.poll();
             }
-            case LeaderTurns.Result.SteppedDown(String why) -> {
+            case LeaderTerm.Result.SteppedDown(String why) -> {
                 LOG.errorf("ALARM: %s", why);
                 resign();
                 epoch = OptionalLong.empty();
                 yield config.poll();
             }
-            case LeaderTurns.Result.Failed(Throwable cause) -> {
+            case LeaderTerm.Result.Failed(Throwable cause) -> {
                 failed(cause);
                 // What was reported does not wait for the next plan.
                 yield turns.appliesNext() ? Duration.ZERO : config.poll();
@@ -229,12 +228,12 @@ public class Dispatcher {
 
     private void failed(Throwable cause) {
         LOG.errorf(cause, "a turn of the leader failed; the engine is built again");
-        if (failedTurns.oneFailed()) {
+        if (failureStreak.oneFailed()) {
             LOG.errorf(
                     "ALARM: %d turns of the leader of cell %s failed in a row, and neither an inbox row nor a workload nor a tenant is to"
                             + " blame: nothing is planned until the cause is gone; it is the database, or something that is"
                             + " stored: %s",
-                    failedTurns.inARow(), config.cell(), cause.getMessage());
+                    failureStreak.inARow(), config.cell(), cause.getMessage());
         }
     }
 
@@ -248,7 +247,7 @@ public class Dispatcher {
                     alarmOfClock(obstacle.get());
                     return Optional.empty();
                 }
-                return Fence.lead(tx, config.cell(), name, config.lease());
+                return Fence.acquire(tx, config.cell(), name, config.lease());
             });
         } catch (RuntimeException e) {
             LOG.warnf("no word on who leads cell %s: %s", config.cell(), e.getMessage());
@@ -271,7 +270,7 @@ public class Dispatcher {
     }
 
     /** Until the next plan is due by the stamp, which no other clock is compared with. */
-    private Duration rest(Leader.Outcome outcome, long begunNanos) {
+    private Duration rest(CellPlanner.Outcome outcome, long begunNanos) {
         if (outcome.more()) {
             return Duration.ZERO;
         }

@@ -1,10 +1,9 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.quarantine.Suspicion;
-
-import io.quartermaster.platform.inbox.Inbox;
-import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.dispatch.quarantine.PoisonRowFinder;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.platform.inbox.Inbox;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -52,18 +51,18 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
     static final InboxBatch NONE = of(List.of());
 
     /** @param without workloads whose rows stay where they are */
-    static InboxBatch take(SystemTransaction transaction, String cell, Suspicion.Take take, Set<UUID> without) {
+    static InboxBatch take(SystemTransaction transaction, String cell, PoisonRowFinder.Take take, Set<UUID> without) {
         return of(rows(transaction, cell, take, without));
     }
 
     /** The rows as they are stored: whether they can be read is another question. */
-    static List<Row> rows(SystemTransaction transaction, String cell, Suspicion.Take take, Set<UUID> without) {
+    static List<Row> rows(SystemTransaction transaction, String cell, PoisonRowFinder.Take take, Set<UUID> without) {
         List<Row> rows = new ArrayList<>();
         switch (take) {
-            case Suspicion.Take.Oldest(int limit, boolean leftovers) ->
+            case PoisonRowFinder.Take.Oldest(int limit, boolean leftovers) ->
                 transaction.run(OLDEST, cell, limit, names(without)).forEach(rows::add);
-            case Suspicion.Take.Nothing() -> {}
-            case Suspicion.Take.Only(long id) ->
+            case PoisonRowFinder.Take.Nothing() -> {}
+            case PoisonRowFinder.Take.Only(long id) ->
                 transaction
                         .run(
                                 "select id, tenant_id, kind, ref from inbox where cell_id = $1 and id = $2 and set_aside_at is null",

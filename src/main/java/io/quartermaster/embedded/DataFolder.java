@@ -84,7 +84,7 @@ public record DataFolder(Path path) {
      * is opened, where this program is not root, or the user could not reach the folder all the same.
      */
     public boolean letWorkPass(String child, int user) {
-        if (!Sessions.isRoot() || Sessions.onPath("setpriv").isEmpty()) {
+        if (!ProcessSessions.isRoot() || ProcessSessions.onPath("setpriv").isEmpty()) {
             return false;
         }
         Path open = path.resolve(child);
@@ -117,7 +117,7 @@ public record DataFolder(Path path) {
 
     private static boolean succeedsAs(int user, String question, Path file) {
         String id = Integer.toString(user);
-        return Sessions.succeeds(
+        return ProcessSessions.succeeds(
                 "setpriv", "--reuid", id, "--regid", id, "--clear-groups", "test", question, file.toString());
     }
 

@@ -15,15 +15,15 @@ import java.util.Optional;
  */
 public final class EmbeddedAgent implements EmbeddedProgram {
 
-    private static final String NAME = Part.AGENT.program();
+    private static final String NAME = Component.AGENT.program();
 
     /** Longer than the grace that work is given. */
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(45);
 
-    private final Child child;
+    private final ManagedProcess managedProcess;
 
-    private EmbeddedAgent(Child child) {
-        this.child = child;
+    private EmbeddedAgent(ManagedProcess managedProcess) {
+        this.managedProcess = managedProcess;
     }
 
     /**
@@ -78,27 +78,27 @@ public final class EmbeddedAgent implements EmbeddedProgram {
                 "--trust-tenants",
                 "--stop-work-on-exit"));
         command.addAll(settings.confinement());
-        Child.Spec spec = new Child.Spec(
-                Part.AGENT.title(), command, Map.of(), root, folder.log(NAME), folder.pidFile(NAME), "1");
-        Optional<Child> running = Child.adopt(spec);
+        ManagedProcess.Spec spec = new ManagedProcess.Spec(
+                Component.AGENT.title(), command, Map.of(), root, folder.log(NAME), folder.pidFile(NAME), "1");
+        Optional<ManagedProcess> running = ManagedProcess.adopt(spec);
         if (running.isPresent()) {
             return new EmbeddedAgent(running.get());
         }
         endLeftover(folder);
-        return new EmbeddedAgent(Child.start(spec));
+        return new EmbeddedAgent(ManagedProcess.start(spec));
     }
 
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(Part.AGENT.title(), folder.pidFile(NAME), StopSignal.TERMINATE, STOP_PATIENCE);
+        ManagedProcess.endRecorded(Component.AGENT.title(), folder.pidFile(NAME), StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
     @Override
-    public Child child() {
-        return child;
+    public ManagedProcess child() {
+        return managedProcess;
     }
 
     @Override
     public void close() {
-        child.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.TERMINATE, STOP_PATIENCE);
     }
 }

@@ -12,15 +12,15 @@ import java.util.Set;
 public record EmbeddedConfig(
         DataFolder folder,
         Path keycloakHome,
-        Set<Part> parts,
+        Set<Component> parts,
         int postgresPort,
         int redisPort,
         int keycloakPort,
-        Progress progress) {
+        ProgressListener progress) {
 
     public EmbeddedConfig {
         parts = Set.copyOf(parts);
-        if (!Part.EXCHANGEABLE.containsAll(parts)) {
+        if (!Component.EXCHANGEABLE.containsAll(parts)) {
             throw new IllegalArgumentException("not a part to choose: " + parts);
         }
         requirePort(postgresPort);
@@ -34,8 +34,8 @@ public record EmbeddedConfig(
         }
     }
 
-    int port(Part part) {
-        return switch (part) {
+    int port(Component component) {
+        return switch (component) {
             case POSTGRES -> postgresPort;
             case REDIS -> redisPort;
             case KEYCLOAK -> keycloakPort;

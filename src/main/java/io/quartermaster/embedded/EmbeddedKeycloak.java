@@ -23,28 +23,28 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
     private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(2);
 
-    private final Child child;
+    private final ManagedProcess managedProcess;
 
-    private EmbeddedKeycloak(Child child) {
-        this.child = child;
+    private EmbeddedKeycloak(ManagedProcess managedProcess) {
+        this.managedProcess = managedProcess;
     }
 
     static EmbeddedKeycloak start(EmbeddedConfig config, Secrets secrets) {
         DataFolder folder = config.folder();
         int port = config.keycloakPort();
         Path log = folder.log("keycloak");
-        Child.Spec spec = spec(config, secrets);
-        Optional<Child> running = Child.adopt(spec);
-        Child child;
+        ManagedProcess.Spec spec = spec(config, secrets);
+        Optional<ManagedProcess> running = ManagedProcess.adopt(spec);
+        ManagedProcess managedProcess;
         if (running.isPresent()) {
-            child = running.get();
+            managedProcess = running.get();
         } else {
             endLeftover(folder);
-            Ports.requireFree(port, Part.KEYCLOAK.title(), Part.KEYCLOAK.portSettings());
+            Ports.requireFree(port, Component.KEYCLOAK.title(), Component.KEYCLOAK.portSettings());
             new KeycloakFolder(config.keycloakHome()).prepare(config.progress(), log);
-            child = Child.start(spec);
+            managedProcess = ManagedProcess.start(spec);
         }
-        EmbeddedKeycloak keycloak = new EmbeddedKeycloak(child);
+        EmbeddedKeycloak keycloak = new EmbeddedKeycloak(managedProcess);
         try {
             keycloak.awaitReady(port, log);
             return keycloak;
@@ -61,21 +61,24 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(
-                Part.KEYCLOAK.title(), folder.pidFile(Part.KEYCLOAK.program()), StopSignal.TERMINATE, STOP_PATIENCE);
+        ManagedProcess.endRecorded(
+                Component.KEYCLOAK.title(),
+                folder.pidFile(Component.KEYCLOAK.program()),
+                StopSignal.TERMINATE,
+                STOP_PATIENCE);
     }
 
     @Override
-    public Child child() {
-        return child;
+    public ManagedProcess child() {
+        return managedProcess;
     }
 
     @Override
     public void close() {
-        child.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
-    private static Child.Spec spec(EmbeddedConfig config, Secrets secrets) {
+    private static ManagedProcess.Spec spec(EmbeddedConfig config, Secrets secrets) {
         DataFolder folder = config.folder();
         List<String> command = List.of(
                 "/bin/sh",
@@ -109,13 +112,13 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
                 "-Xms64m -Xmx320m",
                 "JAVA_OPTS_APPEND",
                 "-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC");
-        return new Child.Spec(
-                Part.KEYCLOAK.title(),
+        return new ManagedProcess.Spec(
+                Component.KEYCLOAK.title(),
                 command,
                 environment,
                 folder.path(),
                 folder.log("keycloak"),
-                folder.pidFile(Part.KEYCLOAK.program()),
+                folder.pidFile(Component.KEYCLOAK.program()),
                 KeycloakFolder.OPTIONS.toString() + config.postgresPort());
     }
 
@@ -124,7 +127,7 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
         URI realm = URI.create(url(port) + "/realms/master");
         try (HttpClient client =
                 HttpClient.newBuilder().connectTimeout(ANSWER_PATIENCE).build()) {
-            while (System.nanoTime() < end && child.isAlive()) {
+            while (System.nanoTime() < end && managedProcess.isAlive()) {
                 if (answers(client, realm)) {
                     return;
                 }
@@ -133,8 +136,8 @@ final class EmbeddedKeycloak implements EmbeddedProgram {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        throw new StartFailure(
-                "Keycloak " + (child.isAlive() ? "does not answer" : "ended while starting") + "; see " + log + ".");
+        throw new StartFailure("Keycloak " + (managedProcess.isAlive() ? "does not answer" : "ended while starting")
+                + "; see " + log + ".");
     }
 
     private static boolean answers(HttpClient client, URI realm) throws InterruptedException {

@@ -30,30 +30,30 @@ final class EmbeddedPostgres implements EmbeddedProgram {
 
     private final int port;
     private final Secrets secrets;
-    private final Child child;
+    private final ManagedProcess managedProcess;
 
-    private EmbeddedPostgres(int port, Secrets secrets, Child child) {
+    private EmbeddedPostgres(int port, Secrets secrets, ManagedProcess managedProcess) {
         this.port = port;
         this.secrets = secrets;
-        this.child = child;
+        this.managedProcess = managedProcess;
     }
 
     static EmbeddedPostgres start(DataFolder folder, Secrets secrets, int port) {
-        Path home = Programs.postgres(folder.resolve("bin"));
+        Path home = BundledPrograms.postgres(folder.resolve("bin"));
         Path root = folder.resolve("postgres");
         Unprivileged unprivileged = Unprivileged.choose();
-        Child.Spec spec = spec(folder, home, root, unprivileged, port);
-        Optional<Child> running = Child.adopt(spec);
-        Child child;
+        ManagedProcess.Spec spec = spec(folder, home, root, unprivileged, port);
+        Optional<ManagedProcess> running = ManagedProcess.adopt(spec);
+        ManagedProcess managedProcess;
         if (running.isPresent()) {
-            child = running.get();
+            managedProcess = running.get();
         } else {
             endLeftover(folder);
-            Ports.requireFree(port, Part.POSTGRES.title(), Part.POSTGRES.portSettings());
+            Ports.requireFree(port, Component.POSTGRES.title(), Component.POSTGRES.portSettings());
             initialise(home, root, unprivileged, secrets, folder.log("postgres"));
-            child = Child.start(spec);
+            managedProcess = ManagedProcess.start(spec);
         }
-        EmbeddedPostgres postgres = new EmbeddedPostgres(port, secrets, child);
+        EmbeddedPostgres postgres = new EmbeddedPostgres(port, secrets, managedProcess);
         try {
             postgres.awaitReady(folder.log("postgres"));
             new DatabaseRoles(secrets).create(postgres);
@@ -78,21 +78,25 @@ final class EmbeddedPostgres implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(
-                Part.POSTGRES.title(), folder.pidFile(Part.POSTGRES.program()), StopSignal.INTERRUPT, STOP_PATIENCE);
+        ManagedProcess.endRecorded(
+                Component.POSTGRES.title(),
+                folder.pidFile(Component.POSTGRES.program()),
+                StopSignal.INTERRUPT,
+                STOP_PATIENCE);
     }
 
     @Override
-    public Child child() {
-        return child;
+    public ManagedProcess child() {
+        return managedProcess;
     }
 
     @Override
     public void close() {
-        child.stop(StopSignal.INTERRUPT, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.INTERRUPT, STOP_PATIENCE);
     }
 
-    private static Child.Spec spec(DataFolder folder, Path home, Path root, Unprivileged unprivileged, int port) {
+    private static ManagedProcess.Spec spec(
+            DataFolder folder, Path home, Path root, Unprivileged unprivileged, int port) {
         List<String> command = new ArrayList<>(unprivileged.prefix());
         command.addAll(List.of(
                 home.resolve("bin/postgres").toString(),
@@ -118,13 +122,13 @@ final class EmbeddedPostgres implements EmbeddedProgram {
                 "log_line_prefix=%m [%p] %u@%d ")) {
             command.addAll(List.of("-c", setting));
         }
-        return new Child.Spec(
-                Part.POSTGRES.title(),
+        return new ManagedProcess.Spec(
+                Component.POSTGRES.title(),
                 command,
                 Map.of("LC_ALL", "C"),
                 root,
                 folder.log("postgres"),
-                folder.pidFile(Part.POSTGRES.program()),
+                folder.pidFile(Component.POSTGRES.program()),
                 "1");
     }
 
@@ -187,7 +191,7 @@ final class EmbeddedPostgres implements EmbeddedProgram {
     private void awaitReady(Path log) {
         long end = System.nanoTime() + START_PATIENCE.toNanos();
         SQLException last = null;
-        while (System.nanoTime() < end && child.isAlive()) {
+        while (System.nanoTime() < end && managedProcess.isAlive()) {
             try (Connection connection = connect("postgres")) {
                 if (connection.isValid(5)) {
                     return;
@@ -202,7 +206,7 @@ final class EmbeddedPostgres implements EmbeddedProgram {
                 throw new StartFailure("Interrupted while PostgreSQL started.", e);
             }
         }
-        String why = child.isAlive() ? "does not answer" : "ended while starting";
+        String why = managedProcess.isAlive() ? "does not answer" : "ended while starting";
         throw new StartFailure(
                 "PostgreSQL " + why + (last == null ? "" : " (" + last.getMessage() + ")") + "; see " + log + ".",
                 last);

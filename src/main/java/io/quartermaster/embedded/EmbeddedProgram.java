@@ -4,7 +4,7 @@ package io.quartermaster.embedded;
 sealed interface EmbeddedProgram extends AutoCloseable
         permits EmbeddedPostgres, EmbeddedRedis, EmbeddedKeycloak, EmbeddedAgent {
 
-    Child child();
+    ManagedProcess child();
 
     @Override
     void close();

@@ -23,45 +23,45 @@ final class EmbeddedRedis implements EmbeddedProgram {
 
     private final int port;
     private final String password;
-    private final Child child;
+    private final ManagedProcess managedProcess;
 
-    private EmbeddedRedis(int port, String password, Child child) {
+    private EmbeddedRedis(int port, String password, ManagedProcess managedProcess) {
         this.port = port;
         this.password = password;
-        this.child = child;
+        this.managedProcess = managedProcess;
     }
 
     static EmbeddedRedis start(DataFolder folder, Secrets secrets, int port) {
-        Path server = Programs.redisServer(folder.resolve("bin"));
+        Path server = BundledPrograms.redisServer(folder.resolve("bin"));
         Path root = folder.resolve("redis");
         Path log = folder.log("redis");
         String password = secrets.password(PASSWORD);
         String settings = settings(root, port, password);
         Path settingsFile = root.resolve("redis.conf");
-        Child.Spec spec = new Child.Spec(
-                Part.REDIS.title(),
+        ManagedProcess.Spec spec = new ManagedProcess.Spec(
+                Component.REDIS.title(),
                 List.of(server.toString(), settingsFile.toString()),
                 Map.of(),
                 root,
                 log,
-                folder.pidFile(Part.REDIS.program()),
+                folder.pidFile(Component.REDIS.program()),
                 settings);
-        Optional<Child> running = Child.adopt(spec);
-        Child child;
+        Optional<ManagedProcess> running = ManagedProcess.adopt(spec);
+        ManagedProcess managedProcess;
         if (running.isPresent()) {
-            child = running.get();
+            managedProcess = running.get();
         } else {
             endLeftover(folder);
-            Ports.requireFree(port, Part.REDIS.title(), Part.REDIS.portSettings());
+            Ports.requireFree(port, Component.REDIS.title(), Component.REDIS.portSettings());
             try {
                 DataFolder.createPrivate(root);
                 Files.writeString(settingsFile, settings);
             } catch (IOException e) {
                 throw new StartFailure("Cannot write " + settingsFile + ": " + e.getMessage(), e);
             }
-            child = Child.start(spec);
+            managedProcess = ManagedProcess.start(spec);
         }
-        EmbeddedRedis redis = new EmbeddedRedis(port, password, child);
+        EmbeddedRedis redis = new EmbeddedRedis(port, password, managedProcess);
         try {
             redis.awaitReady(log);
             return redis;
@@ -78,18 +78,21 @@ final class EmbeddedRedis implements EmbeddedProgram {
 
     /** Ends what a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
-        Child.endRecorded(
-                Part.REDIS.title(), folder.pidFile(Part.REDIS.program()), StopSignal.TERMINATE, STOP_PATIENCE);
+        ManagedProcess.endRecorded(
+                Component.REDIS.title(),
+                folder.pidFile(Component.REDIS.program()),
+                StopSignal.TERMINATE,
+                STOP_PATIENCE);
     }
 
     @Override
-    public Child child() {
-        return child;
+    public ManagedProcess child() {
+        return managedProcess;
     }
 
     @Override
     public void close() {
-        child.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
     /** In a file and not in the command, where everybody could read the password. */
@@ -111,7 +114,7 @@ final class EmbeddedRedis implements EmbeddedProgram {
     private void awaitReady(Path log) {
         long end = System.nanoTime() + START_PATIENCE.toNanos();
         try {
-            while (System.nanoTime() < end && child.isAlive()) {
+            while (System.nanoTime() < end && managedProcess.isAlive()) {
                 if (answers()) {
                     return;
                 }
@@ -120,8 +123,8 @@ final class EmbeddedRedis implements EmbeddedProgram {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        throw new StartFailure(
-                "Redis " + (child.isAlive() ? "does not answer" : "ended while starting") + "; see " + log + ".");
+        throw new StartFailure("Redis " + (managedProcess.isAlive() ? "does not answer" : "ended while starting")
+                + "; see " + log + ".");
     }
 
     /** False too while it still loads its file. */

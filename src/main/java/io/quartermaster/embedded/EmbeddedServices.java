@@ -19,7 +19,7 @@ public final class EmbeddedServices implements AutoCloseable {
 
     private final EmbeddedConfig config;
     private final Secrets secrets;
-    private final Map<Part, Keeper> keepers = new EnumMap<>(Part.class);
+    private final Map<Component, RestartingProcess> restartingProcesses = new EnumMap<>(Component.class);
     private final CompletableFuture<StartFailure> broken = new CompletableFuture<>();
 
     private final LogRotation logs;
@@ -48,45 +48,53 @@ public final class EmbeddedServices implements AutoCloseable {
     /** Returns when PostgreSQL and Redis answer; ends what it started when one of them cannot. */
     public void begin() {
         DataFolder folder = config.folder();
-        boolean keycloak = config.parts().contains(Part.KEYCLOAK);
+        boolean keycloak = config.parts().contains(Component.KEYCLOAK);
         try {
-            if (keycloak || config.parts().contains(Part.POSTGRES)) {
-                keep(Part.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
+            if (keycloak || config.parts().contains(Component.POSTGRES)) {
+                keep(Component.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
             }
-            if (config.parts().contains(Part.REDIS)) {
-                keep(Part.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));
+            if (config.parts().contains(Component.REDIS)) {
+                keep(Component.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));
             }
-            awaitReady(Part.POSTGRES);
+            awaitReady(Component.POSTGRES);
             if (keycloak) {
-                keep(Part.KEYCLOAK, () -> EmbeddedKeycloak.start(config, secrets));
+                keep(Component.KEYCLOAK, () -> EmbeddedKeycloak.start(config, secrets));
             }
-            awaitReady(Part.REDIS);
+            awaitReady(Component.REDIS);
         } catch (CompletionException e) {
             close();
             throw e.getCause() instanceof StartFailure failure ? failure : e;
         }
     }
 
-    private void keep(Part part, Supplier<? extends EmbeddedProgram> start) {
-        begin(part, new Keeper(part.title(), "127.0.0.1:" + config.port(part), start, config.progress(), broken, true));
+    private void keep(Component component, Supplier<? extends EmbeddedProgram> start) {
+        begin(
+                component,
+                new RestartingProcess(
+                        component.title(),
+                        "127.0.0.1:" + config.port(component),
+                        start,
+                        config.progress(),
+                        broken,
+                        true));
     }
 
-    private synchronized void begin(Part part, Keeper keeper) {
+    private synchronized void begin(Component component, RestartingProcess restartingProcess) {
         if (closed) {
             throw new StartFailure("Stopped while starting.");
         }
-        keepers.put(part, keeper);
-        keeper.begin();
+        restartingProcesses.put(component, restartingProcess);
+        restartingProcess.begin();
     }
 
-    private synchronized @Nullable Keeper keeper(Part part) {
-        return keepers.get(part);
+    private synchronized @Nullable RestartingProcess keeper(Component component) {
+        return restartingProcesses.get(component);
     }
 
-    private void awaitReady(Part part) {
-        Keeper keeper = keeper(part);
-        if (keeper != null) {
-            keeper.ready().join();
+    private void awaitReady(Component component) {
+        RestartingProcess restartingProcess = keeper(component);
+        if (restartingProcess != null) {
+            restartingProcess.ready().join();
         }
     }
 
@@ -95,15 +103,15 @@ public final class EmbeddedServices implements AutoCloseable {
      * without it, so however often it ends it is tried again.
      */
     public void startAgent(EmbeddedAgent.Settings settings) {
-        Keeper keeper = new Keeper(
-                Part.AGENT.title(),
+        RestartingProcess restartingProcess = new RestartingProcess(
+                Component.AGENT.title(),
                 settings.node(),
                 () -> EmbeddedAgent.start(config.folder(), settings),
                 config.progress(),
                 broken,
                 false);
-        begin(Part.AGENT, keeper);
-        keeper.ready().join();
+        begin(Component.AGENT, restartingProcess);
+        restartingProcess.ready().join();
     }
 
     /** Ends what a killed service left running in that folder, Keycloak before its database. */
@@ -115,24 +123,25 @@ public final class EmbeddedServices implements AutoCloseable {
     }
 
     /** What runs of that folder, by pid, whether or not a service does: a killed one leaves its parts behind. */
-    public static Map<Part, Long> running(DataFolder folder) {
-        Map<Part, Long> running = new EnumMap<>(Part.class);
-        for (Part part : Part.values()) {
-            Child.runningPid(folder.pidFile(part.program())).ifPresent(pid -> running.put(part, pid));
+    public static Map<Component, Long> running(DataFolder folder) {
+        Map<Component, Long> running = new EnumMap<>(Component.class);
+        for (Component component : Component.values()) {
+            ManagedProcess.runningPid(folder.pidFile(component.program()))
+                    .ifPresent(pid -> running.put(component, pid));
         }
         return running;
     }
 
     /** What to put before a command so that the terminal's Ctrl-C does not reach it. */
     public static List<String> ownSession() {
-        return Sessions.prefix();
+        return ProcessSessions.prefix();
     }
 
     /** Configuration that points the service at what runs here. */
     public Map<String, String> properties() {
         Map<String, String> properties = new LinkedHashMap<>();
         DatabaseRoles roles = new DatabaseRoles(secrets);
-        if (config.parts().contains(Part.POSTGRES)) {
+        if (config.parts().contains(Component.POSTGRES)) {
             ServiceProperties.database(
                     "postgresql://127.0.0.1:" + config.postgresPort() + "/" + DatabaseRoles.DATABASE,
                     Optional.of(roles.account(DatabaseRoles.OWNER)),
@@ -140,10 +149,10 @@ public final class EmbeddedServices implements AutoCloseable {
                     roles.account(DatabaseRoles.SYSTEM),
                     properties::put);
         }
-        if (config.parts().contains(Part.REDIS)) {
+        if (config.parts().contains(Component.REDIS)) {
             ServiceProperties.redis(EmbeddedRedis.url(secrets, config.redisPort()), properties::put);
         }
-        if (config.parts().contains(Part.KEYCLOAK)) {
+        if (config.parts().contains(Component.KEYCLOAK)) {
             ServiceProperties.identity(
                     EmbeddedKeycloak.url(config.keycloakPort()),
                     new ServiceProperties.Account(
@@ -155,8 +164,8 @@ public final class EmbeddedServices implements AutoCloseable {
 
     /** Completes when Keycloak answers, at once when it is not embedded; fails with what went wrong. */
     public CompletableFuture<Void> identity() {
-        Keeper keeper = keeper(Part.KEYCLOAK);
-        return keeper == null ? CompletableFuture.completedFuture(null) : keeper.ready();
+        RestartingProcess restartingProcess = keeper(Component.KEYCLOAK);
+        return restartingProcess == null ? CompletableFuture.completedFuture(null) : restartingProcess.ready();
     }
 
     /** Completes when a part that the service needs ended and cannot be started again; the service should stop then. */
@@ -169,10 +178,11 @@ public final class EmbeddedServices implements AutoCloseable {
         synchronized (this) {
             closed = true;
         }
-        for (Part part : new Part[] {Part.AGENT, Part.KEYCLOAK, Part.REDIS, Part.POSTGRES}) {
-            Keeper keeper = keeper(part);
-            if (keeper != null) {
-                keeper.close();
+        for (Component component :
+                new Component[] {Component.AGENT, Component.KEYCLOAK, Component.REDIS, Component.POSTGRES}) {
+            RestartingProcess restartingProcess = keeper(component);
+            if (restartingProcess != null) {
+                restartingProcess.close();
             }
         }
         logs.close();

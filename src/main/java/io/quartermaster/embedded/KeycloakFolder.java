@@ -28,7 +28,7 @@ final class KeycloakFolder {
     }
 
     /** Builds it unless that was done; starts that meet here wait for each other. */
-    void prepare(Progress progress, Path log) {
+    void prepare(ProgressListener progressListener, Path log) {
         if (!Files.isRegularFile(home.resolve("bin/kc.sh"))) {
             throw new StartFailure("Keycloak is not in " + home
                     + ". Build the program again (./mvnw package), or give a Keycloak with QM_KEYCLOAK_URL.");
@@ -42,7 +42,7 @@ final class KeycloakFolder {
                     && Files.readString(marker).equals(OPTIONS.toString())) {
                 return;
             }
-            Progress.Step step = progress.begin("Keycloak's own build, once");
+            ProgressListener.Step step = progressListener.begin("Keycloak's own build, once");
             build(log);
             Files.writeString(marker, OPTIONS.toString());
             step.done("prepared");

@@ -13,7 +13,7 @@ enum StopSignal {
     INTERRUPT {
         @Override
         void send(ProcessHandle process) {
-            if (!Sessions.succeeds("/bin/sh", "-c", "kill -INT " + process.pid())) {
+            if (!ProcessSessions.succeeds("/bin/sh", "-c", "kill -INT " + process.pid())) {
                 process.destroy();
             }
         }

@@ -16,13 +16,13 @@ sealed interface Unprivileged {
     void give(Path folder);
 
     static Unprivileged choose() {
-        if (!Sessions.isRoot()) {
+        if (!ProcessSessions.isRoot()) {
             return new AsIs();
         }
-        if (Sessions.succeeds("unshare", "-U", "true")) {
+        if (ProcessSessions.succeeds("unshare", "-U", "true")) {
             return new OwnNamespace();
         }
-        if (Sessions.onPath("setpriv").isPresent()) {
+        if (ProcessSessions.onPath("setpriv").isPresent()) {
             return new AsNobody();
         }
         throw new StartFailure(
@@ -63,9 +63,9 @@ sealed interface Unprivileged {
 
         @Override
         public void give(Path folder) {
-            boolean given = Sessions.succeeds("chown", "-R", NOBODY + ":" + NOBODY, folder.toString());
+            boolean given = ProcessSessions.succeeds("chown", "-R", NOBODY + ":" + NOBODY, folder.toString());
             boolean reachable = given
-                    && Sessions.succeeds(
+                    && ProcessSessions.succeeds(
                             "setpriv",
                             "--reuid",
                             NOBODY,

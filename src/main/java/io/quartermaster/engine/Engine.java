@@ -1,6 +1,6 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.explain.Foresight;
+import io.quartermaster.engine.explain.OutlookCalculator;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.Outlook;
@@ -11,26 +11,25 @@ import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Reason;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Snapshot;
-import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-import io.quartermaster.engine.plan.Claims;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.plan.BackfillReservations;
+import io.quartermaster.engine.plan.MandatoryEvictions;
+import io.quartermaster.engine.plan.PlanListener;
 import io.quartermaster.engine.plan.Planner;
-import io.quartermaster.engine.plan.Recorder;
-import io.quartermaster.engine.plan.Unclaimed;
-import io.quartermaster.engine.state.Books;
-import io.quartermaster.engine.state.Facts;
-import io.quartermaster.engine.state.Line;
-import io.quartermaster.engine.state.Told;
-import io.quartermaster.engine.state.Wish;
-import io.quartermaster.engine.state.Wishes;
-
-import io.quartermaster.engine.preemption.RoomMaker;
-import io.quartermaster.engine.preemption.Stops;
+import io.quartermaster.engine.preemption.ChurnGuard;
+import io.quartermaster.engine.preemption.EvictionPlanner;
+import io.quartermaster.engine.quota.BudgetMeter;
 import io.quartermaster.engine.quota.Budgets;
-import io.quartermaster.engine.quota.Meter;
-import io.quartermaster.engine.quota.PastUse;
+import io.quartermaster.engine.quota.UsageHistory;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.PoolRequest;
+import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.ReportedReasons;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -56,16 +55,16 @@ public final class Engine {
     private static final long LEAST_STEP_MILLIS = 1_000;
 
     private final Settings settings;
-    private final Facts facts = new Facts();
-    private final Told told = new Told();
-    private final Stops stops = new Stops();
-    private final Optional<PastUse> past;
+    private final DeclaredState declaredState = new DeclaredState();
+    private final ReportedReasons reported = new ReportedReasons();
+    private final ChurnGuard churnGuard = new ChurnGuard();
+    private final Optional<UsageHistory> past;
     private final Budgets budgets = new Budgets();
-    private @Nullable Books books;
-    private @Nullable Memory memory;
-    private boolean remembers = true;
-    private boolean settled;
-    private boolean asPlanned;
+    private @Nullable SchedulingState schedulingState;
+    private @Nullable PlanCaches caches;
+    private boolean isIncremental = true;
+    private boolean isSteady;
+    private boolean planIsCurrent;
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
     private OptionalLong turnAtMillis = OptionalLong.empty();
     private long plannedMillis;
@@ -73,7 +72,8 @@ public final class Engine {
     public Engine(Settings settings) {
         this.settings = settings;
         this.past = settings.fairnessWindowMillis().isPresent()
-                ? Optional.of(new PastUse(settings.fairnessWindowMillis().getAsLong(), settings.entryPenaltyMillis()))
+                ? Optional.of(
+                        new UsageHistory(settings.fairnessWindowMillis().getAsLong(), settings.entryPenaltyMillis()))
                 : Optional.empty();
     }
 
@@ -83,256 +83,268 @@ public final class Engine {
             switch (change) {
                 case Change.WorkloadSet set -> set(set.workload());
                 case Change.WorkloadRemoved removed -> remove(removed.workload());
-                case Change.PoolSet set -> calendarTurns(set);
-                case Change.PoolRemoved removed -> calendarTurns(removed);
-                case Change.NodeSet set -> takeOver(set);
-                case Change.NodeRemoved removed -> takeOver(removed);
-                case Change.QuotaSet set -> calendarTurns(set);
-                case Change.QuotaRemoved removed -> calendarTurns(removed);
-                case Change.CapacityReservationSet set -> calendarTurns(set);
-                case Change.CapacityReservationRemoved removed -> calendarTurns(removed);
-                case Change.ProfileSet set -> takeOver(set);
-                case Change.ProfileRemoved removed -> takeOver(removed);
-                case Change.QueueSet set -> takeOver(set);
-                case Change.QueueRemoved removed -> takeOver(removed);
-                case Change.StandingSet set -> takeOver(set);
+                case Change.PoolSet set -> applyCalendarChange(set);
+                case Change.PoolRemoved removed -> applyCalendarChange(removed);
+                case Change.NodeSet set -> apply(set);
+                case Change.NodeRemoved removed -> apply(removed);
+                case Change.QuotaSet set -> applyCalendarChange(set);
+                case Change.QuotaRemoved removed -> applyCalendarChange(removed);
+                case Change.CapacityReservationSet set -> applyCalendarChange(set);
+                case Change.CapacityReservationRemoved removed -> applyCalendarChange(removed);
+                case Change.ProfileSet set -> apply(set);
+                case Change.ProfileRemoved removed -> apply(removed);
+                case Change.QueueSet set -> apply(set);
+                case Change.QueueRemoved removed -> apply(removed);
+                case Change.AccountStatusSet set -> apply(set);
                 case Change.PastUseSet set -> past.ifPresent(kept -> kept.set(set));
-                case Change.BudgetSet set -> budgetsTurn(budgets.set(set));
-                case Change.BudgetRemoved removed -> budgetsTurn(budgets.remove(removed.path(), removed.scope()));
-                case Change.CapsSet set -> takeOver(set);
-                case Change.CapsRemoved removed -> takeOver(removed);
+                case Change.BudgetSet set -> applyBudget(budgets.set(set));
+                case Change.BudgetRemoved removed -> applyBudget(budgets.remove(removed.path(), removed.scope()));
+                case Change.CapsSet set -> apply(set);
+                case Change.CapsRemoved removed -> apply(removed);
             }
         }
     }
 
     /** Returns whether it was news. */
-    private boolean takeOver(Change change) {
-        boolean news = facts.takeOver(change);
+    private boolean apply(Change change) {
+        boolean news = declaredState.apply(change);
         if (news) {
-            closeBooks();
-            news();
-            stops.forget();
+            closeState();
+            invalidate();
+            churnGuard.forget();
         }
         return news;
     }
 
-    private void budgetsTurn(boolean news) {
+    private void applyBudget(boolean news) {
         if (news) {
-            closeBooks();
-            news();
-            stops.forget();
+            closeState();
+            invalidate();
+            churnGuard.forget();
         }
     }
 
-    private void calendarTurns(Change change) {
-        if (takeOver(change) && !facts.calendar().isEmpty()) {
+    private void applyCalendarChange(Change change) {
+        if (apply(change) && !declaredState.calendar().isEmpty()) {
             turnAtMillis = OptionalLong.of(Long.MIN_VALUE);
         }
     }
 
     /** What was planned last does not hold any more. */
-    private void news() {
-        settled = false;
-        asPlanned = false;
+    private void invalidate() {
+        isSteady = false;
+        planIsCurrent = false;
     }
 
-    private void closeBooks() {
-        Books open = books;
+    private void closeState() {
+        SchedulingState open = schedulingState;
         if (open != null) {
             open.close();
         }
-        books = null;
-        memory = null;
+        schedulingState = null;
+        caches = null;
     }
 
     private void set(Workload workload) {
-        Workload before = facts.workloads().get(workload.id());
+        Workload before = declaredState.workloads().get(workload.id());
         if (workload.equals(before)) {
             return;
         }
-        news();
+        invalidate();
         if (before == null || !isLeaving(before)) {
-            stops.forget();
+            churnGuard.forget();
         }
-        facts.put(workload);
-        Books open = books;
-        if (open != null && open.knows(workload.path())) {
+        declaredState.put(workload);
+        SchedulingState open = schedulingState;
+        if (open != null && open.hasLeafFor(workload.path())) {
             if (before == null) {
-                open.enter(workload);
+                open.add(workload);
             } else {
                 open.replace(before, workload);
             }
         } else {
-            closeBooks();
+            closeState();
         }
-        if (workload.held() || !(workload.state() instanceof WorkloadState.Waiting)) {
-            told.forget(workload.id());
+        if (workload.held() || !(workload.state() instanceof WorkloadPhase.Waiting)) {
+            reported.forget(workload.id());
         }
     }
 
     /** Whether it was told to stop, so that its leaving is no news. */
     private static boolean isLeaving(Workload workload) {
-        return workload.state() instanceof WorkloadState.Holding holding
+        return workload.state() instanceof WorkloadPhase.Holding holding
                 && !holding.phase().isStaying();
     }
 
     private void remove(WorkloadId id) {
-        Workload before = facts.workloads().remove(id);
+        Workload before = declaredState.workloads().remove(id);
         if (before != null) {
-            news();
-            stops.forget();
-            told.forget(id);
-            if (books != null) {
-                books.leave(before);
+            invalidate();
+            churnGuard.forget();
+            reported.forget(id);
+            if (schedulingState != null) {
+                schedulingState.remove(before);
             }
         }
     }
 
     /** Decides what to do at this moment. */
     public Plan plan(long nowMillis) {
-        return plan(nowMillis, Recorder.NOBODY);
+        return plan(nowMillis, PlanListener.NONE);
     }
 
     /** The same while somebody looks on. */
-    Plan plan(long nowMillis, Recorder recorder) {
+    Plan plan(long nowMillis, PlanListener planListener) {
         boolean due = nextPlanAtMillis.isPresent() && nextPlanAtMillis.getAsLong() <= nowMillis;
-        if (settled && !due) {
-            past.ifPresent(PastUse::forgetRaised);
+        if (isSteady && !due) {
+            past.ifPresent(UsageHistory::forgetRaised);
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
         }
-        comeTo(nowMillis);
-        Books open = books();
-        Memory kept = memory(open);
+        advanceTo(nowMillis);
+        SchedulingState open = books();
+        PlanCaches kept = caches(open);
         past.ifPresent(use -> use.advance(nowMillis));
         budgets.advance(nowMillis);
         Planner planner = new Planner(
-                settings, facts, open, kept.demand(), kept.order(), stops, past, budgets, nowMillis, recorder);
+                settings,
+                declaredState,
+                open,
+                kept.demand(),
+                kept.candidates(),
+                churnGuard,
+                past,
+                budgets,
+                nowMillis,
+                planListener);
         List<Decision> decisions = planner.decide();
-        past.ifPresent(use -> use.note(open.cluster().trees(), nowMillis));
-        budgets.note(open.cluster().meters());
-        settled = decisions.isEmpty();
-        asPlanned = true;
-        for (Decision decision : told.isEmpty() ? List.<Decision>of() : decisions) {
+        past.ifPresent(use -> use.update(open.cluster().trees(), nowMillis));
+        budgets.update(open.cluster().meters());
+        isSteady = decisions.isEmpty();
+        planIsCurrent = true;
+        for (Decision decision : reported.isEmpty() ? List.<Decision>of() : decisions) {
             if (decision instanceof Decision.Start start) {
-                told.forget(start.workload());
+                reported.forget(start.workload());
             }
         }
-        OptionalLong later = whenTimeAloneMatters(nowMillis, open);
+        OptionalLong later = nextWakeup(nowMillis, open);
         nextPlanAtMillis = planner.hasPostponed() ? OptionalLong.of(nowMillis) : later;
-        return new Plan(nowMillis, decisions, kept.explanations().news(told), nextPlanAtMillis);
+        return new Plan(nowMillis, decisions, kept.reasons().changes(reported), nextPlanAtMillis);
     }
 
     /** Where the calendar has turned since the last plan, the quotas are others. */
-    private void comeTo(long nowMillis) {
+    private void advanceTo(long nowMillis) {
         plannedMillis = nowMillis;
         if (turnAtMillis.isPresent() && turnAtMillis.getAsLong() <= nowMillis) {
             turnAtMillis = OptionalLong.empty();
-            closeBooks();
-            news();
-            stops.forget();
+            closeState();
+            invalidate();
+            churnGuard.forget();
         }
     }
 
     /** Opens the books, which the next plan would do otherwise; for measuring. */
-    void prepare() {
+    void openNow() {
         books();
     }
 
     /** From now on each plan is made as if nothing were kept from one turn to the next, nor from plan to plan; for tests of what is kept. */
-    void rememberNothing() {
-        remembers = false;
-        closeBooks();
+    void disableIncremental() {
+        isIncremental = false;
+        closeState();
     }
 
     /** Another engine in the same state, to try things in. */
     public Engine fork() {
         Engine fork = new Engine(settings);
-        fork.facts.takeOver(facts);
+        fork.declaredState.apply(declaredState);
         fork.plannedMillis = plannedMillis;
-        fork.turnAtMillis = facts.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
+        fork.turnAtMillis = declaredState.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
         budgets.all().forEach(fork.budgets::set);
-        fork.told.takeOver(told);
-        for (Line line : books == null ? List.<Line>of() : books.lines()) {
-            fork.told.takeOver(line);
+        fork.reported.replaceAll(reported);
+        for (SchedulingClass schedulingClass :
+                schedulingState == null ? List.<SchedulingClass>of() : schedulingState.schedulingClasses()) {
+            fork.reported.replaceAll(schedulingClass);
         }
-        fork.stops.restore(stops.turns());
+        fork.churnGuard.restore(churnGuard.turns());
         past.ifPresent(kept -> kept.all().forEach(entry -> fork.past.ifPresent(copy -> copy.set(entry))));
         return fork;
     }
 
-    private Books books() {
-        Books open = books == null
-                ? new Books(
-                        facts,
+    private SchedulingState books() {
+        SchedulingState open = schedulingState == null
+                ? new SchedulingState(
+                        declaredState,
                         budgets,
                         plannedMillis,
                         settings.patienceMillis(),
                         settings.longestMinRuntimeMillis() > 0,
-                        told)
-                : books;
-        if (!remembers) {
-            open.touches().rememberNothing();
+                        reported)
+                : schedulingState;
+        if (!isIncremental) {
+            open.changes().disableIncremental();
         }
-        books = open;
+        schedulingState = open;
         return open;
     }
 
-    private Memory memory(Books open) {
-        Memory kept = memory == null ? new Memory(facts, open) : memory;
-        memory = kept;
+    private PlanCaches caches(SchedulingState open) {
+        PlanCaches kept = caches == null ? new PlanCaches(declaredState, open) : caches;
+        caches = kept;
         return kept;
     }
 
     /** The next moment at which a plan may differ from one made before, if nothing else happens. */
-    private OptionalLong whenTimeAloneMatters(long nowMillis, Books open) {
+    private OptionalLong nextWakeup(long nowMillis, SchedulingState open) {
         OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
         next = earlier(next, whenSomeoneHasWaitedEnough(nowMillis, open));
-        next = earlier(next, open.lines().isEmpty() ? OptionalLong.empty() : open.reclaimableAfter(nowMillis));
+        next = earlier(
+                next, open.schedulingClasses().isEmpty() ? OptionalLong.empty() : open.reclaimableAfter(nowMillis));
         turnAtMillis = whenTheCalendarTurns(nowMillis, open);
         next = earlier(next, whenABudgetEnds(nowMillis, open));
         for (Workload workload : open.incomplete()) {
-            next = earlier(next, Unclaimed.incompleteUntil(settings, workload));
+            next = earlier(next, MandatoryEvictions.incompleteUntil(settings, workload));
         }
         return earlier(turnAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
     }
 
     /** When what runs on a budget has to stop, or what waits could not start on it any more. */
-    private OptionalLong whenABudgetEnds(long nowMillis, Books open) {
+    private OptionalLong whenABudgetEnds(long nowMillis, SchedulingState open) {
         OptionalLong inMillis = OptionalLong.empty();
-        for (Meter meter : open.cluster().meters()) {
-            inMillis = earlier(inMillis, meter.lastsMillis());
+        for (BudgetMeter budgetMeter : open.cluster().meters()) {
+            inMillis = earlier(inMillis, budgetMeter.lastsMillis());
         }
-        Wishes wishes = new Wishes(facts, open);
-        for (Line line : open.cluster().meters().isEmpty() ? List.<Line>of() : open.lines()) {
-            for (Wish wish : wishes.of(line)) {
-                for (Meter meter : wish.meters()) {
+        PoolRequestFactory poolRequestFactory = new PoolRequestFactory(declaredState, open);
+        for (SchedulingClass schedulingClass :
+                open.cluster().meters().isEmpty() ? List.<SchedulingClass>of() : open.schedulingClasses()) {
+            for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
+                for (BudgetMeter budgetMeter : poolRequest.meters()) {
                     inMillis = earlier(
                             inMillis,
-                            meter.allowsForMillis(
-                                    wish.ask().gpuMilli(),
-                                    wish.ask().preemptible(),
-                                    wish.ask().runtimeMillis()));
+                            budgetMeter.allowsForMillis(
+                                    poolRequest.ask().gpuMilli(),
+                                    poolRequest.ask().preemptible(),
+                                    poolRequest.ask().runtimeMillis()));
                 }
             }
         }
         return inMillis.isPresent() ? OptionalLong.of(nowMillis + inMillis.getAsLong()) : inMillis;
     }
 
-    private OptionalLong whenTheCalendarTurns(long nowMillis, Books open) {
-        if (facts.calendar().isEmpty()) {
+    private OptionalLong whenTheCalendarTurns(long nowMillis, SchedulingState open) {
+        if (declaredState.calendar().isEmpty()) {
             return OptionalLong.empty();
         }
-        boolean ofAll = facts.calendar().anyPreemptsAtClose();
+        boolean ofAll = declaredState.calendar().anyPreemptsAtClose();
         SortedMap<String, SortedSet<Long>> runtimes = new TreeMap<>();
-        for (Line line : open.lines()) {
-            OptionalLong runtime = line.key().preemptible() && !ofAll
+        for (SchedulingClass schedulingClass : open.schedulingClasses()) {
+            OptionalLong runtime = schedulingClass.key().preemptible() && !ofAll
                     ? OptionalLong.empty()
-                    : line.key().maxRuntimeMillis();
-            runtime.ifPresent(
-                    millis -> runtimes.computeIfAbsent(line.key().path().tenant(), tenant -> new TreeSet<>())
-                            .add(millis));
+                    : schedulingClass.key().maxRuntimeMillis();
+            runtime.ifPresent(millis -> runtimes.computeIfAbsent(
+                            schedulingClass.key().path().tenant(), tenant -> new TreeSet<>())
+                    .add(millis));
         }
-        return facts.calendar().nextTurn(nowMillis, runtimes);
+        return declaredState.calendar().nextTurn(nowMillis, runtimes);
     }
 
     private static OptionalLong earlier(OptionalLong a, OptionalLong b) {
@@ -343,8 +355,9 @@ public final class Engine {
     }
 
     /** Shares that follow what was used before move all the time; a part of the window is soon enough. */
-    private OptionalLong whenSharesHaveMoved(long nowMillis, Books open) {
-        return settings.fairnessWindowMillis().isPresent() && !open.lines().isEmpty()
+    private OptionalLong whenSharesHaveMoved(long nowMillis, SchedulingState open) {
+        return settings.fairnessWindowMillis().isPresent()
+                        && !open.schedulingClasses().isEmpty()
                 ? OptionalLong.of(nowMillis
                         + Math.max(
                                 LEAST_STEP_MILLIS,
@@ -352,10 +365,11 @@ public final class Engine {
                 : OptionalLong.empty();
     }
 
-    private OptionalLong whenAClaimIsDue(long nowMillis, Books open) {
+    private OptionalLong whenAClaimIsDue(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
-        for (Line line : settings.patienceMillis().isPresent() ? open.lines() : List.<Line>of()) {
-            OptionalLong due = Claims.dueMillis(settings, line);
+        for (SchedulingClass schedulingClass :
+                settings.patienceMillis().isPresent() ? open.schedulingClasses() : List.<SchedulingClass>of()) {
+            OptionalLong due = BackfillReservations.dueMillis(settings, schedulingClass);
             if (due.isPresent() && due.getAsLong() > nowMillis) {
                 next = earlier(next, due);
             }
@@ -364,12 +378,14 @@ public final class Engine {
     }
 
     /** When the first of the next line has waited long enough for something to be stopped for it. */
-    private OptionalLong whenSomeoneHasWaitedEnough(long nowMillis, Books open) {
+    private OptionalLong whenSomeoneHasWaitedEnough(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
-        for (Line line : facts.poolsWaitBeforePreempting() ? open.lines() : List.<Line>of()) {
-            for (PoolId id : line.key().pools()) {
-                Pool pool = facts.pools().get(id);
-                long due = line.head().waitsSinceMillis() + (pool == null ? 0 : pool.waitBeforePreemptingMillis());
+        for (SchedulingClass schedulingClass :
+                declaredState.poolsWaitBeforePreempting() ? open.schedulingClasses() : List.<SchedulingClass>of()) {
+            for (PoolId id : schedulingClass.key().pools()) {
+                Pool pool = declaredState.pools().get(id);
+                long due = schedulingClass.head().waitsSinceMillis()
+                        + (pool == null ? 0 : pool.waitBeforePreemptingMillis());
                 next = due > nowMillis ? earlier(next, OptionalLong.of(due)) : next;
             }
         }
@@ -377,9 +393,10 @@ public final class Engine {
     }
 
     /** When the next running workload is old enough to be stopped or moved, if anybody waits for that. */
-    private OptionalLong whenSomeoneIsOldEnough(long nowMillis, Books open) {
+    private OptionalLong whenSomeoneIsOldEnough(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
-        boolean nobodyWaits = open.lines().isEmpty() && open.away().isEmpty();
+        boolean nobodyWaits = open.schedulingClasses().isEmpty()
+                && open.outsidePreferredPool().isEmpty();
         if (nobodyWaits || settings.longestMinRuntimeMillis() == 0) {
             return next;
         }
@@ -391,32 +408,33 @@ public final class Engine {
     }
 
     /** Why a workload waits, as of the last plan; empty if it does not wait, is held, or was in no plan yet. */
-    public Optional<Wait> explain(WorkloadId id) {
-        Workload workload = facts.workloads().get(id);
-        if (workload == null || workload.held() || !(workload.state() instanceof WorkloadState.Waiting)) {
+    public Optional<WaitReasons> explain(WorkloadId id) {
+        Workload workload = declaredState.workloads().get(id);
+        if (workload == null || workload.held() || !(workload.state() instanceof WorkloadPhase.Waiting)) {
             return Optional.empty();
         }
-        Books open = books;
-        Optional<Line> line =
-                open == null || workload.nomination().isPresent() ? Optional.empty() : open.line(workload);
-        List<Reason> reasons = line.isPresent() ? reasons(line.get(), workload) : told.get(id);
-        return reasons == null ? Optional.empty() : Optional.of(new Wait(id, reasons));
+        SchedulingState open = schedulingState;
+        Optional<SchedulingClass> schedulingClass =
+                open == null || workload.nomination().isPresent() ? Optional.empty() : open.schedulingClass(workload);
+        List<Reason> reasons =
+                schedulingClass.isPresent() ? reasons(schedulingClass.get(), workload) : reported.get(id);
+        return reasons == null ? Optional.empty() : Optional.of(new WaitReasons(id, reasons));
     }
 
-    private @Nullable List<Reason> reasons(Line line, Workload member) {
-        if (!line.isFresh(member)) {
-            return reasons(line);
+    private @Nullable List<Reason> reasons(SchedulingClass schedulingClass, Workload member) {
+        if (!schedulingClass.isUnexplained(member)) {
+            return reasons(schedulingClass);
         }
-        List<Reason> before = told.get(member.id());
-        Memory kept = memory;
-        boolean apart = before != null && line.firstInQueue() == member;
-        return apart && asPlanned && kept != null ? kept.explanations().currentOfFirst(line) : before;
+        List<Reason> before = reported.get(member.id());
+        PlanCaches kept = caches;
+        boolean apart = before != null && schedulingClass.firstInQueue() == member;
+        return apart && planIsCurrent && kept != null ? kept.reasons().currentOfFirst(schedulingClass) : before;
     }
 
     /** The line's reasons are of the kinds told last, with the numbers of the last plan while nothing has changed. */
-    private List<Reason> reasons(Line line) {
-        Memory kept = memory;
-        return asPlanned && kept != null ? kept.explanations().current(line) : line.reasons();
+    private List<Reason> reasons(SchedulingClass schedulingClass) {
+        PlanCaches kept = caches;
+        return planIsCurrent && kept != null ? kept.reasons().current(schedulingClass) : schedulingClass.reasons();
     }
 
     /** Who is in the way of a waiting workload, what would be enough, and when it may start; empty as for a wait. */
@@ -425,47 +443,50 @@ public final class Engine {
     }
 
     /**
-     * The same while there is time. What would be enough is found by trying it, in at most {@value Remedies#MOST_TRIES} forks of this engine.
+     * The same while there is time. What would be enough is found by trying it, in at most {@value RemedyFinder#MOST_TRIES} forks of this engine.
      *
      * @param enough asked before each try; once it is true nothing more is tried, and nothing is said of what would be enough
      */
     public Optional<Outlook> outlook(WorkloadId id, long nowMillis, BooleanSupplier enough) {
-        Optional<Wait> wait = explain(id);
-        if (wait.isEmpty()) {
+        Optional<WaitReasons> waitReasons = explain(id);
+        if (waitReasons.isEmpty()) {
             return Optional.empty();
         }
-        Workload workload = facts.workload(id);
-        Books open = books();
-        RoomMaker roomMaker = new RoomMaker(settings, open.cluster(), open.running(), stops, nowMillis);
-        Remedies remedies = new Remedies(this, workload, nowMillis, enough);
-        return open.line(workload).map(line -> new Foresight(facts, open, roomMaker, remedies::in, nowMillis)
-                .of(workload, line, wait.get().perPool()));
+        Workload workload = declaredState.workload(id);
+        SchedulingState open = books();
+        EvictionPlanner evictionPlanner =
+                new EvictionPlanner(settings, open.cluster(), open.running(), churnGuard, nowMillis);
+        RemedyFinder remedyFinder = new RemedyFinder(this, workload, nowMillis, enough);
+        return open.schedulingClass(workload).map(schedulingClass -> new OutlookCalculator(
+                        declaredState, open, evictionPlanner, remedyFinder::in, nowMillis)
+                .of(workload, schedulingClass, waitReasons.get().perPool()));
     }
 
-    public Facts facts() {
-        return facts;
+    public DeclaredState facts() {
+        return declaredState;
     }
 
     /** The books as of the last plan. */
-    Books openBooks() {
+    SchedulingState openState() {
         return books();
     }
 
     /** Every wait as of the last plan, in order of the workloads' ids. */
-    public List<Wait> waits() {
-        List<Wait> waits = new ArrayList<>();
-        facts.workloadsInOrder().forEach(workload -> explain(workload.id()).ifPresent(waits::add));
+    public List<WaitReasons> waits() {
+        List<WaitReasons> waits = new ArrayList<>();
+        declaredState.workloadsInOrder().forEach(workload -> explain(workload.id())
+                .ifPresent(waits::add));
         return waits;
     }
 
     /** What everybody held before, to be stated to an engine that is built anew; empty without a fairness window. */
     public List<Change.PastUseSet> pastUse() {
-        return past.map(PastUse::all).orElse(List.of());
+        return past.map(UsageHistory::all).orElse(List.of());
     }
 
     /** The paths whose past use the last plan raised by more than what they hold: something started, and there is an entry penalty. */
     public SortedSet<QuotaPath> raisedPastUse() {
-        return past.map(PastUse::raised).orElse(Collections.emptySortedSet());
+        return past.map(UsageHistory::raised).orElse(Collections.emptySortedSet());
     }
 
     /** What is left of budgets, as of the last plan. */
@@ -474,18 +495,18 @@ public final class Engine {
     }
 
     public Snapshot snapshot() {
-        List<Change> all = facts.asChanges();
+        List<Change> all = declaredState.asChanges();
         all.addAll(budgets());
         all.addAll(pastUse());
-        return new Snapshot(settings, all, waits(), stops.turns());
+        return new Snapshot(settings, all, waits(), churnGuard.turns());
     }
 
     /** An engine that goes on where the other was; it gives the same plans. */
     public static Engine restore(Snapshot snapshot) {
         Engine engine = new Engine(snapshot.settings());
         engine.apply(snapshot.facts());
-        snapshot.waits().forEach(wait -> engine.told.put(wait.workload(), wait.perPool()));
-        engine.stops.restore(snapshot.stops());
+        snapshot.waits().forEach(waitReasons -> engine.reported.put(waitReasons.workload(), waitReasons.perPool()));
+        engine.churnGuard.restore(snapshot.stops());
         return engine;
     }
 }

@@ -1,10 +1,9 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.rules.PolicyQuota;
-
 import io.quartermaster.capacity.grants.QuotaTermsColumns;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.rules.PolicyQuota;
 import jakarta.persistence.Column;
 import jakarta.persistence.Embeddable;
 import jakarta.persistence.Embedded;

@@ -1,12 +1,11 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.access.GroupPath;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.SubmissionRights;
-
-import io.quartermaster.access.GroupPath;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import jakarta.persistence.CollectionTable;
 import jakarta.persistence.Column;
 import jakarta.persistence.ElementCollection;
@@ -104,7 +103,7 @@ class PolicyRow {
         name = policy.name();
         groupPath = policy.group().value();
         overQuota = policy.overQuota();
-        onPreemption = Words.of(policy.onPreemption());
+        onPreemption = EnumNames.of(policy.onPreemption());
         graceMs = policy.graceMillis();
         userLimitMilli = policy.userLimitGpuMilli().isPresent()
                 ? policy.userLimitGpuMilli().getAsLong()
@@ -129,7 +128,7 @@ class PolicyRow {
                         .sorted(Comparator.comparing(PolicyQuota::scope))
                         .toList(),
                 overQuota,
-                Words.stored(OnPreemption.class, onPreemption),
+                EnumNames.stored(PreemptionAction.class, onPreemption),
                 graceMs,
                 userLimitMilli == null ? OptionalLong.empty() : OptionalLong.of(userLimitMilli),
                 maxRunning == null ? OptionalInt.empty() : OptionalInt.of(maxRunning),

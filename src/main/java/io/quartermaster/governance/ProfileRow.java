@@ -1,10 +1,9 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.rules.Profile;
-
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.PoolId;
-import io.quartermaster.engine.model.Slice;
+import io.quartermaster.engine.model.WorkerSlice;
+import io.quartermaster.governance.rules.Profile;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -113,7 +112,8 @@ public class ProfileRow {
     @SuppressWarnings("NullAway.Init")
     ProfileRow() {}
 
-    @SuppressWarnings("NullAway.Init") public // set() fills the rest
+    @SuppressWarnings("NullAway.Init")
+    public // set() fills the rest
     ProfileRow(String tenantId, Profile profile) {
         this.tenantId = tenantId;
         this.id = profile.id();
@@ -145,8 +145,8 @@ public class ProfileRow {
         nodeLabels = new TreeMap<>(profile.nodeLabels());
         requiredLevel = profile.topology().required().orElse(null);
         preferredLevel = profile.topology().preferred().orElse(null);
-        sliceWorkers = profile.topology().slice().map(Slice::workers).orElse(null);
-        sliceLevel = profile.topology().slice().map(Slice::level).orElse(null);
+        sliceWorkers = profile.topology().slice().map(WorkerSlice::workers).orElse(null);
+        sliceLevel = profile.topology().slice().map(WorkerSlice::level).orElse(null);
         poolIds = profile.pools().stream()
                 .map(pool -> UUID.fromString(pool.value()))
                 .toArray(UUID[]::new);

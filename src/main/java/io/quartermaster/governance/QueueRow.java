@@ -1,10 +1,9 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.engine.model.QueueOrder;
 import io.quartermaster.governance.rules.Queue;
 import io.quartermaster.governance.rules.QueueState;
-
-import io.quartermaster.engine.model.QueueOrder;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import jakarta.persistence.Column;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
@@ -72,14 +71,17 @@ class QueueRow {
         profileId = queue.profile();
         overQuota = queue.terms().overQuota();
         maxWaiting = queue.terms().maxWaiting();
-        state = Words.of(queue.terms().state());
-        order = Words.of(queue.terms().order());
+        state = EnumNames.of(queue.terms().state());
+        order = EnumNames.of(queue.terms().order());
         version = queue.version();
     }
 
     Queue toQueue() {
         Queue.Terms terms = new Queue.Terms(
-                overQuota, maxWaiting, Words.stored(QueueState.class, state), Words.stored(QueueOrder.class, order));
+                overQuota,
+                maxWaiting,
+                EnumNames.stored(QueueState.class, state),
+                EnumNames.stored(QueueOrder.class, order));
         return new Queue(id, name, policyId, profileId, terms, version);
     }
 }

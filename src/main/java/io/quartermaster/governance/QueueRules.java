@@ -1,8 +1,8 @@
 package io.quartermaster.governance;
 
 import io.quartermaster.access.AccessRule;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import java.util.List;
 import java.util.UUID;
@@ -32,7 +32,8 @@ public final class QueueRules {
                 .map(rows -> rows.stream()
                         .map(row -> new Stored(
                                 (UUID) row[0],
-                                AccessRule.of(Words.stored(AccessRule.Kind.class, (String) row[1]), (String) row[2])))
+                                AccessRule.of(
+                                        EnumNames.stored(AccessRule.Kind.class, (String) row[1]), (String) row[2])))
                         .toList());
     }
 

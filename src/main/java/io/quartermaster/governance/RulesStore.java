@@ -1,11 +1,10 @@
 package io.quartermaster.governance;
 
+import io.quartermaster.capacity.grants.TenantAllotments;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.Queue;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quartermaster.capacity.grants.Allotments;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -21,19 +20,19 @@ import org.hibernate.reactive.mutiny.Mutiny;
 @ApplicationScoped
 public class RulesStore {
 
-    private final Allotments allotments;
+    private final TenantAllotments tenantAllotments;
 
-    RulesStore(Allotments allotments) {
-        this.allotments = allotments;
+    RulesStore(TenantAllotments tenantAllotments) {
+        this.tenantAllotments = tenantAllotments;
     }
 
     /** For a change: nobody else changes the tenant's quotas until the transaction ends. */
     public Uni<TenantRules> lock(Mutiny.Session session, TenantId tenant) {
-        return allotments.lock(session, tenant).chain(() -> read(session, tenant));
+        return tenantAllotments.lock(session, tenant).chain(() -> read(session, tenant));
     }
 
     public Uni<TenantRules> read(Mutiny.Session session, TenantId tenant) {
-        return allotments.of(session, tenant).chain(granted -> policies(session, tenant)
+        return tenantAllotments.of(session, tenant).chain(granted -> policies(session, tenant)
                 .chain(policies -> live(session, "Profile", ProfileRow.class, tenant)
                         .chain(profiles -> live(session, "Queue", QueueRow.class, tenant)
                                 .map(queues -> new TenantRules(
@@ -74,9 +73,9 @@ public class RulesStore {
      */
     Uni<Void> save(Mutiny.Session session, TenantRules before, TenantRules after) {
         String tenant = before.tenant().value();
-        var policies = Difference.ofPolicies(before, after);
-        var profiles = Difference.ofProfiles(before, after);
-        var queues = Difference.ofQueues(before, after);
+        var policies = Diff.ofPolicies(before, after);
+        var profiles = Diff.ofProfiles(before, after);
+        var queues = Diff.ofQueues(before, after);
         List<Object> made = new ArrayList<>();
         policies.made().forEach(policy -> made.add(new PolicyRow(tenant, policy)));
         profiles.made().forEach(profile -> made.add(new ProfileRow(tenant, profile)));
@@ -117,7 +116,7 @@ public class RulesStore {
             List<T> values,
             Function<T, UUID> id,
             Setter<R, T> setter) {
-        return InTurn.each(values, value -> session.find(type, new TenantRowKey(tenant, id.apply(value)))
+        return SequentialUnis.each(values, value -> session.find(type, new TenantRowKey(tenant, id.apply(value)))
                 .invoke(row -> setter.set(row, value)));
     }
 }

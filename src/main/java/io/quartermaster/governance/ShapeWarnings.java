@@ -1,11 +1,10 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.rules.Profile;
-import io.quartermaster.governance.rules.TenantRules;
-
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.placement.ShapeFit;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.TenantRules;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -24,10 +23,10 @@ final class ShapeWarnings {
     /** The profiles that a change makes or changes, and those for which it makes a queue. */
     static List<Profile> concerned(TenantRules before, TenantRules after) {
         Map<UUID, Profile> concerned = new LinkedHashMap<>();
-        Difference<Profile> profiles = Difference.ofProfiles(before, after);
+        Diff<Profile> profiles = Diff.ofProfiles(before, after);
         profiles.made().forEach(profile -> concerned.put(profile.id(), profile));
         profiles.changed().forEach(profile -> concerned.put(profile.id(), profile));
-        Difference.ofQueues(before, after).made().stream()
+        Diff.ofQueues(before, after).made().stream()
                 .map(after::profileOf)
                 .forEach(profile -> concerned.put(profile.id(), profile));
         return List.copyOf(concerned.values());

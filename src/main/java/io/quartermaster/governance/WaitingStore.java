@@ -1,15 +1,14 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.rules.OnWaiting;
+import io.quartermaster.engine.model.GpuFormat;
+import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.governance.rules.Queue;
 import io.quartermaster.governance.rules.QueueState;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quartermaster.engine.model.Amounts;
-import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
@@ -29,21 +28,21 @@ class WaitingStore {
     private static final String WAITS =
             " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', 'paused') and wish <> 'cancel'";
 
-    private final MoveGuard guard;
+    private final WaitingMoveGuard guard;
 
-    WaitingStore(MoveGuard guard) {
+    WaitingStore(WaitingMoveGuard guard) {
         this.guard = guard;
     }
 
     /** Answers how many were touched. */
-    Uni<Long> settle(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting how) {
+    Uni<Long> settle(Mutiny.Session session, TenantRules after, List<Queue> retired, WaitingWorkPolicy how) {
         if (retired.isEmpty()) {
             return Uni.createFrom().item(0L);
         }
         return switch (how) {
-            case OnWaiting.Refuse refuse -> refuseIfAny(session, after.tenant(), retired);
-            case OnWaiting.Cancel cancel -> update(session, after.tenant(), retired, "wish = 'cancel'");
-            case OnWaiting.Move move -> move(session, after, retired, move);
+            case WaitingWorkPolicy.Refuse refuse -> refuseIfAny(session, after.tenant(), retired);
+            case WaitingWorkPolicy.Cancel cancel -> update(session, after.tenant(), retired, "wish = 'cancel'");
+            case WaitingWorkPolicy.Move move -> move(session, after, retired, move);
         };
     }
 
@@ -66,13 +65,15 @@ class WaitingStore {
                     throw new ProblemException(Problem.of(
                             409,
                             "work-is-waiting",
-                            Amounts.count(count, "workload", "wait") + " in what would be retired: "
+                            GpuFormat.count(count, "workload", "wait") + " in what would be retired: "
                                     + String.join(", ", names) + more,
-                            List.of(new Problem.Field("onWaiting", "say what becomes of them", OnWaiting.ACCEPTED))));
+                            List.of(new Problem.Field(
+                                    "onWaiting", "say what becomes of them", WaitingWorkPolicy.ACCEPTED))));
                 });
     }
 
-    private Uni<Long> move(Mutiny.Session session, TenantRules after, List<Queue> retired, OnWaiting.Move move) {
+    private Uni<Long> move(
+            Mutiny.Session session, TenantRules after, List<Queue> retired, WaitingWorkPolicy.Move move) {
         Queue target = after.queue(move.queue())
                 .orElseThrow(() -> ProblemException.invalid(
                         "moveTo",
@@ -109,7 +110,7 @@ class WaitingStore {
     }
 
     /** What the tenant's work holds, in the order of its start. */
-    Uni<List<Effects.Held>> held(Mutiny.Session session, TenantId tenant) {
+    Uni<List<ChangeImpact.Held>> held(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
                         select a.pool_id, w.policy_id, a.gpu_milli, w.preemptible
                         from attempt a join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
@@ -118,7 +119,7 @@ class WaitingStore {
                 .setParameter("tenant", tenant.value())
                 .getResultList()
                 .map(rows -> rows.stream()
-                        .map(row -> new Effects.Held(
+                        .map(row -> new ChangeImpact.Held(
                                 new PoolId(String.valueOf(row[0])),
                                 (UUID) row[1],
                                 ((Number) row[2]).longValue(),

@@ -3,19 +3,19 @@ package io.quartermaster.insight;
 import io.quartermaster.dispatch.read.CellSnapshot;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.model.Outlook;
-import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-import io.quartermaster.engine.simulation.Foretold;
-import io.quartermaster.engine.simulation.Playout;
-import io.quartermaster.workloads.Outlooks;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.simulation.Forecast;
+import io.quartermaster.engine.simulation.Forecaster;
+import io.quartermaster.workloads.OutlookSource;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A snapshot of the cell with what was worked out from it so far. Of the one thread of {@link LiveCell}. */
+/** A snapshot of the cell with what was worked out from it so far. Of the one thread of {@link CellQueryExecutor}. */
 final class CellView {
 
     /** The leader's decisions of one moment come to an end; this is far more than that takes. */
@@ -26,7 +26,7 @@ final class CellView {
     private final CellSnapshot snapshot;
     private final InsightConfig config;
     private @Nullable Engine planned;
-    private @Nullable Foretold forecast;
+    private @Nullable Forecast forecast;
     private final Map<WorkloadId, Optional<Outlook>> outlooks = new HashMap<>();
     private long costNanos;
 
@@ -47,17 +47,17 @@ final class CellView {
     }
 
     /** Why it waits after the plans of the moment; empty for what does not. */
-    Optional<Wait> wait(WorkloadId workload) {
+    Optional<WaitReasons> wait(WorkloadId workload) {
         return planned().explain(workload);
     }
 
     /** Where something stands that has no reason to wait. */
-    Outlooks.Standing standing(WorkloadId workload) {
+    OutlookSource.Standing standing(WorkloadId workload) {
         return snapshot.workloads().stream()
-                .filter(known -> known.id().equals(workload) && known.state() instanceof WorkloadState.Waiting)
+                .filter(known -> known.id().equals(workload) && known.state() instanceof WorkloadPhase.Waiting)
                 .findFirst()
-                .map(known -> known.held() ? Outlooks.Standing.KEPT_BACK : Outlooks.Standing.STARTS)
-                .orElse(Outlooks.Standing.UNKNOWN);
+                .map(known -> known.held() ? OutlookSource.Standing.KEPT_BACK : OutlookSource.Standing.STARTS)
+                .orElse(OutlookSource.Standing.UNKNOWN);
     }
 
     /**
@@ -89,14 +89,14 @@ final class CellView {
     }
 
     /** What becomes of the cell when nothing comes from outside. */
-    Foretold forecast() {
-        Foretold known = forecast;
+    Forecast forecast() {
+        Forecast known = forecast;
         if (known == null) {
             long begun = System.nanoTime();
-            known = Playout.play(
+            known = Forecaster.play(
                     snapshot.engine(),
                     snapshot.workloads(),
-                    new Playout.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
+                    new Forecaster.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
                     snapshot.asOfMillis(),
                     bounds(config.horizon(), config.forecastTimeLimit()));
             forecast = known;
@@ -106,22 +106,22 @@ final class CellView {
     }
 
     /** The same, as far as is asked; what is known already is used where it reaches as far. */
-    Foretold forecast(Duration horizon, Duration time) {
-        Foretold known = forecast;
+    Forecast forecast(Duration horizon, Duration time) {
+        Forecast known = forecast;
         return known != null && known.complete() && horizon.equals(config.horizon())
                 ? known
-                : Playout.play(
+                : Forecaster.play(
                         snapshot.engine(),
                         snapshot.workloads(),
-                        new Playout.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
+                        new Forecaster.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
                         snapshot.asOfMillis(),
                         bounds(horizon, time));
     }
 
     /** @param time from now on */
-    Playout.Bounds bounds(Duration horizon, Duration time) {
+    Forecaster.Bounds bounds(Duration horizon, Duration time) {
         long until = System.nanoTime() + time.toNanos();
-        return new Playout.Bounds(
+        return new Forecaster.Bounds(
                 snapshot.asOfMillis() + horizon.toMillis(), config.plansLimit(), () -> System.nanoTime() - until > 0);
     }
 }

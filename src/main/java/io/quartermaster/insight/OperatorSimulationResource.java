@@ -1,8 +1,8 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
@@ -22,15 +22,15 @@ import org.jspecify.annotations.Nullable;
 public class OperatorSimulationResource {
 
     private final SimulationService simulations;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
 
-    OperatorSimulationResource(SimulationService simulations, Callers callers) {
+    OperatorSimulationResource(SimulationService simulations, CurrentCaller currentCaller) {
         this.simulations = simulations;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @POST
-    @Needs(Permission.SIMULATIONS_RUN)
+    @RequiresPermission(Permission.SIMULATIONS_RUN)
     @Operation(
             operationId = "simulateCell",
             summary =
@@ -38,6 +38,6 @@ public class OperatorSimulationResource {
             description = SimulationResource.ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
     public Uni<SimulationApi.View> simulate(SimulationApi.@Nullable CellRequest body) {
-        return simulations.ofCell(callers.current(), body);
+        return simulations.ofCell(currentCaller.current(), body);
     }
 }

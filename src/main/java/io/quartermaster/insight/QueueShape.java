@@ -1,7 +1,7 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.QueueAccessRules;
 import io.quartermaster.engine.model.QueueId;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.QueueState;
@@ -23,5 +23,5 @@ record QueueShape(
         long graceMillis,
         boolean requeues,
         Profile profile,
-        AccessRules rules,
+        QueueAccessRules rules,
         SubmissionRights rights) {}

@@ -3,12 +3,12 @@ package io.quartermaster.insight;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.simulation.Foretold;
+import io.quartermaster.engine.simulation.Forecast;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.TenantTransactions;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
@@ -42,10 +42,10 @@ class QueueWaiting {
             """;
 
     private final TenantTransactions transactions;
-    private final LiveCell cell;
+    private final CellQueryExecutor cell;
     private final ObjectMapper json;
 
-    QueueWaiting(TenantTransactions transactions, LiveCell cell, ObjectMapper json) {
+    QueueWaiting(TenantTransactions transactions, CellQueryExecutor cell, ObjectMapper json) {
         this.transactions = transactions;
         this.cell = cell;
         this.json = json;
@@ -119,7 +119,7 @@ class QueueWaiting {
                     for (Standing one : waiting) {
                         UUID id = one.view().id();
                         Optional.ofNullable(view.forecast().fates().get(new WorkloadId(id.toString())))
-                                .flatMap(Foretold.Fate::start)
+                                .flatMap(Forecast.Fate::start)
                                 .ifPresent(start -> starts.put(id, Instant.ofEpochMilli(start.atMillis())));
                     }
                     return starts;

@@ -1,10 +1,10 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
@@ -62,7 +62,7 @@ public class QueueWaitingResource {
     }
 
     @GET
-    @Needs(Permission.WORKLOADS_READ)
+    @RequiresPermission(Permission.WORKLOADS_READ)
     @Operation(operationId = "listWaiting", summary = "Lists what waits in a queue, in the order in which it is tried")
     public Uni<Page<View>> list(
             @PathParam("tenant") String tenant, @PathParam("queue") String queue, @BeanParam PageRequest page) {

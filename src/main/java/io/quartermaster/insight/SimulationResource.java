@@ -1,8 +1,8 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.POST;
@@ -29,15 +29,15 @@ public class SimulationResource {
                     + "beyond all 503, both with Retry-After.";
 
     private final SimulationService simulations;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
 
-    SimulationResource(SimulationService simulations, Callers callers) {
+    SimulationResource(SimulationService simulations, CurrentCaller currentCaller) {
         this.simulations = simulations;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @POST
-    @Needs(Permission.SIMULATIONS_RUN)
+    @RequiresPermission(Permission.SIMULATIONS_RUN)
     @Operation(
             operationId = "simulate",
             summary =
@@ -45,6 +45,6 @@ public class SimulationResource {
             description = ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
     public Uni<SimulationApi.View> simulate(@PathParam("tenant") String tenant, SimulationApi.@Nullable Request body) {
-        return simulations.ofTenant(new TenantId(tenant), callers.current(), body);
+        return simulations.ofTenant(new TenantId(tenant), currentCaller.current(), body);
     }
 }

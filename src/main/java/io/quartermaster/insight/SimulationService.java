@@ -1,8 +1,8 @@
 package io.quartermaster.insight;
 
 import io.quartermaster.access.Caller;
-import io.quartermaster.platform.http.Places;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.ConcurrencyLimiter;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -20,55 +20,57 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class SimulationService {
 
-    private final LiveCell cell;
+    private final CellQueryExecutor cell;
     private final TenantReads reads;
     private final InsightConfig config;
-    private final Places places;
+    private final ConcurrencyLimiter concurrencyLimiter;
 
-    SimulationService(LiveCell cell, TenantReads reads, InsightConfig config) {
+    SimulationService(CellQueryExecutor cell, TenantReads reads, InsightConfig config) {
         this.cell = cell;
         this.reads = reads;
         this.config = config;
-        this.places = new Places("simulations", config.simulations(), config.simulationsPerTenant());
+        this.concurrencyLimiter =
+                new ConcurrencyLimiter("simulations", config.simulations(), config.simulationsPerTenant());
     }
 
     /** A tenant varies and sees its own only. */
     Uni<SimulationApi.View> ofTenant(TenantId tenant, Caller caller, SimulationApi.@Nullable Request request) {
-        return run(QuestionReader.read(config, tenant, request), caller, Optional.of(tenant));
+        return run(WhatIfReader.read(config, tenant, request), caller, Optional.of(tenant));
     }
 
     Uni<SimulationApi.View> ofCell(Caller caller, SimulationApi.@Nullable CellRequest request) {
-        return run(QuestionReader.read(config, request), caller, Optional.empty());
+        return run(WhatIfReader.read(config, request), caller, Optional.empty());
     }
 
     /** @param only whose work the answer shows; empty: everybody's */
-    private Uni<SimulationApi.View> run(Question question, Caller caller, Optional<TenantId> only) {
-        return places.in(only, () -> queues(question)
-                        .chain(queues -> cell.ask(view -> work(view, question, caller, queues, only))))
-                .chain(answer -> names(answer.ids()).map(answer::named));
+    private Uni<SimulationApi.View> run(WhatIfQuestion whatIfQuestion, Caller caller, Optional<TenantId> only) {
+        return concurrencyLimiter
+                .in(only, () -> queues(whatIfQuestion)
+                        .chain(queues -> cell.ask(view -> work(view, whatIfQuestion, caller, queues, only))))
+                .chain(simulationReport -> names(simulationReport.ids()).map(simulationReport::named));
     }
 
-    private Answer work(
+    private SimulationReport work(
             CellView view,
-            Question question,
+            WhatIfQuestion whatIfQuestion,
             Caller caller,
             Map<TenantId, Map<String, QueueShape>> queues,
             Optional<TenantId> only) {
-        Hypothesis hypothesis = Hypothesis.of(view.snapshot(), caller, question, queues);
-        WhatIf.Otherwise otherwise = hypothesis.otherwise(question);
+        WhatIfBuilder whatIfBuilder = WhatIfBuilder.of(view.snapshot(), caller, whatIfQuestion, queues);
+        WhatIf.Otherwise otherwise = whatIfBuilder.otherwise(whatIfQuestion);
         WhatIf.Result result = WhatIf.compare(
                 view,
                 otherwise,
                 workload -> only.isEmpty()
                         || only.get().value().equals(workload.path().tenant()),
-                question.horizon(),
+                whatIfQuestion.horizon(),
                 config.timeLimit());
-        return new Answer(view.snapshot(), hypothesis, otherwise, result, only);
+        return new SimulationReport(view.snapshot(), whatIfBuilder, otherwise, result, only);
     }
 
-    private Uni<Map<TenantId, Map<String, QueueShape>>> queues(Question question) {
+    private Uni<Map<TenantId, Map<String, QueueShape>>> queues(WhatIfQuestion whatIfQuestion) {
         Map<TenantId, Uni<Map<String, QueueShape>>> asked = new TreeMap<>();
-        question.tenants().forEach(one -> asked.put(one.tenant(), reads.queues(one.tenant(), one.queues())));
+        whatIfQuestion.tenants().forEach(one -> asked.put(one.tenant(), reads.queues(one.tenant(), one.queues())));
         return oneAfterTheOther(asked);
     }
 

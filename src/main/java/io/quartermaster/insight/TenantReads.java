@@ -4,17 +4,17 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AccessRule;
-import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.QueueAccessRules;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QueueId;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.QueueState;
 import io.quartermaster.governance.rules.SubmissionRights;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
-import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.ArrayList;
@@ -105,11 +105,11 @@ class TenantReads {
                     Optional.of(new QueueId(node.get("id").asText())),
                     node.get("name").asText(),
                     new GroupPath(node.get("group").asText()),
-                    Words.stored(QueueState.class, node.get("state").asText()),
+                    EnumNames.stored(QueueState.class, node.get("state").asText()),
                     node.get("overQuota").asBoolean(),
                     node.get("graceMillis").asLong(),
-                    OnPreemption.valueOf(node.get("onPreemption").asText().toUpperCase(Locale.ROOT))
-                            != OnPreemption.END,
+                    PreemptionAction.valueOf(node.get("onPreemption").asText().toUpperCase(Locale.ROOT))
+                            != PreemptionAction.END,
                     profile(node),
                     rules(node.get("rules")),
                     new SubmissionRights(
@@ -168,7 +168,7 @@ class TenantReads {
         return node.path(field).isTextual() ? Optional.of(node.path(field).asText()) : Optional.empty();
     }
 
-    private static AccessRules rules(JsonNode stored) {
+    private static QueueAccessRules rules(JsonNode stored) {
         List<AccessRule> rules = new ArrayList<>();
         for (JsonNode rule : stored) {
             String kind = rule.get(0).asText();
@@ -177,6 +177,6 @@ class TenantReads {
                             .orElseThrow(() -> new IllegalStateException("no kind of access rule: " + kind)),
                     rule.get(1).asText()));
         }
-        return new AccessRules(rules);
+        return new QueueAccessRules(rules);
     }
 }

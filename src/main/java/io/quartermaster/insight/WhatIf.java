@@ -1,12 +1,12 @@
 package io.quartermaster.insight;
 
-import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.Engine;
-import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.simulation.Foretold;
-import io.quartermaster.engine.simulation.Playout;
+import io.quartermaster.engine.simulation.Forecast;
+import io.quartermaster.engine.simulation.Forecaster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,18 +29,20 @@ final class WhatIf {
             List<Change> changes,
             List<Workload> present,
             List<Workload> added,
-            Map<WorkloadId, Playout.Yielding> yielding) {}
+            Map<WorkloadId, Forecaster.Yielding> yielding) {}
 
     /** What becomes of a workload up to the moment that both sides reach. */
-    record Fate(Optional<Foretold.Start> start, Optional<Foretold.Stop> stop, Optional<Wait> why) {
+    record Fate(Optional<Forecast.Start> start, Optional<Forecast.Stop> stop, Optional<WaitReasons> why) {
 
         /** Numbers alone make no other fate. */
         boolean isLike(Fate other) {
             return start.equals(other.start)
                     && stop.equals(other.stop)
-                    && why.map(Wait::reason)
+                    && why.map(WaitReasons::reason)
                             .map(reason -> reason.code() + " " + reason.pool())
-                            .equals(other.why.map(Wait::reason).map(reason -> reason.code() + " " + reason.pool()));
+                            .equals(other.why
+                                    .map(WaitReasons::reason)
+                                    .map(reason -> reason.code() + " " + reason.pool()));
         }
     }
 
@@ -56,22 +58,22 @@ final class WhatIf {
             boolean complete,
             List<Fate> added,
             List<Difference> differences,
-            Foretold before,
-            Foretold after) {}
+            Forecast before,
+            Forecast after) {}
 
     private WhatIf() {}
 
     static Result compare(
             CellView view, Otherwise otherwise, Predicate<Workload> askedAbout, Duration horizon, Duration time) {
         Duration half = time.dividedBy(2);
-        Foretold before = view.forecast(horizon, half);
+        Forecast before = view.forecast(horizon, half);
         List<Workload> all = new ArrayList<>(otherwise.present());
         all.addAll(otherwise.added());
         Engine engine = view.snapshot().engine(otherwise.changes(), all);
-        Foretold after = Playout.play(
+        Forecast after = Forecaster.play(
                 engine,
                 all,
-                new Playout.Stops(
+                new Forecaster.Stops(
                         id -> Optional.ofNullable(otherwise.yielding().get(id))
                                 .or(() -> view.snapshot().yielding(id)),
                         view.snapshot().maxGraceMillis()),
@@ -101,11 +103,11 @@ final class WhatIf {
                 after);
     }
 
-    private static Fate fate(Foretold foretold, WorkloadId id, long untilMillis) {
-        Optional<Foretold.Fate> known = Optional.ofNullable(foretold.fates().get(id));
+    private static Fate fate(Forecast forecast, WorkloadId id, long untilMillis) {
+        Optional<Forecast.Fate> known = Optional.ofNullable(forecast.fates().get(id));
         return new Fate(
-                known.flatMap(Foretold.Fate::start).filter(start -> start.atMillis() <= untilMillis),
-                known.flatMap(Foretold.Fate::stop).filter(stop -> stop.atMillis() <= untilMillis),
-                Optional.ofNullable(foretold.waits().get(id)));
+                known.flatMap(Forecast.Fate::start).filter(start -> start.atMillis() <= untilMillis),
+                known.flatMap(Forecast.Fate::stop).filter(stop -> stop.atMillis() <= untilMillis),
+                Optional.ofNullable(forecast.waits().get(id)));
     }
 }

@@ -6,7 +6,7 @@ package io.quartermaster.ledger;
  */
 public record AllocationId(String value) implements Comparable<AllocationId> {
     public AllocationId {
-        Texts.requireText(value, "allocation id");
+        RecordChecks.requireText(value, "allocation id");
     }
 
     @Override

@@ -15,11 +15,11 @@ import java.util.TreeMap;
  * a book belongs to whoever made it.
  */
 public final class Book {
-    private static final Outcome TAKEN = new Outcome.Taken();
+    private static final PostingResult TAKEN = new PostingResult.Taken();
 
-    private final TenantId tenant;
+    private final TenantKey tenant;
     private final long hourMillis;
-    private final TreeMap<PoolId, PoolAccount> accounts = new TreeMap<>();
+    private final TreeMap<PoolKey, PoolAccount> accounts = new TreeMap<>();
     private final TreeMap<AllocationId, Holding> holdings = new TreeMap<>();
     private long closedUntilMillis;
     private long lastAtMillis;
@@ -34,12 +34,12 @@ public final class Book {
     }
 
     /** A book without entries that closes by the hour. */
-    public static Book empty(TenantId tenant) {
+    public static Book empty(TenantKey tenant) {
         return empty(tenant, BookState.HOUR_MILLIS);
     }
 
     /** A book without entries whose hour has another length, for histories counted tick by tick. */
-    public static Book empty(TenantId tenant, long hourMillis) {
+    public static Book empty(TenantKey tenant, long hourMillis) {
         return new Book(BookState.empty(tenant, hourMillis));
     }
 
@@ -51,7 +51,7 @@ public final class Book {
     public static Book resume(BookState state) {
         Book book = new Book(state);
         for (BookState.PoolState pool : state.pools()) {
-            PoolAccount account = BookStates.account(pool);
+            PoolAccount account = PoolAccountStates.account(pool);
             book.accounts.put(pool.pool(), account);
             account.holdings().forEach(holding -> book.holdings.put(holding.allocation, holding));
         }
@@ -66,29 +66,29 @@ public final class Book {
                 closedUntilMillis,
                 lastAtMillis,
                 lastSeq,
-                accounts.values().stream().map(BookStates::state).toList());
+                accounts.values().stream().map(PoolAccountStates::state).toList());
     }
 
     /** Takes the next event of the stream, or refuses it and changes nothing. */
-    public Outcome apply(UsageEvent event) {
+    public PostingResult apply(UsageEvent event) {
         if (!event.tenant().equals(tenant)) {
-            return new Outcome.OtherTenant(event, tenant);
+            return new PostingResult.OtherTenant(event, tenant);
         }
         if (event.atMillis() < lastAtMillis || (event.atMillis() == lastAtMillis && event.seq() <= lastSeq)) {
-            return new Outcome.NotLater(event, lastAtMillis, lastSeq);
+            return new PostingResult.NotLater(event, lastAtMillis, lastSeq);
         }
         if (event.atMillis() < closedUntilMillis) {
-            return new Outcome.HourClosed(event, event.atMillis(), closedUntilMillis);
+            return new PostingResult.HourClosed(event, event.atMillis(), closedUntilMillis);
         }
-        Outcome outcome = take(event);
-        if (outcome instanceof Outcome.Taken) {
+        PostingResult postingResult = take(event);
+        if (postingResult instanceof PostingResult.Taken) {
             lastAtMillis = event.atMillis();
             lastSeq = event.seq();
         }
-        return outcome;
+        return postingResult;
     }
 
-    private Outcome take(UsageEvent event) {
+    private PostingResult take(UsageEvent event) {
         return switch (event) {
             case UsageEvent.Allocated allocated -> allocate(allocated);
             case UsageEvent.PhaseChanged changed -> changePhase(changed);
@@ -108,9 +108,9 @@ public final class Book {
         };
     }
 
-    private Outcome allocate(UsageEvent.Allocated event) {
+    private PostingResult allocate(UsageEvent.Allocated event) {
         if (holdings.containsKey(event.allocation())) {
-            return new Outcome.DuplicateAllocation(event, event.allocation());
+            return new PostingResult.DuplicateAllocation(event, event.allocation());
         }
         Holding holding =
                 new Holding(event.allocation(), event.pool(), event.gpuMilli(), event.atMillis(), event.marks());
@@ -120,23 +120,23 @@ public final class Book {
         return TAKEN;
     }
 
-    private Outcome changePhase(UsageEvent.PhaseChanged event) {
+    private PostingResult changePhase(UsageEvent.PhaseChanged event) {
         Holding holding = holdings.get(event.allocation());
         if (holding == null || !holding.isLive()) {
-            return new Outcome.UnknownAllocation(event, event.allocation());
+            return new PostingResult.UnknownAllocation(event, event.allocation());
         }
         long sinceMillis = Math.max(event.sinceMillis(), holding.startMillis);
         if (sinceMillis < closedUntilMillis) {
-            return new Outcome.HourClosed(event, sinceMillis, closedUntilMillis);
+            return new PostingResult.HourClosed(event, sinceMillis, closedUntilMillis);
         }
         holding.phases.set(sinceMillis, event.phase());
         return TAKEN;
     }
 
-    private Outcome free(UsageEvent.Freed event) {
+    private PostingResult free(UsageEvent.Freed event) {
         Holding holding = holdings.get(event.allocation());
         if (holding == null || !holding.isLive()) {
-            return new Outcome.UnknownAllocation(event, event.allocation());
+            return new PostingResult.UnknownAllocation(event, event.allocation());
         }
         if (account(holding.pool).free(event.atMillis(), closedUntilMillis, holding)) {
             holdings.remove(holding.allocation);
@@ -144,7 +144,7 @@ public final class Book {
         return TAKEN;
     }
 
-    private PoolAccount account(PoolId pool) {
+    private PoolAccount account(PoolKey pool) {
         return accounts.computeIfAbsent(pool, PoolAccount::new);
     }
 
@@ -190,7 +190,7 @@ public final class Book {
         }
     }
 
-    public TenantId tenant() {
+    public TenantKey tenant() {
         return tenant;
     }
 

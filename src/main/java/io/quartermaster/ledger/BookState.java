@@ -16,7 +16,7 @@ import java.util.OptionalLong;
  */
 public record BookState(
         int format,
-        TenantId tenant,
+        TenantKey tenant,
         long hourMillis,
         long closedUntilMillis,
         long atMillis,
@@ -40,13 +40,13 @@ public record BookState(
     }
 
     /** The state of a tenant of whom nothing is known. */
-    public static BookState empty(TenantId tenant, long hourMillis) {
+    public static BookState empty(TenantKey tenant, long hourMillis) {
         return new BookState(FORMAT, tenant, hourMillis, 0, 0, -1, List.of());
     }
 
     /** One pool: levels from the last closed hour on, and the allocations that are live or ended since. */
     public record PoolState(
-            PoolId pool,
+            PoolKey pool,
             List<Level> reserved,
             List<Level> idle,
             List<Level> unmet,
@@ -77,7 +77,7 @@ public record BookState(
             long gpuMilli,
             long startMillis,
             OptionalLong freedMillis,
-            Marks marks,
+            AllocationMarks marks,
             List<FillState> fills,
             List<PhaseState> phases) {
         public AllocationState {

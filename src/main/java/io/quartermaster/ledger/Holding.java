@@ -21,20 +21,20 @@ final class Holding implements Comparable<Holding> {
     private record Cell(long gpuMilli, Phase phase) {}
 
     final AllocationId allocation;
-    final PoolId pool;
+    final PoolKey pool;
     final long gpuMilli;
     final long startMillis;
-    final Marks marks;
+    final AllocationMarks marks;
     final Timeline<Fill> fills = new Timeline<>();
     final Timeline<Phase> phases = new Timeline<>();
     private long freedMillis = NOT_FREED;
 
-    Holding(AllocationId allocation, PoolId pool, long gpuMilli, long startMillis, Marks marks) {
+    Holding(AllocationId allocation, PoolKey pool, long gpuMilli, long startMillis, AllocationMarks allocationMarks) {
         this.allocation = allocation;
         this.pool = pool;
         this.gpuMilli = gpuMilli;
         this.startMillis = startMillis;
-        this.marks = marks;
+        this.marks = allocationMarks;
     }
 
     boolean isLive() {
@@ -54,15 +54,18 @@ final class Holding implements Comparable<Holding> {
      * within, so the thousandths up to min(r, w) are both, those from max(r, w) on neither, and those between are
      * reserved or within: at most three of the four pairs at an instant.
      */
-    void segments(TenantId tenant, long untilMillis, Consumer<Segment> taker) {
+    void segments(TenantKey tenant, long untilMillis, Consumer<Segment> taker) {
         long end = Math.min(untilMillis, freedMillis);
         for (UsageClass usageClass : UsageClass.values()) {
             if (usageClass.isHeld()) {
-                for (Standing standing : Standing.values()) {
-                    Timeline.merge(fills, phases, (fill, phase) -> new Cell(slice(fill, usageClass, standing), phase))
+                for (PolicyStanding policyStanding : PolicyStanding.values()) {
+                    Timeline.merge(
+                                    fills,
+                                    phases,
+                                    (fill, phase) -> new Cell(slice(fill, usageClass, policyStanding), phase))
                             .forEachUntil(end, (from, to, cell) -> {
                                 if (cell.gpuMilli() > 0) {
-                                    var held = new Segment.Held(allocation, standing, cell.phase(), marks);
+                                    var held = new Segment.Held(allocation, policyStanding, cell.phase(), marks);
                                     taker.accept(
                                             Segment.held(tenant, pool, usageClass, held, cell.gpuMilli(), from, to));
                                 }
@@ -72,10 +75,10 @@ final class Holding implements Comparable<Holding> {
         }
     }
 
-    private long slice(Fill fill, UsageClass usageClass, Standing standing) {
+    private long slice(Fill fill, UsageClass usageClass, PolicyStanding policyStanding) {
         long first = usageClass == UsageClass.RESERVED ? 0 : fill.reservedGpuMilli();
         long end = usageClass == UsageClass.RESERVED ? fill.reservedGpuMilli() : gpuMilli;
-        return switch (standing) {
+        return switch (policyStanding) {
             case WITHIN -> Math.max(0, Math.min(end, fill.withinGpuMilli()) - first);
             case OVER_QUOTA -> Math.max(0, end - Math.max(first, fill.withinGpuMilli()));
         };

@@ -6,7 +6,7 @@ package io.quartermaster.ledger;
  */
 public record PolicyId(String value) implements Comparable<PolicyId> {
     public PolicyId {
-        Texts.requireText(value, "policy id");
+        RecordChecks.requireText(value, "policy id");
     }
 
     @Override

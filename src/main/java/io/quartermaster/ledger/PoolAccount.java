@@ -9,16 +9,16 @@ import java.util.function.Consumer;
 
 /** What one tenant holds and has reserved in one pool: the fill against the tenant's amount, and each policy's. */
 final class PoolAccount {
-    final PoolId pool;
-    final Filling tenantFilling = new Filling();
-    final TreeMap<PolicyId, Filling> policyFillings = new TreeMap<>();
+    final PoolKey pool;
+    final ReservationFill tenantFilling = new ReservationFill();
+    final TreeMap<PolicyId, ReservationFill> policyFillings = new TreeMap<>();
     final Timeline<Long> idle = new Timeline<>();
     final Timeline<Long> unmet = new Timeline<>();
 
     /** Those that are live, and those freed since the last closed hour. */
     private final TreeSet<Holding> holdings = new TreeSet<>();
 
-    PoolAccount(PoolId pool) {
+    PoolAccount(PoolKey pool) {
         this.pool = pool;
     }
 
@@ -73,8 +73,8 @@ final class PoolAccount {
         }
     }
 
-    Filling policyFilling(PolicyId policy) {
-        return policyFillings.computeIfAbsent(policy, p -> new Filling());
+    ReservationFill policyFilling(PolicyId policy) {
+        return policyFillings.computeIfAbsent(policy, p -> new ReservationFill());
     }
 
     Holding.Fill fillOf(Holding holding) {
@@ -91,7 +91,7 @@ final class PoolAccount {
     }
 
     /** The segments before {@code untilMillis}, not yet cut at hours. */
-    void segments(TenantId tenant, long untilMillis, Consumer<Segment> taker) {
+    void segments(TenantKey tenant, long untilMillis, Consumer<Segment> taker) {
         level(tenant, idle, UsageClass.RESERVED_IDLE, untilMillis, taker);
         level(tenant, unmet, UsageClass.RESERVED_UNMET, untilMillis, taker);
         for (Holding holding : holdings) {
@@ -100,7 +100,7 @@ final class PoolAccount {
     }
 
     private void level(
-            TenantId tenant, Timeline<Long> level, UsageClass usageClass, long untilMillis, Consumer<Segment> taker) {
+            TenantKey tenant, Timeline<Long> level, UsageClass usageClass, long untilMillis, Consumer<Segment> taker) {
         level.forEachUntil(untilMillis, (from, to, gpuMilli) -> {
             if (gpuMilli > 0) {
                 taker.accept(Segment.notHeld(tenant, pool, usageClass, gpuMilli, from, to));
@@ -113,7 +113,7 @@ final class PoolAccount {
         idle.dropBefore(atMillis);
         unmet.dropBefore(atMillis);
         tenantFilling.reserved.dropBefore(atMillis);
-        policyFillings.values().forEach(filling -> filling.reserved.dropBefore(atMillis));
+        policyFillings.values().forEach(reservationFill -> reservationFill.reserved.dropBefore(atMillis));
         holdings.removeIf(holding -> {
             if (holding.freedMillis() <= atMillis) {
                 gone.add(holding.allocation);
@@ -123,7 +123,9 @@ final class PoolAccount {
             holding.phases.dropBefore(atMillis);
             return false;
         });
-        policyFillings.values().removeIf(filling -> filling.isEmpty() && isQuiet(filling.reserved));
+        policyFillings
+                .values()
+                .removeIf(reservationFill -> reservationFill.isEmpty() && isQuiet(reservationFill.reserved));
     }
 
     /** Whether nothing is held, reserved or missed any more, nor was since the last closed hour. */

@@ -15,8 +15,8 @@ import java.util.UUID;
  * @param gpuMilli thousandths of a GPU, never 0
  */
 public record Segment(
-        TenantId tenant,
-        PoolId pool,
+        TenantKey tenant,
+        PoolKey pool,
         UsageClass usageClass,
         Optional<Held> held,
         long gpuMilli,
@@ -34,14 +34,14 @@ public record Segment(
             .thenComparing(s -> s.held().map(Held::standing), Segment::absentFirst)
             .thenComparing(s -> s.held().map(h -> h.allocation().value()).orElse(""));
 
-    private static int absentFirst(Optional<Standing> left, Optional<Standing> right) {
+    private static int absentFirst(Optional<PolicyStanding> left, Optional<PolicyStanding> right) {
         return left.isPresent() && right.isPresent()
                 ? left.get().compareTo(right.get())
                 : Boolean.compare(left.isPresent(), right.isPresent());
     }
 
     /** The allocation that held a segment, and what is known of it during the segment. */
-    public record Held(AllocationId allocation, Standing standing, Phase phase, Marks marks) {}
+    public record Held(AllocationId allocation, PolicyStanding standing, Phase phase, AllocationMarks marks) {}
 
     public Segment {
         if (usageClass.isHeld() != held.isPresent()) {
@@ -54,11 +54,12 @@ public record Segment(
     }
 
     public static Segment held(
-            TenantId tenant, PoolId pool, UsageClass usageClass, Held held, long gpuMilli, long from, long to) {
+            TenantKey tenant, PoolKey pool, UsageClass usageClass, Held held, long gpuMilli, long from, long to) {
         return new Segment(tenant, pool, usageClass, Optional.of(held), gpuMilli, from, to);
     }
 
-    public static Segment notHeld(TenantId tenant, PoolId pool, UsageClass usageClass, long gpuMilli, long from, long to) {
+    public static Segment notHeld(
+            TenantKey tenant, PoolKey pool, UsageClass usageClass, long gpuMilli, long from, long to) {
         return new Segment(tenant, pool, usageClass, Optional.empty(), gpuMilli, from, to);
     }
 
@@ -111,16 +112,16 @@ public record Segment(
             line(text, "allocation", h.allocation().value());
             line(text, "standing", h.standing().name());
             line(text, "phase", h.phase().name());
-            Marks marks = h.marks();
-            line(text, "policy", marks.policy().value());
-            line(text, "group", marks.group());
-            line(text, "profile", marks.profile());
-            line(text, "queue", marks.queue());
-            line(text, "workload", marks.workload());
-            line(text, "attempt", marks.attempt());
-            line(text, "user", marks.user());
-            line(text, "cluster", marks.cluster());
-            line(text, "preemptible", Boolean.toString(marks.preemptible()));
+            AllocationMarks allocationMarks = h.marks();
+            line(text, "policy", allocationMarks.policy().value());
+            line(text, "group", allocationMarks.group());
+            line(text, "profile", allocationMarks.profile());
+            line(text, "queue", allocationMarks.queue());
+            line(text, "workload", allocationMarks.workload());
+            line(text, "attempt", allocationMarks.attempt());
+            line(text, "user", allocationMarks.user());
+            line(text, "cluster", allocationMarks.cluster());
+            line(text, "preemptible", Boolean.toString(allocationMarks.preemptible()));
         });
         return text.toString();
     }

@@ -51,14 +51,14 @@ public final class Usage {
         public static Totals of(Segment segment) {
             GpuTime amount = GpuTime.of(segment.gpuMilliMillis());
             UsageClass usageClass = segment.usageClass();
-            Optional<Standing> standing = segment.held().map(Segment.Held::standing);
+            Optional<PolicyStanding> policyStanding = segment.held().map(Segment.Held::standing);
             return new Totals(
                     usageClass == UsageClass.RESERVED ? amount : GpuTime.ZERO,
                     usageClass == UsageClass.ON_DEMAND ? amount : GpuTime.ZERO,
                     usageClass == UsageClass.RESERVED_IDLE ? amount : GpuTime.ZERO,
                     usageClass == UsageClass.RESERVED_UNMET ? amount : GpuTime.ZERO,
-                    standing.filter(s -> s == Standing.WITHIN).isPresent() ? amount : GpuTime.ZERO,
-                    standing.filter(s -> s == Standing.OVER_QUOTA).isPresent() ? amount : GpuTime.ZERO);
+                    policyStanding.filter(s -> s == PolicyStanding.WITHIN).isPresent() ? amount : GpuTime.ZERO,
+                    policyStanding.filter(s -> s == PolicyStanding.OVER_QUOTA).isPresent() ? amount : GpuTime.ZERO);
         }
 
         public Totals plus(Totals other) {
@@ -118,21 +118,21 @@ public final class Usage {
 
     private Optional<String> value(Segment segment, Dimension dimension) {
         Optional<Segment.Held> held = segment.held();
-        Optional<Marks> marks = held.map(Segment.Held::marks);
+        Optional<AllocationMarks> allocationMarks = held.map(Segment.Held::marks);
         return switch (dimension) {
             case HOUR -> Optional.of(Long.toString(segment.fromMillis() - segment.fromMillis() % hourMillis));
             case POOL -> Optional.of(segment.pool().value());
             case CLASS -> Optional.of(segment.usageClass().name());
             case STANDING -> held.map(h -> h.standing().name());
             case PHASE -> held.map(h -> h.phase().name());
-            case PREEMPTIBLE -> marks.map(m -> Boolean.toString(m.preemptible()));
-            case GROUP -> marks.map(Marks::group);
-            case POLICY -> marks.map(m -> m.policy().value());
-            case PROFILE -> marks.map(Marks::profile);
-            case QUEUE -> marks.map(Marks::queue);
-            case WORKLOAD -> marks.map(Marks::workload);
-            case USER -> marks.map(Marks::user);
-            case CLUSTER -> marks.map(Marks::cluster);
+            case PREEMPTIBLE -> allocationMarks.map(m -> Boolean.toString(m.preemptible()));
+            case GROUP -> allocationMarks.map(AllocationMarks::group);
+            case POLICY -> allocationMarks.map(m -> m.policy().value());
+            case PROFILE -> allocationMarks.map(AllocationMarks::profile);
+            case QUEUE -> allocationMarks.map(AllocationMarks::queue);
+            case WORKLOAD -> allocationMarks.map(AllocationMarks::workload);
+            case USER -> allocationMarks.map(AllocationMarks::user);
+            case CLUSTER -> allocationMarks.map(AllocationMarks::cluster);
         };
     }
 

@@ -18,11 +18,17 @@ public sealed interface UsageEvent {
 
     long seq();
 
-    TenantId tenant();
+    TenantKey tenant();
 
     /** An allocation holds {@code gpuMilli} of the pool from now on, and is {@link Phase#STARTING}. */
     record Allocated(
-            long atMillis, long seq, TenantId tenant, AllocationId allocation, PoolId pool, long gpuMilli, Marks marks)
+            long atMillis,
+            long seq,
+            TenantKey tenant,
+            AllocationId allocation,
+            PoolKey pool,
+            long gpuMilli,
+            AllocationMarks marks)
             implements UsageEvent {
         public Allocated {
             requireStamp(atMillis, seq);
@@ -39,7 +45,7 @@ public sealed interface UsageEvent {
      * replaced. They reach back to the allocation's start at most, and never into a closed hour.
      */
     record PhaseChanged(
-            long atMillis, long seq, TenantId tenant, AllocationId allocation, Phase phase, long sinceMillis)
+            long atMillis, long seq, TenantKey tenant, AllocationId allocation, Phase phase, long sinceMillis)
             implements UsageEvent {
         public PhaseChanged {
             requireStamp(atMillis, seq);
@@ -52,20 +58,21 @@ public sealed interface UsageEvent {
         }
 
         /** A change at its stamp, not before. */
-        public PhaseChanged(long atMillis, long seq, TenantId tenant, AllocationId allocation, Phase phase) {
+        public PhaseChanged(long atMillis, long seq, TenantKey tenant, AllocationId allocation, Phase phase) {
             this(atMillis, seq, tenant, allocation, phase, atMillis);
         }
     }
 
     /** The allocation's devices are free; it is metered up to, and not including, this stamp. */
-    record Freed(long atMillis, long seq, TenantId tenant, AllocationId allocation) implements UsageEvent {
+    record Freed(long atMillis, long seq, TenantKey tenant, AllocationId allocation) implements UsageEvent {
         public Freed {
             requireStamp(atMillis, seq);
         }
     }
 
     /** The tenant's reserved amount in the pool, capacity reservations included, is {@code gpuMilli} from now on. */
-    record TenantReserved(long atMillis, long seq, TenantId tenant, PoolId pool, long gpuMilli) implements UsageEvent {
+    record TenantReserved(long atMillis, long seq, TenantKey tenant, PoolKey pool, long gpuMilli)
+            implements UsageEvent {
         public TenantReserved {
             requireStamp(atMillis, seq);
             requireLevel(gpuMilli);
@@ -73,7 +80,7 @@ public sealed interface UsageEvent {
     }
 
     /** The policy's reserved amount in the pool is {@code gpuMilli} from now on; 0 when it is retired. */
-    record PolicyReserved(long atMillis, long seq, TenantId tenant, PolicyId policy, PoolId pool, long gpuMilli)
+    record PolicyReserved(long atMillis, long seq, TenantKey tenant, PolicyId policy, PoolKey pool, long gpuMilli)
             implements UsageEvent {
         public PolicyReserved {
             requireStamp(atMillis, seq);
@@ -82,7 +89,7 @@ public sealed interface UsageEvent {
     }
 
     /** Of what the tenant asked to have reserved in the pool, {@code gpuMilli} is not honoured from now on. */
-    record Unmet(long atMillis, long seq, TenantId tenant, PoolId pool, long gpuMilli) implements UsageEvent {
+    record Unmet(long atMillis, long seq, TenantKey tenant, PoolKey pool, long gpuMilli) implements UsageEvent {
         public Unmet {
             requireStamp(atMillis, seq);
             requireLevel(gpuMilli);

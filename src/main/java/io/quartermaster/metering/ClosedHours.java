@@ -2,9 +2,9 @@ package io.quartermaster.metering;
 
 import io.quartermaster.ledger.Book;
 import io.quartermaster.ledger.BookState;
+import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.audit.ChainHash;
 import io.quartermaster.ledger.audit.HashChain;
-import io.quartermaster.ledger.TenantId;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.smallrye.mutiny.Uni;
 import java.util.List;
@@ -23,7 +23,7 @@ public final class ClosedHours {
     public record Closed(long endMillis, long throughSeq, BookState state, HashChain.End chain) {
 
         /** Before the first hour is closed. */
-        static Closed none(TenantId tenant) {
+        static Closed none(TenantKey tenant) {
             BookState empty = Book.empty(tenant).state();
             return new Closed(0, empty.seq(), empty, HashChain.beginning(tenant));
         }
@@ -35,13 +35,14 @@ public final class ClosedHours {
     private ClosedHours() {}
 
     /** The last closed hour of a tenant; {@link Closed#none} when there is none. */
-    static Uni<Closed> last(Query query, TenantId tenant) {
-        return lastBy(query, tenant, Long.MAX_VALUE);
+    static Uni<Closed> last(UsageQuery usageQuery, TenantKey tenant) {
+        return lastBy(usageQuery, tenant, Long.MAX_VALUE);
     }
 
     /** The last one that ended by an instant. */
-    public static Uni<Closed> lastBy(Query query, TenantId tenant, long untilMillis) {
-        return query.rows(
+    public static Uni<Closed> lastBy(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
+        return usageQuery
+                .rows(
                         SELECT + " where tenant_id = $1 and hour_ms <= $2 order by hour_ms desc limit 1",
                         tenant.value(),
                         untilMillis)
@@ -49,8 +50,9 @@ public final class ClosedHours {
     }
 
     /** The first one that ended after an instant. */
-    public static Uni<Optional<Closed>> firstAfter(Query query, TenantId tenant, long afterMillis) {
-        return query.rows(
+    public static Uni<Optional<Closed>> firstAfter(UsageQuery usageQuery, TenantKey tenant, long afterMillis) {
+        return usageQuery
+                .rows(
                         SELECT + " where tenant_id = $1 and hour_ms > $2 order by hour_ms limit 1",
                         tenant.value(),
                         afterMillis)
@@ -58,12 +60,12 @@ public final class ClosedHours {
     }
 
     /** Whether all that happened before an instant is closed; so it is where nothing happened. */
-    static Uni<Boolean> isClosedUntil(Query query, TenantId tenant, long untilMillis) {
-        return query.rows("""
+    static Uni<Boolean> isClosedUntil(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
+        return usageQuery.rows("""
                         select coalesce((select max(hour_ms) from closed_hour where tenant_id = $1), 0),
                                coalesce((select at_ms from usage_event where tenant_id = $2 order by seq limit 1), $3)
                         """, tenant.value(), tenant.value(), untilMillis).map(rows -> {
-            Query.Reader row = new Query.Reader(rows.getFirst());
+            UsageQuery.Reader row = new UsageQuery.Reader(rows.getFirst());
             long closedUntil = row.number("hour_ms");
             return closedUntil >= untilMillis || row.number("at_ms") >= untilMillis;
         });
@@ -71,7 +73,7 @@ public final class ClosedHours {
 
     private static Optional<Closed> first(List<Object[]> rows) {
         return rows.stream().findFirst().map(values -> {
-            Query.Reader row = new Query.Reader(values);
+            UsageQuery.Reader row = new UsageQuery.Reader(values);
             long end = row.number("hour_ms");
             long through = row.number("through_seq");
             long format = row.number("format");
@@ -79,14 +81,14 @@ public final class ClosedHours {
                 throw new IllegalStateException("the closed hour " + end + " is of format " + format
                         + ", and this program reads " + BookState.FORMAT);
             }
-            BookState state = StoredJson.read(row.text("state"));
+            BookState state = BookStateJson.read(row.text("state"));
             HashChain.End chain = new HashChain.End(row.number("records"), new ChainHash(row.text("last_hash")));
             return new Closed(end, through, state, chain);
         });
     }
 
     /** What was stored must give the same state back, since every later hour begins with it; otherwise nothing is stored. */
-    static void insert(SystemTransaction transaction, TenantId tenant, Closed closed) {
+    static void insert(SystemTransaction transaction, TenantKey tenant, Closed closed) {
         String stored = transaction
                 .run(
                         """
@@ -97,14 +99,14 @@ public final class ClosedHours {
                         tenant.value(),
                         closed.endMillis(),
                         closed.throughSeq(),
-                        StoredJson.write(closed.state()),
+                        BookStateJson.write(closed.state()),
                         BookState.FORMAT,
                         closed.chain().number(),
                         closed.chain().hash().hex())
                 .iterator()
                 .next()
                 .getString("state");
-        if (!StoredJson.read(stored).equals(closed.state())) {
+        if (!BookStateJson.read(stored).equals(closed.state())) {
             throw new IllegalStateException("the database does not give the state of the book back as it was written");
         }
     }

@@ -1,6 +1,6 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import java.io.Reader;
 import java.io.StringReader;
 import java.util.ArrayList;
@@ -93,11 +93,11 @@ record ExportMapping(List<Column> columns) {
             String field = text(value(entries, "field"));
             return new Column(
                     name,
-                    Words.parse(ExportRecord.Field.class, field)
+                    EnumNames.parse(ExportRecord.Field.class, field)
                             .orElseThrow(() -> refused(
                                     item,
                                     "there is no field " + field + ", only "
-                                            + Words.accepted(ExportRecord.Field.class))));
+                                            + EnumNames.accepted(ExportRecord.Field.class))));
         }
 
         private static Node value(Map<String, Node> entries, String key) {

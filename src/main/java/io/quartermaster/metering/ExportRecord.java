@@ -1,10 +1,10 @@
 package io.quartermaster.metering;
 
+import io.quartermaster.ledger.AllocationMarks;
 import io.quartermaster.ledger.GpuTime;
-import io.quartermaster.ledger.audit.HashChain;
-import io.quartermaster.ledger.Marks;
 import io.quartermaster.ledger.Segment;
-import io.quartermaster.platform.Words;
+import io.quartermaster.ledger.audit.HashChain;
+import io.quartermaster.platform.EnumNames;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -77,18 +77,18 @@ record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
             case FINAL -> Optional.of(Boolean.toString(link.isPresent()));
             case TENANT -> Optional.of(segment.tenant().value());
             case POOL -> Optional.of(segment.pool().value());
-            case CLUSTER -> mark(Marks::cluster);
-            case GROUP -> mark(Marks::group);
-            case POLICY -> mark(marks -> marks.policy().value());
-            case PROFILE -> mark(Marks::profile);
-            case QUEUE -> mark(Marks::queue);
-            case WORKLOAD -> mark(Marks::workload);
-            case ATTEMPT -> mark(Marks::attempt);
-            case USER -> mark(Marks::user);
-            case CLASS -> Optional.of(Words.of(segment.usageClass()));
-            case STANDING -> segment.held().map(held -> Words.of(held.standing()));
-            case PHASE -> segment.held().map(held -> Words.of(held.phase()));
-            case PREEMPTIBLE -> mark(marks -> Boolean.toString(marks.preemptible()));
+            case CLUSTER -> mark(AllocationMarks::cluster);
+            case GROUP -> mark(AllocationMarks::group);
+            case POLICY -> mark(allocationMarks -> allocationMarks.policy().value());
+            case PROFILE -> mark(AllocationMarks::profile);
+            case QUEUE -> mark(AllocationMarks::queue);
+            case WORKLOAD -> mark(AllocationMarks::workload);
+            case ATTEMPT -> mark(AllocationMarks::attempt);
+            case USER -> mark(AllocationMarks::user);
+            case CLASS -> Optional.of(EnumNames.of(segment.usageClass()));
+            case STANDING -> segment.held().map(held -> EnumNames.of(held.standing()));
+            case PHASE -> segment.held().map(held -> EnumNames.of(held.phase()));
+            case PREEMPTIBLE -> mark(allocationMarks -> Boolean.toString(allocationMarks.preemptible()));
             case FROM -> Optional.of(time(segment.fromMillis()));
             case TO -> Optional.of(time(segment.toMillis()));
             case DURATION_MILLIS -> Optional.of(Long.toString(segment.toMillis() - segment.fromMillis()));
@@ -98,7 +98,7 @@ record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
         };
     }
 
-    private Optional<String> mark(Function<Marks, String> of) {
+    private Optional<String> mark(Function<AllocationMarks, String> of) {
         return segment.held().map(held -> of.apply(held.marks()));
     }
 

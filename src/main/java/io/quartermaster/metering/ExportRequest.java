@@ -1,8 +1,8 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.BookState;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.Words;
 import jakarta.ws.rs.QueryParam;
 import java.time.Instant;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
@@ -47,7 +47,7 @@ public final class ExportRequest {
     String provisional;
 
     /** What was asked for, checked. */
-    record Asked(ExportFormat format, Window window, boolean provisional) {}
+    record Asked(ExportFormat format, UsageWindow window, boolean provisional) {}
 
     /** @throws ProblemException naming everything that cannot be accepted */
     Asked checked(Instant now) {
@@ -55,18 +55,18 @@ public final class ExportRequest {
         boolean withOpen = provisional(problems);
         long thisHour = now.toEpochMilli() - now.toEpochMilli() % HOUR_MILLIS;
         Instant end = Instant.ofEpochMilli(withOpen ? thisHour + HOUR_MILLIS : thisHour);
-        Window window = UsageRequest.window(problems, from, to, end);
-        fullHour(problems, "from", window.fromMillis());
-        fullHour(problems, "to", window.toMillis());
+        UsageWindow usageWindow = UsageRequest.window(problems, from, to, end);
+        fullHour(problems, "from", usageWindow.fromMillis());
+        fullHour(problems, "to", usageWindow.toMillis());
         ExportFormat written = ExportFormat.CSV;
         if (format != null) {
-            written = Words.parse(ExportFormat.class, format).orElseGet(() -> {
-                problems.add("format", "\"" + format + "\" is not a format", Words.accepted(ExportFormat.class));
+            written = EnumNames.parse(ExportFormat.class, format).orElseGet(() -> {
+                problems.add("format", "\"" + format + "\" is not a format", EnumNames.accepted(ExportFormat.class));
                 return ExportFormat.CSV;
             });
         }
         problems.throwIfAny();
-        return new Asked(written, window, withOpen);
+        return new Asked(written, usageWindow, withOpen);
     }
 
     private boolean provisional(ProblemException.Invalid problems) {

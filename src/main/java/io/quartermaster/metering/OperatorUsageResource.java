@@ -1,11 +1,11 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.ws.rs.BeanParam;
@@ -39,7 +39,7 @@ public class OperatorUsageResource {
     }
 
     @GET
-    @Needs(Permission.USAGE_READ)
+    @RequiresPermission(Permission.USAGE_READ)
     @Operation(
             operationId = "listUsage",
             summary = "Sums usage over a window, tenant by tenant",
@@ -55,7 +55,7 @@ public class OperatorUsageResource {
     @GET
     @Path("export")
     @Produces({"text/csv", "application/jsonl"})
-    @Needs(Permission.USAGE_READ)
+    @RequiresPermission(Permission.USAGE_READ)
     @Operation(
             operationId = "exportAllUsage",
             summary = "Streams the usage of all tenants, or of one, record by record",

@@ -4,13 +4,13 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.runtime.Startup;
 import io.quarkus.vertx.core.runtime.context.VertxContextSafetyToggle;
-import io.quartermaster.platform.http.Places;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.http.StreamedAnswer;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.db.TenantTransactions;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.http.ConcurrencyLimiter;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.http.StreamedResponse;
 import io.smallrye.common.vertx.VertxContext;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
@@ -64,8 +64,8 @@ class UsageExport {
     private final SystemDatabase database;
     private final MeteringConfig config;
     private final ExportMapping mapping;
-    private final Places places;
-    private final StreamedAnswer.Limits limits;
+    private final ConcurrencyLimiter concurrencyLimiter;
+    private final StreamedResponse.Limits limits;
     private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS, work -> {
         Thread thread = new Thread(work, "usage-export");
         thread.setDaemon(true);
@@ -83,9 +83,9 @@ class UsageExport {
         this.database = database;
         this.config = config;
         this.mapping = mapping(config.exportMapping());
-        this.places = new Places("exports", config.exports(), config.exportsPerTenant());
-        this.limits = new StreamedAnswer.Limits(config.exportPatience(), config.exportTimeLimit());
-        Gauge.builder("quartermaster.usage.exports", places, Places::taken)
+        this.concurrencyLimiter = new ConcurrencyLimiter("exports", config.exports(), config.exportsPerTenant());
+        this.limits = new StreamedResponse.Limits(config.exportPatience(), config.exportTimeLimit());
+        Gauge.builder("quartermaster.usage.exports", concurrencyLimiter, ConcurrencyLimiter::taken)
                 .description("usage exports that this replica sends now")
                 .register(metrics);
     }
@@ -100,13 +100,14 @@ class UsageExport {
 
     /** Answers with a tenant's own usage. */
     Uni<Void> sendTenant(TenantId tenant, ExportRequest request, RoutingContext http) {
-        return places.in(Optional.of(tenant), () -> ofTenant(tenant, request)
+        return concurrencyLimiter.in(Optional.of(tenant), () -> ofTenant(tenant, request)
                 .chain(export -> send(export, "usage-" + tenant, http)));
     }
 
     /** Answers with the usage of several tenants. */
     Uni<Void> sendTenants(Optional<TenantId> only, ExportRequest request, RoutingContext http) {
-        return places.in(Optional.empty(), () -> ofTenants(only, request).chain(export -> send(export, "usage", http)));
+        return concurrencyLimiter.in(
+                Optional.empty(), () -> ofTenants(only, request).chain(export -> send(export, "usage", http)));
     }
 
     private Uni<Void> send(Prepared export, String name, RoutingContext http) {
@@ -114,8 +115,8 @@ class UsageExport {
                 HttpHeaders.CONTENT_TYPE,
                 export.format().mediaType(),
                 HttpHeaders.CONTENT_DISPOSITION,
-                "attachment; filename=\"" + name + "." + Words.of(export.format()) + "\"");
-        return new StreamedAnswer(http, headers, limits, threads).send(export.pieces());
+                "attachment; filename=\"" + name + "." + EnumNames.of(export.format()) + "\"");
+        return new StreamedResponse(http, headers, limits, threads).send(export.pieces());
     }
 
     /** A tenant's own, as the request role. */
@@ -135,10 +136,11 @@ class UsageExport {
     }
 
     private Uni<List<TenantId>> tenants(Optional<TenantId> only) {
-        return database.in(connection -> Query.of(connection).rows("select id, display_name from tenant order by id"))
+        return database.in(
+                        connection -> UsageQuery.of(connection).rows("select id, display_name from tenant order by id"))
                 .map(rows -> {
                     List<TenantId> all = rows.stream()
-                            .map(row -> new TenantId(new Query.Reader(row).text("id")))
+                            .map(row -> new TenantId(new UsageQuery.Reader(row).text("id")))
                             .filter(tenant -> only.isEmpty() || only.get().equals(tenant))
                             .toList();
                     if (only.isPresent() && all.isEmpty()) {
@@ -158,13 +160,14 @@ class UsageExport {
                 .ignoreAsUni();
     }
 
-    private static Uni<Void> requireClosed(TenantId tenant, Window window, Reading reading) {
-        return reading.read(query -> ClosedHours.isClosedUntil(query, UsageService.ledgerId(tenant), window.toMillis()))
+    private static Uni<Void> requireClosed(TenantId tenant, UsageWindow usageWindow, Reading reading) {
+        return reading.read(usageQuery ->
+                        ClosedHours.isClosedUntil(usageQuery, UsageService.ledgerId(tenant), usageWindow.toMillis()))
                 .invoke(closed -> {
                     if (!closed) {
                         throw ProblemException.conflict(
                                 "hours-open",
-                                "the hours until " + Instant.ofEpochMilli(window.toMillis())
+                                "the hours until " + Instant.ofEpochMilli(usageWindow.toMillis())
                                         + " are not all closed for tenant " + tenant
                                         + "; ask for less, try again later, or take what is open with provisional=true");
                     }
@@ -185,10 +188,10 @@ class UsageExport {
     }
 
     private Multi<Buffer> ofTenant(
-            io.quartermaster.ledger.TenantId tenant, ExportRequest.Asked asked, Reading reading) {
+            io.quartermaster.ledger.TenantKey tenant, ExportRequest.Asked asked, Reading reading) {
         // Read once, before the pages: what closes meanwhile is neither left out nor sent twice.
-        Uni<Optional<OpenBook>> open = asked.provisional()
-                ? reading.read(query -> OpenBook.read(query, tenant, config.openEventsLimit()))
+        Uni<Optional<UnclosedUsage>> open = asked.provisional()
+                ? reading.read(usageQuery -> UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()))
                         .map(Optional::of)
                 : Uni.createFrom().item(Optional.empty());
         return open.onItem().transformToMulti(book -> Multi.createBy()
@@ -198,17 +201,17 @@ class UsageExport {
                         Multi.createFrom().deferred(() -> rest(book, asked))));
     }
 
-    private static long closedUntil(Optional<OpenBook> book, Window window) {
-        return book.map(open -> Math.min(window.toMillis(), open.closed().endMillis()))
-                .orElse(window.toMillis());
+    private static long closedUntil(Optional<UnclosedUsage> book, UsageWindow usageWindow) {
+        return book.map(open -> Math.min(usageWindow.toMillis(), open.closed().endMillis()))
+                .orElse(usageWindow.toMillis());
     }
 
     private Multi<Buffer> closed(
-            io.quartermaster.ledger.TenantId tenant, ExportRequest.Asked asked, Reading reading, long closedUntil) {
+            io.quartermaster.ledger.TenantKey tenant, ExportRequest.Asked asked, Reading reading, long closedUntil) {
         return Multi.createBy()
                 .repeating()
-                .uni(() -> new AtomicLong(), after -> reading.read(
-                                query -> Segments.after(query, tenant, after.get(), PAGE, asked.window(), closedUntil))
+                .uni(() -> new AtomicLong(), after -> reading.read(usageQuery ->
+                                SegmentStore.after(usageQuery, tenant, after.get(), PAGE, asked.window(), closedUntil))
                         .invoke(page -> {
                             if (!page.isEmpty()) {
                                 after.set(page.getLast().link().number());
@@ -224,7 +227,7 @@ class UsageExport {
     }
 
     /** What is not closed yet. */
-    private Multi<Buffer> rest(Optional<OpenBook> book, ExportRequest.Asked asked) {
+    private Multi<Buffer> rest(Optional<UnclosedUsage> book, ExportRequest.Asked asked) {
         return Uni.createFrom()
                 .item(() -> book.map(open -> open.segments(asked.window().toMillis())).orElse(List.of()).stream()
                         .filter(segment ->
@@ -268,14 +271,14 @@ class UsageExport {
 
     /** As whom rows are read: one transaction per call. */
     private interface Reading {
-        <T> Uni<T> read(Function<Query, Uni<T>> work);
+        <T> Uni<T> read(Function<UsageQuery, Uni<T>> work);
     }
 
     private Reading asTenant(TenantId tenant) {
         return new Reading() {
             @Override
-            public <T> Uni<T> read(Function<Query, Uni<T>> work) {
-                return inContext(() -> tenants.in(tenant, session -> work.apply(Query.of(session))));
+            public <T> Uni<T> read(Function<UsageQuery, Uni<T>> work) {
+                return inContext(() -> tenants.in(tenant, session -> work.apply(UsageQuery.of(session))));
             }
         };
     }
@@ -283,8 +286,8 @@ class UsageExport {
     private Reading asSystem() {
         return new Reading() {
             @Override
-            public <T> Uni<T> read(Function<Query, Uni<T>> work) {
-                return database.in(connection -> work.apply(Query.of(connection)));
+            public <T> Uni<T> read(Function<UsageQuery, Uni<T>> work) {
+                return database.in(connection -> work.apply(UsageQuery.of(connection)));
             }
         };
     }

@@ -1,13 +1,13 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.Phase;
-import io.quartermaster.ledger.Standing;
-import io.quartermaster.ledger.TenantId;
+import io.quartermaster.ledger.PolicyStanding;
+import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.ledger.UsageClass;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import java.math.BigInteger;
 import java.time.Instant;
@@ -27,9 +27,9 @@ final class UsageReport {
 
     /** What was read; counting it is left to a thread that may take its time. */
     record Read(
-            TenantId tenant,
+            TenantKey tenant,
             UsageRequest.Asked asked,
-            OpenBook open,
+            UnclosedUsage open,
             UsageSums closedSums,
             Map<String, String> policyNames) {}
 
@@ -40,14 +40,15 @@ final class UsageReport {
     }
 
     /** Reads inside a transaction; any isolation will do, since closed hours never change and the last one is read first. */
-    Uni<Read> read(Query query, TenantId tenant, UsageRequest.Asked asked) {
-        return OpenBook.read(query, tenant, config.openEventsLimit())
-                .chain(open -> closedSums(query, tenant, asked, open.closed().endMillis())
-                        .chain(sums -> policyNames(query, tenant, asked)
-                                .map(names -> new Read(tenant, asked, open, sums, names))));
+    Uni<Read> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
+        return UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()).chain(open -> closedSums(
+                        usageQuery, tenant, asked, open.closed().endMillis())
+                .chain(sums -> policyNames(usageQuery, tenant, asked)
+                        .map(names -> new Read(tenant, asked, open, sums, names))));
     }
 
-    private Uni<UsageSums> closedSums(Query query, TenantId tenant, UsageRequest.Asked asked, long closedUntilMillis) {
+    private Uni<UsageSums> closedSums(
+            UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked, long closedUntilMillis) {
         List<Dimension> dimensions = asked.allDimensions();
         StringBuilder columns = new StringBuilder();
         dimensions.forEach(
@@ -57,27 +58,28 @@ final class UsageReport {
                   from segment
                  where tenant_id = $3 and hour_ms > $4 and hour_ms <= $5 and from_ms < $6 and to_ms > $7
                  group by """ + " " + columns + "class, standing limit $8";
-        Window window = asked.window();
+        UsageWindow usageWindow = asked.window();
         int limit = config.usageRowsLimit();
-        return query.rows(
+        return usageQuery
+                .rows(
                         sql,
-                        window.toMillis(),
-                        window.fromMillis(),
+                        usageWindow.toMillis(),
+                        usageWindow.fromMillis(),
                         tenant.value(),
-                        window.fromMillis(),
+                        usageWindow.fromMillis(),
                         closedUntilMillis,
-                        window.toMillis(),
-                        window.fromMillis(),
+                        usageWindow.toMillis(),
+                        usageWindow.fromMillis(),
                         limit + 1L)
                 .map(rows -> {
                     UsageSums sums = new UsageSums(dimensions);
-                    rows.forEach(row -> add(sums, dimensions, new Query.Reader(row)));
+                    rows.forEach(row -> add(sums, dimensions, new UsageQuery.Reader(row)));
                     refuseTooMany(rows.size(), limit);
                     return sums;
                 });
     }
 
-    private static void add(UsageSums sums, List<Dimension> dimensions, Query.Reader row) {
+    private static void add(UsageSums sums, List<Dimension> dimensions, UsageQuery.Reader row) {
         SortedMap<Dimension, String> key = new TreeMap<>();
         for (Dimension dimension : dimensions) {
             String stored = row.textOrNull();
@@ -85,21 +87,23 @@ final class UsageReport {
                 key.put(dimension, UsageSums.keyText(dimension, stored));
             }
         }
-        UsageClass usageClass = Words.stored(UsageClass.class, row.text("class"));
-        Optional<Standing> standing =
-                Optional.ofNullable(row.textOrNull()).map(word -> Words.stored(Standing.class, word));
-        sums.add(key, usageClass, standing, new BigInteger(row.text("sum")));
+        UsageClass usageClass = EnumNames.stored(UsageClass.class, row.text("class"));
+        Optional<PolicyStanding> policyStanding =
+                Optional.ofNullable(row.textOrNull()).map(word -> EnumNames.stored(PolicyStanding.class, word));
+        sums.add(key, usageClass, policyStanding, new BigInteger(row.text("sum")));
     }
 
-    private static Uni<Map<String, String>> policyNames(Query query, TenantId tenant, UsageRequest.Asked asked) {
+    private static Uni<Map<String, String>> policyNames(
+            UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
         if (!asked.dimensions().contains(Dimension.POLICY)) {
             return Uni.createFrom().item(Map.of());
         }
-        return query.rows("select cast(id as text), name from policy where tenant_id = $1", tenant.value())
+        return usageQuery
+                .rows("select cast(id as text), name from policy where tenant_id = $1", tenant.value())
                 .map(rows -> {
                     Map<String, String> names = new HashMap<>();
                     for (Object[] values : rows) {
-                        Query.Reader row = new Query.Reader(values);
+                        UsageQuery.Reader row = new UsageQuery.Reader(values);
                         names.put(row.text("id"), row.text("name"));
                     }
                     return names;
@@ -108,21 +112,21 @@ final class UsageReport {
 
     /** Adds the open part and gives the answer. */
     UsageApi.View count(Read read) {
-        Window window = read.asked().window();
+        UsageWindow usageWindow = read.asked().window();
         long closedUntil = read.open().closed().endMillis();
         UsageSums sums = read.closedSums();
-        boolean complete = window.toMillis() <= closedUntil;
+        boolean complete = usageWindow.toMillis() <= closedUntil;
         if (!complete) {
-            sums.add(read.open().segments(window.toMillis()), window);
+            sums.add(read.open().segments(usageWindow.toMillis()), usageWindow);
         }
         refuseTooMany(sums.size(), config.usageRowsLimit());
-        long asOf = Math.min(window.toMillis(), Math.max(read.open().stampMillis(), closedUntil));
+        long asOf = Math.min(usageWindow.toMillis(), Math.max(read.open().stampMillis(), closedUntil));
         return new UsageApi.View(
                 read.tenant().value(),
-                Instant.ofEpochMilli(window.fromMillis()),
-                Instant.ofEpochMilli(window.toMillis()),
+                Instant.ofEpochMilli(usageWindow.fromMillis()),
+                Instant.ofEpochMilli(usageWindow.toMillis()),
                 read.asked().granularity(),
-                read.asked().dimensions().stream().map(Words::of).toList(),
+                read.asked().dimensions().stream().map(EnumNames::of).toList(),
                 complete,
                 Instant.ofEpochMilli(asOf),
                 closedUntil == 0 ? null : Instant.ofEpochMilli(closedUntil),
@@ -147,7 +151,7 @@ final class UsageReport {
                 map(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
                 key.get(Dimension.POOL),
                 map(key.get(Dimension.CLASS), UsageClass::valueOf),
-                map(key.get(Dimension.STANDING), Standing::valueOf),
+                map(key.get(Dimension.STANDING), PolicyStanding::valueOf),
                 map(key.get(Dimension.PHASE), Phase::valueOf),
                 map(key.get(Dimension.PREEMPTIBLE), Boolean::valueOf),
                 key.get(Dimension.GROUP),

@@ -1,8 +1,8 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.Usage.Dimension;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.Words;
 import jakarta.ws.rs.QueryParam;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -80,7 +80,7 @@ public final class UsageRequest {
     List<String> groupBy;
 
     /** What was asked for, checked. */
-    record Asked(Window window, Granularity granularity, List<Dimension> dimensions) {
+    record Asked(UsageWindow window, Granularity granularity, List<Dimension> dimensions) {
 
         /** The hour first, where it is asked for. */
         List<Dimension> allDimensions() {
@@ -102,18 +102,20 @@ public final class UsageRequest {
         var problems = new ProblemException.Invalid();
         Granularity division = granularity(problems);
         List<Dimension> dimensions = dimensions(problems);
-        Window window = window(problems, from, to, now);
+        UsageWindow usageWindow = window(problems, from, to, now);
         problems.throwIfAny();
-        return new Asked(window, division, dimensions);
+        return new Asked(usageWindow, division, dimensions);
     }
 
     private Granularity granularity(ProblemException.Invalid problems) {
         if (granularity == null) {
             return Granularity.TOTAL;
         }
-        return Words.parse(Granularity.class, granularity).orElseGet(() -> {
+        return EnumNames.parse(Granularity.class, granularity).orElseGet(() -> {
             problems.add(
-                    "granularity", "\"" + granularity + "\" is not a granularity", Words.accepted(Granularity.class));
+                    "granularity",
+                    "\"" + granularity + "\" is not a granularity",
+                    EnumNames.accepted(Granularity.class));
             return Granularity.TOTAL;
         });
     }
@@ -126,7 +128,7 @@ public final class UsageRequest {
                 .map(String::strip)
                 .toList()) {
             DIMENSIONS.stream()
-                    .filter(dimension -> Words.of(dimension).equals(word))
+                    .filter(dimension -> EnumNames.of(dimension).equals(word))
                     .findFirst()
                     .ifPresentOrElse(
                             dimension -> {
@@ -140,11 +142,12 @@ public final class UsageRequest {
     }
 
     private static String accepted() {
-        return DIMENSIONS.stream().map(Words::of).collect(Collectors.joining(", "));
+        return DIMENSIONS.stream().map(EnumNames::of).collect(Collectors.joining(", "));
     }
 
     /** The window that two parameters state; this month up to now where they are absent. */
-    static Window window(ProblemException.Invalid problems, @Nullable String from, @Nullable String to, Instant now) {
+    static UsageWindow window(
+            ProblemException.Invalid problems, @Nullable String from, @Nullable String to, Instant now) {
         Instant month = now.atZone(ZoneOffset.UTC)
                 .truncatedTo(ChronoUnit.DAYS)
                 .withDayOfMonth(1)
@@ -154,8 +157,8 @@ public final class UsageRequest {
         if (begin > end) {
             problems.add(
                     "from", "it is after the end of the window", "an instant not after " + Instant.ofEpochMilli(end));
-            return new Window(end, end);
+            return new UsageWindow(end, end);
         }
-        return new Window(begin, end);
+        return new UsageWindow(begin, end);
     }
 }

@@ -1,9 +1,9 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.ws.rs.BeanParam;
@@ -34,7 +34,7 @@ public class UsageResource {
     }
 
     @GET
-    @Needs(Permission.USAGE_READ)
+    @RequiresPermission(Permission.USAGE_READ)
     @Operation(
             operationId = "getUsage",
             summary = "Sums the tenant's usage over a window",
@@ -49,7 +49,7 @@ public class UsageResource {
     @GET
     @Path("export")
     @Produces({"text/csv", "application/jsonl"})
-    @Needs(Permission.USAGE_READ)
+    @RequiresPermission(Permission.USAGE_READ)
     @Operation(
             operationId = "exportUsage",
             summary = "Streams the tenant's usage, record by record",

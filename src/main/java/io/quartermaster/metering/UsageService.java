@@ -1,11 +1,11 @@
 package io.quartermaster.metering;
 
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.TenantTransactions;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.infrastructure.Infrastructure;
@@ -32,7 +32,7 @@ class UsageService {
 
     Uni<UsageApi.View> ofTenant(TenantId tenant, UsageRequest request) {
         UsageRequest.Asked asked = request.checked(Instant.now());
-        return tenants.in(tenant, session -> report.read(Query.of(session), ledgerId(tenant), asked))
+        return tenants.in(tenant, session -> report.read(UsageQuery.of(session), ledgerId(tenant), asked))
                 .emitOn(Infrastructure.getDefaultWorkerPool())
                 .map(report::count);
     }
@@ -45,7 +45,7 @@ class UsageService {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         String scope =
                 "operator usage " + only.map(TenantId::value).orElse("") + " " + request.scope(request.checked(now));
-        UsagePage begin = page.after(scope).map(UsagePage::read).orElseGet(() -> new UsagePage(now, ""));
+        UsagePageToken begin = page.after(scope).map(UsagePageToken::read).orElseGet(() -> new UsagePageToken(now, ""));
         UsageRequest.Asked asked = request.checked(begin.now());
         String after = begin.after();
         int size = page.size();
@@ -53,26 +53,27 @@ class UsageService {
                         .onItem()
                         .transformToMulti(ids -> Multi.createFrom().iterable(ids))
                         .onItem()
-                        .transformToUniAndConcatenate(id ->
-                                report.read(Query.of(connection), new io.quartermaster.ledger.TenantId(id), asked))
+                        .transformToUniAndConcatenate(id -> report.read(
+                                UsageQuery.of(connection), new io.quartermaster.ledger.TenantKey(id), asked))
                         .collect()
                         .asList())
                 .emitOn(Infrastructure.getDefaultWorkerPool())
-                .map(reads -> Page.of(reads.stream().map(report::count).toList(), size, scope, view -> new UsagePage(
-                                begin.now(), view.tenant())
-                        .toString()));
+                .map(reads ->
+                        Page.of(reads.stream().map(report::count).toList(), size, scope, view -> new UsagePageToken(
+                                        begin.now(), view.tenant())
+                                .toString()));
     }
 
     private static Uni<List<String>> tenantIds(
             SqlConnection connection, Optional<TenantId> only, String after, int limit) {
-        return Query.of(connection)
+        return UsageQuery.of(connection)
                 .rows(
                         "select id, display_name from tenant where id > $1 and ($2 = '' or id = $2) order by id limit $3",
                         after,
                         only.map(TenantId::value).orElse(""),
                         (long) limit)
                 .map(rows -> rows.stream()
-                        .map(row -> new Query.Reader(row).text("id"))
+                        .map(row -> new UsageQuery.Reader(row).text("id"))
                         .toList())
                 .invoke(ids -> {
                     if (only.isPresent() && ids.isEmpty() && after.isEmpty()) {
@@ -81,7 +82,7 @@ class UsageService {
                 });
     }
 
-    static io.quartermaster.ledger.TenantId ledgerId(TenantId tenant) {
-        return new io.quartermaster.ledger.TenantId(tenant.value());
+    static io.quartermaster.ledger.TenantKey ledgerId(TenantId tenant) {
+        return new io.quartermaster.ledger.TenantKey(tenant.value());
     }
 }

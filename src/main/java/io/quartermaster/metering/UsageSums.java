@@ -1,12 +1,12 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.GpuTime;
+import io.quartermaster.ledger.PolicyStanding;
 import io.quartermaster.ledger.Segment;
-import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.ledger.UsageClass;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import java.math.BigInteger;
 import java.util.Comparator;
 import java.util.List;
@@ -34,11 +34,11 @@ final class UsageSums {
     }
 
     /** Open segments, as far as they lie in the window. */
-    void add(List<Segment> segments, Window window) {
+    void add(List<Segment> segments, UsageWindow usageWindow) {
         Usage usage = new Usage(dimensions);
         for (Segment segment : segments) {
-            long from = Math.max(segment.fromMillis(), window.fromMillis());
-            long to = Math.min(segment.toMillis(), window.toMillis());
+            long from = Math.max(segment.fromMillis(), usageWindow.fromMillis());
+            long to = Math.min(segment.toMillis(), usageWindow.toMillis());
             if (from < to) {
                 usage.add(new Segment(
                         segment.tenant(),
@@ -54,7 +54,11 @@ final class UsageSums {
     }
 
     /** A sum over closed segments of one class and standing. */
-    void add(SortedMap<Dimension, String> key, UsageClass usageClass, Optional<Standing> standing, BigInteger sum) {
+    void add(
+            SortedMap<Dimension, String> key,
+            UsageClass usageClass,
+            Optional<PolicyStanding> policyStanding,
+            BigInteger sum) {
         GpuTime amount = new GpuTime(sum);
         add(
                 key,
@@ -63,8 +67,8 @@ final class UsageSums {
                         usageClass == UsageClass.ON_DEMAND ? amount : GpuTime.ZERO,
                         usageClass == UsageClass.RESERVED_IDLE ? amount : GpuTime.ZERO,
                         usageClass == UsageClass.RESERVED_UNMET ? amount : GpuTime.ZERO,
-                        standing.equals(Optional.of(Standing.WITHIN)) ? amount : GpuTime.ZERO,
-                        standing.equals(Optional.of(Standing.OVER_QUOTA)) ? amount : GpuTime.ZERO));
+                        policyStanding.equals(Optional.of(PolicyStanding.WITHIN)) ? amount : GpuTime.ZERO,
+                        policyStanding.equals(Optional.of(PolicyStanding.OVER_QUOTA)) ? amount : GpuTime.ZERO));
     }
 
     private void add(SortedMap<Dimension, String> key, Usage.Totals totals) {
@@ -89,10 +93,10 @@ final class UsageSums {
     /** What the database stores as a word is in a key the name of the constant, as {@link Usage} has it. */
     static String keyText(Dimension dimension, String stored) {
         return switch (dimension) {
-            case CLASS -> Words.stored(UsageClass.class, stored).name();
-            case STANDING -> Words.stored(Standing.class, stored).name();
+            case CLASS -> EnumNames.stored(UsageClass.class, stored).name();
+            case STANDING -> EnumNames.stored(PolicyStanding.class, stored).name();
             case PHASE ->
-                Words.stored(io.quartermaster.ledger.Phase.class, stored).name();
+                EnumNames.stored(io.quartermaster.ledger.Phase.class, stored).name();
             case HOUR, POOL, PREEMPTIBLE, GROUP, POLICY, PROFILE, QUEUE, WORKLOAD, USER, CLUSTER -> stored;
         };
     }

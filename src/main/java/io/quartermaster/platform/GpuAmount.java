@@ -1,9 +1,8 @@
 package io.quartermaster.platform;
 
-import io.quartermaster.platform.contract.ContractAmounts;
-
 import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonValue;
+import io.quartermaster.platform.contract.ContractAmounts;
 import java.math.BigDecimal;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;

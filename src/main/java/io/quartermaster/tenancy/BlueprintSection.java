@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 
 /**
  * A part of the blueprints that belongs to a package above, such as the rules a tenant begins with. Beans of this type are found by
- * themselves; the package's {@link ProvisioningStep} reads it with {@link Blueprints#section}.
+ * themselves; the package's {@link ProvisioningStep} reads it with {@link BlueprintCatalog#section}.
  */
 public interface BlueprintSection {
 

@@ -15,13 +15,13 @@ public class IdentitiesStep implements ProvisioningStep {
     static final String PORTAL_CLIENT = "portal";
 
     private final KeycloakAdmin admin;
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
     private final TenancyConfig config;
 
-    IdentitiesStep(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config) {
+    IdentitiesStep(KeycloakAdmin admin, BlueprintCatalog blueprintCatalog, TenancyConfig config) {
         this.config = config;
         this.admin = admin;
-        this.blueprints = blueprints;
+        this.blueprintCatalog = blueprintCatalog;
     }
 
     @Override
@@ -36,15 +36,15 @@ public class IdentitiesStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
-        Blueprint blueprint = blueprints.of(tenant);
+        Blueprint blueprint = blueprintCatalog.of(tenant);
         return admin.call((KeycloakClient keycloak) -> {
                     KeycloakRealm realm = keycloak.realm(tenant.id().value());
                     Stream.concat(blueprint.groups().stream(), tenant.groups().stream())
                             .distinct()
                             .sorted()
-                            .forEach(group -> Realms.ensureGroup(realm, group));
+                            .forEach(group -> RealmAdmin.ensureGroup(realm, group));
                     if (blueprint.demo()) {
-                        Realms.allowPasswordsFromPrograms(realm, PORTAL_CLIENT);
+                        RealmAdmin.allowPasswordsFromPrograms(realm, PORTAL_CLIENT);
                         blueprint.users().forEach(user -> ensure(realm, user));
                     }
                     return tenant;
@@ -54,9 +54,9 @@ public class IdentitiesStep implements ProvisioningStep {
 
     private void ensure(KeycloakRealm realm, Blueprint.DemoUser user) {
         String password = config.demoPasswords().getOrDefault(user.username(), user.password());
-        Realms.ensureUser(realm, user.username(), password, user.roles());
+        RealmAdmin.ensureUser(realm, user.username(), password, user.roles());
         for (GroupPath group : user.groups()) {
-            Realms.ensureMembership(realm, user.username(), group);
+            RealmAdmin.ensureMembership(realm, user.username(), group);
         }
     }
 

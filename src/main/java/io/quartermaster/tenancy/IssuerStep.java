@@ -1,8 +1,8 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.access.Issuers;
-import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.access.IssuerDirectory;
 import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.inbox.Inbox;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -18,13 +18,13 @@ public class IssuerStep implements ProvisioningStep {
 
     private final SystemDatabase database;
     private final TenantStore tenants;
-    private final Issuers issuers;
+    private final IssuerDirectory issuerDirectory;
     private final Wakeups wakeups;
 
-    IssuerStep(SystemDatabase database, TenantStore tenants, Issuers issuers, Wakeups wakeups) {
+    IssuerStep(SystemDatabase database, TenantStore tenants, IssuerDirectory issuerDirectory, Wakeups wakeups) {
         this.database = database;
         this.tenants = tenants;
-        this.issuers = issuers;
+        this.issuerDirectory = issuerDirectory;
         this.wakeups = wakeups;
     }
 
@@ -45,7 +45,7 @@ public class IssuerStep implements ProvisioningStep {
                                 connection, tenant.id(), TenantState.PROVISIONING, TenantState.ACTIVE)
                         .call(() -> tellLeader(connection, tenant)))
                 .invoke(wakeups::leader)
-                .chain(issuers::reload);
+                .chain(issuerDirectory::reload);
     }
 
     private static Uni<Void> tellLeader(SqlConnection connection, TenantSpec tenant) {
@@ -57,6 +57,6 @@ public class IssuerStep implements ProvisioningStep {
     public Uni<Void> undo(TenantSpec tenant) {
         return database.in(connection ->
                         tenants.move(connection, tenant.id(), TenantState.ACTIVE, TenantState.OFFBOARDING))
-                .chain(issuers::reload);
+                .chain(issuerDirectory::reload);
     }
 }

@@ -1,12 +1,12 @@
 package io.quartermaster.tenancy;
 
 import io.quarkus.arc.All;
-import io.quartermaster.access.Issuers;
-import io.quartermaster.engine.model.Amounts;
-import io.quartermaster.platform.operations.LongWork;
-import io.quartermaster.platform.operations.Operation;
-import io.quartermaster.platform.operations.OperationStore;
+import io.quartermaster.access.IssuerDirectory;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.operations.Operation;
+import io.quartermaster.platform.operations.OperationHandler;
+import io.quartermaster.platform.operations.OperationStore;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
@@ -22,7 +22,7 @@ import java.util.Map;
  * books and its audit entries stay, and so its id is never used again.
  */
 @ApplicationScoped
-class OffboardTenant implements LongWork {
+class OffboardTenant implements OperationHandler {
 
     static final String KIND = "offboard-tenant";
     private static final String UNTOUCHED = "provisioning-over";
@@ -35,7 +35,7 @@ class OffboardTenant implements LongWork {
     private final OperationStore operations;
     private final SystemDatabase database;
     private final TenantStore tenants;
-    private final Issuers issuers;
+    private final IssuerDirectory issuerDirectory;
 
     OffboardTenant(
             @All List<ProvisioningStep> steps,
@@ -43,12 +43,12 @@ class OffboardTenant implements LongWork {
             OperationStore operations,
             SystemDatabase database,
             TenantStore tenants,
-            Issuers issuers) {
+            IssuerDirectory issuerDirectory) {
         this.provisioning = provisioning;
         this.operations = operations;
         this.database = database;
         this.tenants = tenants;
-        this.issuers = issuers;
+        this.issuerDirectory = issuerDirectory;
         steps.stream()
                 .sorted(Comparator.comparingInt(ProvisioningStep::order)
                         .thenComparing(ProvisioningStep::name)
@@ -82,7 +82,7 @@ class OffboardTenant implements LongWork {
         if (step.equals(CLOSE)) {
             return database.on(connection ->
                             tenants.move(connection, tenant.id(), TenantState.OFFBOARDING, TenantState.DELETED))
-                    .chain(issuers::reload);
+                    .chain(issuerDirectory::reload);
         }
         ProvisioningStep known = steps.get(step);
         if (known == null) {
@@ -108,7 +108,7 @@ class OffboardTenant implements LongWork {
         return held(connection, tenant)
                 .invoke(held -> {
                     if (held > 0) {
-                        throw new IllegalStateException(Amounts.count(held, "attempt") + " of the tenant still "
+                        throw new IllegalStateException(GpuFormat.count(held, "attempt") + " of the tenant still "
                                 + (held == 1 ? "holds" : "hold") + " devices");
                     }
                 })

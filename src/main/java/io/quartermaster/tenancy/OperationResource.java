@@ -1,11 +1,11 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.operations.Operation;
 import io.quartermaster.platform.operations.OperationStore;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -31,7 +31,7 @@ public class OperationResource {
 
     @GET
     @Path("/operator/operations/{operation}")
-    @Needs(Permission.OPERATIONS_READ)
+    @RequiresPermission(Permission.OPERATIONS_READ)
     @org.eclipse.microprofile.openapi.annotations.Operation(
             operationId = "getOperation",
             summary = "Shows an operation, of any tenant")

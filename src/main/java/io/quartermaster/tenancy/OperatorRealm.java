@@ -1,10 +1,10 @@
 package io.quartermaster.tenancy;
 
 import io.quarkus.scheduler.Scheduled;
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.OperatorTokens;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakClient;
 import io.quartermaster.access.keycloak.KeycloakFailure;
@@ -27,17 +27,17 @@ public class OperatorRealm {
     private static final Logger LOG = Logger.getLogger(OperatorRealm.class);
 
     private final KeycloakAdmin admin;
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
     private final TenancyConfig config;
     private final OperatorTokens tokens;
 
     private volatile boolean ready;
     private volatile String waitingFor = "it was not asked yet";
 
-    OperatorRealm(KeycloakAdmin admin, Blueprints blueprints, TenancyConfig config, OperatorTokens tokens) {
+    OperatorRealm(KeycloakAdmin admin, BlueprintCatalog blueprintCatalog, TenancyConfig config, OperatorTokens tokens) {
         this.tokens = tokens;
         this.admin = admin;
-        this.blueprints = blueprints;
+        this.blueprintCatalog = blueprintCatalog;
         this.config = config;
     }
 
@@ -68,11 +68,11 @@ public class OperatorRealm {
     private boolean ensure(KeycloakClient keycloak) {
         boolean isNew = confirm(keycloak);
         KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
-        Realms.refusePasswordsFromPrograms(realm, Realms.ADMIN_CLI);
+        RealmAdmin.refusePasswordsFromPrograms(realm, RealmAdmin.ADMIN_CLI);
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
-            Realms.allowPasswordsFromPrograms(realm, IdentitiesStep.PORTAL_CLIENT);
-            Realms.ensureUser(
+            RealmAdmin.allowPasswordsFromPrograms(realm, IdentitiesStep.PORTAL_CLIENT);
+            RealmAdmin.ensureUser(
                     realm, config.demoOperator(), config.demoOperatorPassword(), List.of(Role.OPERATOR.word()));
         }
         return isNew;
@@ -81,7 +81,8 @@ public class OperatorRealm {
     /** Makes the realm, or finds that it is the service's. What fails after that does not make its tokens refused. */
     private boolean confirm(KeycloakClient keycloak) {
         try {
-            boolean isNew = Realms.ensure(keycloak, RealmMark.on(blueprints.operatorRealm(), AuditLog.OPERATOR));
+            boolean isNew =
+                    RealmAdmin.ensure(keycloak, RealmMark.on(blueprintCatalog.operatorRealm(), AuditLog.OPERATOR));
             RealmMark.adoptOperator(keycloak.realm(Realm.OPERATOR_NAME));
             tokens.accept();
             return isNew;

@@ -2,21 +2,21 @@ package io.quartermaster.tenancy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.EnumNames;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.WriteMode;
 import io.quartermaster.platform.http.MergePatch;
-import io.quartermaster.platform.writes.OperatorWrites;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
-import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.Consumes;
@@ -53,7 +53,7 @@ public class OperatorTenantResource {
     private final TenantStore tenants;
     private final SystemDatabase database;
     private final OperatorWrites writes;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
     private final TenantCredentials credentials;
     private final ObjectMapper json;
 
@@ -62,7 +62,7 @@ public class OperatorTenantResource {
             TenantStore tenants,
             SystemDatabase database,
             OperatorWrites writes,
-            Callers callers,
+            CurrentCaller currentCaller,
             TenantCredentials credentials,
             ObjectMapper json) {
         this.json = json;
@@ -70,12 +70,12 @@ public class OperatorTenantResource {
         this.tenants = tenants;
         this.database = database;
         this.writes = writes;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
         this.credentials = credentials;
     }
 
     @POST
-    @Needs(Permission.TENANTS_WRITE)
+    @RequiresPermission(Permission.TENANTS_WRITE)
     @Operation(
             operationId = "createTenant",
             summary = "Makes a tenant",
@@ -86,15 +86,15 @@ public class OperatorTenantResource {
             @BeanParam WriteParams params, @Context UriInfo uri, TenantService.@Nullable NewTenant body) {
         TenantSpec spec = service.check(body);
         return writes.run(
-                callers.current().subject(),
+                currentCaller.current().subject(),
                 uri,
                 params,
                 body,
-                connection -> service.create(connection, callers.current(), spec));
+                connection -> service.create(connection, currentCaller.current(), spec));
     }
 
     @GET
-    @Needs(Permission.TENANTS_READ)
+    @RequiresPermission(Permission.TENANTS_READ)
     @Operation(operationId = "listTenants", summary = "Lists tenants by id")
     public Uni<Page<Tenant>> list(
             @BeanParam PageRequest page,
@@ -106,9 +106,9 @@ public class OperatorTenantResource {
                     String state) {
         TenantState wanted = state == null
                 ? null
-                : Words.parse(TenantState.class, state)
+                : EnumNames.parse(TenantState.class, state)
                         .orElseThrow(() -> ProblemException.invalid(
-                                "state", "there is no such state", Words.accepted(TenantState.class)));
+                                "state", "there is no such state", EnumNames.accepted(TenantState.class)));
         String scope = "operator/tenants?state=" + (state == null ? "" : state);
         String after = page.after(scope).orElse("");
         return database.on(connection -> tenants.list(connection, wanted, after, page.size() + 1))
@@ -118,19 +118,19 @@ public class OperatorTenantResource {
 
     @GET
     @Path("/{tenant}")
-    @Needs(Permission.TENANTS_READ)
+    @RequiresPermission(Permission.TENANTS_READ)
     @Operation(operationId = "getTenant", summary = "Shows a tenant")
     @APIResponseSchema(Tenant.class)
     public Uni<Response> get(@PathParam("tenant") TenantId tenant) {
         return database.on(connection -> tenants.find(connection, tenant))
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .map(known -> Writes.response(Reply.ok(known, known.version())));
+                .map(known -> TenantWrites.response(WriteReply.ok(known, known.version())));
     }
 
     @PATCH
     @Path("/{tenant}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.TENANTS_WRITE)
+    @RequiresPermission(Permission.TENANTS_WRITE)
     @Operation(
             operationId = "updateTenant",
             summary = "Renames, suspends or resumes a tenant, by a merge patch (RFC 7396)",
@@ -155,17 +155,17 @@ public class OperatorTenantResource {
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, TenantService.TenantChange.class);
         return writes.run(
-                        callers.current().subject(),
+                        currentCaller.current().subject(),
                         uri,
                         params,
                         patch.patch(),
-                        connection -> service.change(connection, callers.current(), tenant, params, patch))
+                        connection -> service.change(connection, currentCaller.current(), tenant, params, patch))
                 .call(() -> service.committed(params.mode()));
     }
 
     @DELETE
     @Path("/{tenant}")
-    @Needs(Permission.TENANTS_WRITE)
+    @RequiresPermission(Permission.TENANTS_WRITE)
     @Operation(
             operationId = "offboardTenant",
             summary =
@@ -176,17 +176,17 @@ public class OperatorTenantResource {
     public Uni<Response> offboard(
             @PathParam("tenant") TenantId tenant, @BeanParam WriteParams params, @Context UriInfo uri) {
         return writes.run(
-                        callers.current().subject(),
+                        currentCaller.current().subject(),
                         uri,
                         params,
                         null,
-                        connection -> service.offboard(connection, callers.current(), tenant))
+                        connection -> service.offboard(connection, currentCaller.current(), tenant))
                 .call(() -> service.committed(params.mode()));
     }
 
     @POST
     @Path("/{tenant}/admins")
-    @Needs(Permission.TENANTS_CREDENTIAL)
+    @RequiresPermission(Permission.TENANTS_CREDENTIAL)
     @Operation(
             operationId = "createTenantAdmin",
             summary = "Makes an admin of the tenant, with a password for the first login",
@@ -202,13 +202,13 @@ public class OperatorTenantResource {
             TenantCredentials.@Nullable NewAdmin body) {
         TenantCredentials.NewAdmin wanted = TenantCredentials.checked(body);
         return credentials
-                .admin(callers.current(), tenant, wanted, params.mode())
+                .admin(currentCaller.current(), tenant, wanted, params.mode())
                 .map(login -> told(params.mode(), login, login.withoutSecret()));
     }
 
     @POST
     @Path("/{tenant}/automation-secret")
-    @Needs(Permission.TENANTS_CREDENTIAL)
+    @RequiresPermission(Permission.TENANTS_CREDENTIAL)
     @Operation(
             operationId = "issueAutomationSecret",
             summary = "Issues the secret with which the tenant's automation gets its tokens",
@@ -220,7 +220,7 @@ public class OperatorTenantResource {
     @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> automationSecret(@PathParam("tenant") TenantId tenant, @BeanParam WriteParams params) {
         return credentials
-                .automation(callers.current(), tenant, params.mode())
+                .automation(currentCaller.current(), tenant, params.mode())
                 .map(secret -> told(params.mode(), secret, secret.withoutSecret()));
     }
 
@@ -228,7 +228,7 @@ public class OperatorTenantResource {
     private Response told(WriteMode mode, Object secret, Object withoutSecret) {
         return writes.unstored(
                 mode,
-                new Reply(
+                new WriteReply(
                         201,
                         switch (mode) {
                             case COMMIT -> secret;

@@ -3,8 +3,8 @@ package io.quartermaster.tenancy;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quarkus.arc.All;
-import io.quartermaster.platform.operations.LongWork;
 import io.quartermaster.platform.operations.Operation;
+import io.quartermaster.platform.operations.OperationHandler;
 import io.quartermaster.platform.operations.OperationStore;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -16,7 +16,7 @@ import java.util.Map;
 
 /** The making of a tenant: the {@link ProvisioningStep}s that there are, from low to high. */
 @ApplicationScoped
-class ProvisionTenant implements LongWork {
+class ProvisionTenant implements OperationHandler {
 
     static final String KIND = "provision-tenant";
 

@@ -1,7 +1,7 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.platform.inbox.Inbox;
 import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.inbox.Inbox;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;

@@ -10,11 +10,11 @@ import jakarta.enterprise.context.ApplicationScoped;
 public class RealmStep implements ProvisioningStep {
 
     private final KeycloakAdmin admin;
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
 
-    RealmStep(KeycloakAdmin admin, Blueprints blueprints) {
+    RealmStep(KeycloakAdmin admin, BlueprintCatalog blueprintCatalog) {
         this.admin = admin;
-        this.blueprints = blueprints;
+        this.blueprintCatalog = blueprintCatalog;
     }
 
     @Override
@@ -30,7 +30,7 @@ public class RealmStep implements ProvisioningStep {
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
         return admin.call((KeycloakClient keycloak) -> {
-                    Realms.ensure(keycloak, blueprints.realmOf(tenant), tenant.id());
+                    RealmAdmin.ensure(keycloak, blueprintCatalog.realmOf(tenant), tenant.id());
                     return tenant;
                 })
                 .replaceWithVoid();
@@ -39,7 +39,7 @@ public class RealmStep implements ProvisioningStep {
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
         return admin.call((KeycloakClient keycloak) -> {
-                    Realms.remove(keycloak.realm(tenant.id().value()), tenant.id());
+                    RealmAdmin.remove(keycloak.realm(tenant.id().value()), tenant.id());
                     return tenant;
                 })
                 .replaceWithVoid();

@@ -3,8 +3,8 @@ package io.quartermaster.tenancy;
 import io.quarkus.scheduler.Scheduled;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakRealm;
-import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
@@ -26,7 +26,7 @@ class RealmUpkeep {
 
     private static final Logger LOG = Logger.getLogger(RealmUpkeep.class);
 
-    /** Raised whenever {@link Realms#conform} does more: every realm is then due once. */
+    /** Raised whenever {@link RealmAdmin#conform} does more: every realm is then due once. */
     private static final int REVISION = 2;
     /** The first revision in which realms have their tenant's mark. */
     private static final int MARKED = 2;
@@ -46,12 +46,12 @@ class RealmUpkeep {
 
     private final SystemDatabase database;
     private final KeycloakAdmin admin;
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
 
-    RealmUpkeep(SystemDatabase database, KeycloakAdmin admin, Blueprints blueprints) {
+    RealmUpkeep(SystemDatabase database, KeycloakAdmin admin, BlueprintCatalog blueprintCatalog) {
         this.database = database;
         this.admin = admin;
-        this.blueprints = blueprints;
+        this.blueprintCatalog = blueprintCatalog;
     }
 
     /**
@@ -101,9 +101,9 @@ class RealmUpkeep {
                     } else {
                         RealmMark.require(realm, due.tenant());
                     }
-                    Realms.conform(realm);
-                    if (due.suspended() != due.wasSuspended() && blueprints.adminsManageUsers(due.plan())) {
-                        Realms.letAdminsManageUsers(realm, !due.suspended());
+                    RealmAdmin.conform(realm);
+                    if (due.suspended() != due.wasSuspended() && blueprintCatalog.adminsManageUsers(due.plan())) {
+                        RealmAdmin.letAdminsManageUsers(realm, !due.suspended());
                     }
                     return due;
                 })

@@ -1,7 +1,7 @@
 package io.quartermaster.tenancy;
 
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Instant;
 
@@ -23,7 +23,7 @@ public record Tenant(
                 new TenantId(row.getString("id")),
                 row.getString("display_name"),
                 row.getString("plan"),
-                Words.stored(TenantState.class, row.getString("state")),
+                EnumNames.stored(TenantState.class, row.getString("state")),
                 row.getString("issuer"),
                 row.getOffsetDateTime("created_at").toInstant(),
                 row.getOffsetDateTime("updated_at").toInstant(),

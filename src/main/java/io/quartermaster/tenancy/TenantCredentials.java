@@ -1,16 +1,16 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Role;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.platform.EnumNames;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.WriteMode;
 import io.quartermaster.platform.http.PrintableText;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
-import io.quartermaster.platform.db.WriteMode;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.net.URI;
@@ -162,7 +162,7 @@ class TenantCredentials {
     }
 
     private Uni<Void> firstLogin(TenantId tenant, NewAdmin wanted, String password, WriteMode mode) {
-        return admin.call(keycloak -> Realms.firstLogin(
+        return admin.call(keycloak -> RealmAdmin.firstLogin(
                         keycloak.realm(tenant.value()), wanted, Role.TENANT_ADMIN.word(), password, mode))
                 .invoke(done -> {
                     if (!done) {
@@ -187,7 +187,7 @@ class TenantCredentials {
     }
 
     private Uni<String> newSecret(TenantId tenant, WriteMode mode) {
-        return admin.call(keycloak -> Realms.newSecret(keycloak.realm(tenant.value()), AUTOMATION_CLIENT, mode))
+        return admin.call(keycloak -> RealmAdmin.newSecret(keycloak.realm(tenant.value()), AUTOMATION_CLIENT, mode))
                 .map(secret -> secret.orElseThrow(() -> ProblemException.conflict(
                         "no-such-client", "the tenant's realm has no client " + AUTOMATION_CLIENT)));
     }
@@ -205,7 +205,7 @@ class TenantCredentials {
             case ACTIVE, SUSPENDED -> {}
             case PROVISIONING, FAILED, OFFBOARDING, DELETED ->
                 throw ProblemException.conflict(
-                        "wrong-state", "the tenant is " + Words.of(state) + "; it must be active or suspended");
+                        "wrong-state", "the tenant is " + EnumNames.of(state) + "; it must be active or suspended");
         }
     }
 

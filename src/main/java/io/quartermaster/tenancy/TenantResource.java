@@ -2,14 +2,14 @@ package io.quartermaster.tenancy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.operations.Operation;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.operations.Operation;
+import io.quartermaster.platform.writes.TenantWrites;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -41,7 +41,7 @@ public class TenantResource {
     }
 
     @GET
-    @Needs(Permission.TENANTS_READ)
+    @RequiresPermission(Permission.TENANTS_READ)
     @org.eclipse.microprofile.openapi.annotations.Operation(
             operationId = "getOwnTenant",
             summary = "Shows the tenant itself")
@@ -52,13 +52,13 @@ public class TenantResource {
                         .setParameter("tenant", tenant.value())
                         .getSingleResultOrNull())
                 .map(text -> read(text, Tenant.class))
-                .map(known -> Writes.response(Reply.ok(known, known.version())));
+                .map(known -> TenantWrites.response(WriteReply.ok(known, known.version())));
     }
 
     @GET
     @Path("/operations/{operation}")
     @Tag(name = "Operations")
-    @Needs(Permission.OPERATIONS_READ)
+    @RequiresPermission(Permission.OPERATIONS_READ)
     @org.eclipse.microprofile.openapi.annotations.Operation(
             operationId = "getOwnOperation",
             summary = "Shows an operation on the tenant")

@@ -1,24 +1,24 @@
 package io.quartermaster.tenancy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.IdentityConfig;
-import io.quartermaster.access.Issuers;
+import io.quartermaster.access.IssuerDirectory;
 import io.quartermaster.access.Realm;
-import io.quartermaster.engine.model.Amounts;
-import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.engine.model.GpuFormat;
+import io.quartermaster.platform.EnumNames;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.WriteMode;
 import io.quartermaster.platform.http.MergePatch;
-import io.quartermaster.platform.operations.Operation;
-import io.quartermaster.platform.operations.OperationStore;
 import io.quartermaster.platform.http.PrintableText;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
-import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.operations.Operation;
+import io.quartermaster.platform.operations.OperationStore;
 import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -66,10 +66,10 @@ class TenantService {
     private final OperationStore operations;
     private final ProvisionTenant provisioning;
     private final OffboardTenant offboarding;
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
     private final TenancyConfig config;
     private final IdentityConfig identity;
-    private final Issuers issuers;
+    private final IssuerDirectory issuerDirectory;
     private final AuditLog audit;
     private final ObjectMapper json;
 
@@ -78,10 +78,10 @@ class TenantService {
             OperationStore operations,
             ProvisionTenant provisioning,
             OffboardTenant offboarding,
-            Blueprints blueprints,
+            BlueprintCatalog blueprintCatalog,
             TenancyConfig config,
             IdentityConfig identity,
-            Issuers issuers,
+            IssuerDirectory issuerDirectory,
             AuditLog audit,
             ObjectMapper json) {
         this.json = json;
@@ -89,10 +89,10 @@ class TenantService {
         this.operations = operations;
         this.provisioning = provisioning;
         this.offboarding = offboarding;
-        this.blueprints = blueprints;
+        this.blueprintCatalog = blueprintCatalog;
         this.config = config;
         this.identity = identity;
-        this.issuers = issuers;
+        this.issuerDirectory = issuerDirectory;
         this.audit = audit;
     }
 
@@ -104,7 +104,7 @@ class TenantService {
         String name = wanted.displayName() == null ? id : wanted.displayName();
         String plan = wanted.plan() == null ? "" : wanted.plan();
         List<GroupPath> groups = wanted.groups() == null ? List.of() : wanted.groups();
-        Optional<Blueprint> blueprint = blueprints.find(plan);
+        Optional<Blueprint> blueprint = blueprintCatalog.find(plan);
         ProblemException.Invalid invalid = new ProblemException.Invalid()
                 .check(
                         TenantId.isValid(id),
@@ -116,7 +116,7 @@ class TenantService {
                         blueprint.isPresent(),
                         "plan",
                         wanted.plan() == null ? "is missing" : "there is no plan \"" + plan + "\"",
-                        String.join(", ", blueprints.names()))
+                        String.join(", ", blueprintCatalog.names()))
                 .check(
                         isName(name),
                         "displayName",
@@ -143,10 +143,10 @@ class TenantService {
     }
 
     /** 202 with the operation, the same for the same request however often it comes. */
-    Uni<Reply> create(SqlConnection connection, Caller caller, TenantSpec spec) {
+    Uni<WriteReply> create(SqlConnection connection, Caller caller, TenantSpec spec) {
         return tenants.insert(connection, spec, identity.issuerOf(spec.id().value()))
                 .chain(isNew -> isNew ? begin(connection, caller, spec) : again(connection, spec))
-                .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
+                .map(operation -> WriteReply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
 
     private Uni<Operation> begin(SqlConnection connection, Caller caller, TenantSpec spec) {
@@ -206,14 +206,14 @@ class TenantService {
         }
     }
 
-    Uni<Reply> change(SqlConnection connection, Caller caller, TenantId id, WriteParams params, MergePatch patch) {
+    Uni<WriteReply> change(SqlConnection connection, Caller caller, TenantId id, WriteParams params, MergePatch patch) {
         TenantChange change = checked(patch, id);
         return tenants.lock(connection, id).chain(found -> {
             Tenant before = found.orElseThrow(ProblemException::notFound);
             params.requireVersion(before.version());
             Tenant wish = changed(before, change);
             if (wish.equals(before)) {
-                return Uni.createFrom().item(Reply.ok(before, before.version()));
+                return Uni.createFrom().item(WriteReply.ok(before, before.version()));
             }
             return tenants.update(connection, wish)
                     .call(() -> Inbox.post(connection, id, Inbox.Kind.TENANT, List.of(id.value())))
@@ -222,12 +222,12 @@ class TenantService {
                             id,
                             caller,
                             new AuditLog.Change(action(before, after), "tenants/" + id, before, after)))
-                    .map(after -> Reply.ok(after, after.version()));
+                    .map(after -> WriteReply.ok(after, after.version()));
         });
     }
 
     private TenantChange checked(MergePatch patch, TenantId id) {
-        patch.requireValue("state", Words.accepted(TenantChange.Wish.class));
+        patch.requireValue("state", EnumNames.accepted(TenantChange.Wish.class));
         TenantChange asked = patch.applyTo(new TenantChange(null, null), TenantChange.class, json);
         boolean resetsName = patch.patch().path("displayName").isNull();
         TenantChange wanted = resetsName ? new TenantChange(id.value(), asked.state()) : asked;
@@ -264,7 +264,7 @@ class TenantService {
             case PROVISIONING, FAILED, OFFBOARDING, DELETED ->
                 throw ProblemException.conflict(
                         "wrong-state",
-                        "the tenant is " + Words.of(now)
+                        "the tenant is " + EnumNames.of(now)
                                 + "; only an active or suspended one can be suspended or resumed");
         };
     }
@@ -277,7 +277,7 @@ class TenantService {
     }
 
     /** 202 with the operation, the same however often it is asked for. */
-    Uni<Reply> offboard(SqlConnection connection, Caller caller, TenantId id) {
+    Uni<WriteReply> offboard(SqlConnection connection, Caller caller, TenantId id) {
         return tenants.lock(connection, id)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(tenant -> switch (tenant.state()) {
@@ -288,7 +288,7 @@ class TenantService {
                                 "wrong-state",
                                 "the tenant " + id + " is active; suspend it by PATCH with state suspended first");
                 })
-                .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
+                .map(operation -> WriteReply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
 
     private Uni<Operation> beginOffboarding(SqlConnection connection, Caller caller, Tenant tenant) {
@@ -318,7 +318,7 @@ class TenantService {
                     if (held > 0) {
                         throw ProblemException.conflict(
                                 "in-use",
-                                Amounts.count(held, "attempt") + " of the tenant "
+                                GpuFormat.count(held, "attempt") + " of the tenant "
                                         + made.operation().tenant() + (held == 1 ? " holds" : " hold")
                                         + " devices; cancel the workloads, or wait until they end");
                     }
@@ -350,7 +350,7 @@ class TenantService {
     /** After the commit: whose tokens count may have changed. */
     Uni<Void> committed(WriteMode mode) {
         return switch (mode) {
-            case COMMIT -> issuers.reload();
+            case COMMIT -> issuerDirectory.reload();
             case DRY_RUN -> Uni.createFrom().voidItem();
         };
     }

@@ -1,7 +1,7 @@
 package io.quartermaster.tenancy;
 
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.RowSet;
@@ -45,7 +45,7 @@ class TenantStore {
         return connection
                 .preparedQuery("select " + Tenant.COLUMNS
                         + " from tenant where id > $1 and ($2::text is null or state = $2) order by id limit $3")
-                .execute(Tuple.of(after, state == null ? null : Words.of(state), most))
+                .execute(Tuple.of(after, state == null ? null : EnumNames.of(state), most))
                 .map(rows -> {
                     List<Tenant> tenants = new ArrayList<>();
                     rows.forEach(row -> tenants.add(Tenant.of(row)));
@@ -58,7 +58,7 @@ class TenantStore {
                 .preparedQuery(
                         "update tenant set display_name = $2, state = $3, version = version + 1, updated_at = clock_timestamp() where id = $1 returning "
                                 + Tenant.COLUMNS)
-                .execute(Tuple.of(tenant.id().value(), tenant.displayName(), Words.of(tenant.state())))
+                .execute(Tuple.of(tenant.id().value(), tenant.displayName(), EnumNames.of(tenant.state())))
                 .map(rows -> first(rows).orElseThrow());
     }
 
@@ -67,7 +67,7 @@ class TenantStore {
         return connection
                 .preparedQuery(
                         "update tenant set state = $3, version = version + 1, updated_at = clock_timestamp() where id = $1 and state = $2")
-                .execute(Tuple.of(id.value(), Words.of(from), Words.of(to)))
+                .execute(Tuple.of(id.value(), EnumNames.of(from), EnumNames.of(to)))
                 .map(rows -> rows.rowCount() == 1);
     }
 

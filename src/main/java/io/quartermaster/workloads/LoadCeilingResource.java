@@ -1,12 +1,12 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
@@ -23,27 +23,27 @@ import org.eclipse.microprofile.openapi.annotations.Operation;
 public class LoadCeilingResource {
 
     private final TenantTransactions transactions;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
     private final boolean enabled;
 
     LoadCeilingResource(
             TenantTransactions transactions,
-            Callers callers,
+            CurrentCaller currentCaller,
             @ConfigProperty(name = "quartermaster.load.ceiling", defaultValue = "false") boolean enabled) {
         this.transactions = transactions;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
         this.enabled = enabled;
     }
 
     @POST
-    @Needs(Permission.WORKLOADS_SUBMIT)
+    @RequiresPermission(Permission.WORKLOADS_SUBMIT)
     @Operation(hidden = true)
     public Uni<Response> insertOneRow(@PathParam("tenant") String tenant) {
         if (!enabled) {
             throw ProblemException.notFound();
         }
         TenantId id = new TenantId(tenant);
-        String caller = callers.current().subject();
+        String caller = currentCaller.current().subject();
         return transactions
                 .in(id, session -> session.createNativeQuery(
                                 "insert into idempotency (tenant_id, caller, key, fingerprint) values (:tenant, :caller, :key, '')")

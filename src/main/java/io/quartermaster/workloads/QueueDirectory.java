@@ -4,8 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.AccessRule;
-import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.QueueAccessRules;
 import io.quartermaster.governance.rules.GpuRange;
 import io.quartermaster.governance.rules.SubmissionRights;
 import io.quartermaster.platform.TenantId;
@@ -144,7 +144,7 @@ class QueueDirectory {
                             node.get("rulesVersion").asLong(),
                             node.get("policyVersion").asLong(),
                             node.get("profileVersion").asLong()),
-                    new RightsCheck(
+                    new SubmissionRightsValidator(
                             node.get("policy").asText(),
                             new SubmissionRights(
                                     optional(node.get("maxPriority")),
@@ -159,7 +159,7 @@ class QueueDirectory {
                     node.get("maxWaiting").asInt(),
                     node.get("draining").asBoolean(),
                     node.get("active").asBoolean(),
-                    new AccessRules(rules));
+                    new QueueAccessRules(rules));
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("a queue cannot be read", e);
         }

@@ -1,7 +1,7 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.access.AccessRules;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.QueueAccessRules;
 import io.quartermaster.governance.rules.GpuRange;
 import java.util.UUID;
 
@@ -18,14 +18,14 @@ record QueueTerms(
         UUID id,
         String name,
         Versions versions,
-        RightsCheck rights,
+        SubmissionRightsValidator rights,
         UUID profile,
         GroupPath group,
         GpuRange gpus,
         int maxWaiting,
         boolean draining,
         boolean tenantActive,
-        AccessRules rules) {
+        QueueAccessRules rules) {
 
     /**
      * The versions that all of the above was read at.

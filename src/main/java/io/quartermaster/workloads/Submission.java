@@ -1,10 +1,10 @@
 package io.quartermaster.workloads;
 
 import io.quartermaster.governance.rules.SubmissionRights;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.http.PrintableText;
 import io.quartermaster.platform.http.ProblemException.Invalid;
-import io.quartermaster.platform.Words;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -143,8 +143,8 @@ public record Submission(
                 "a whole number within the range of the profile, such as \"4\"");
     }
 
-    Wish wish() {
-        return Boolean.TRUE.equals(hold) ? Wish.HOLD : Wish.RUN;
+    DesiredState wish() {
+        return Boolean.TRUE.equals(hold) ? DesiredState.HOLD : DesiredState.RUN;
     }
 
     /** The type of a submission that was checked. */
@@ -241,7 +241,7 @@ public record Submission(
     }
 
     private static String types() {
-        return Words.accepted(WorkloadType.class);
+        return EnumNames.accepted(WorkloadType.class);
     }
 
     private static String words() {

@@ -1,9 +1,9 @@
 package io.quartermaster.workloads;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.quartermaster.engine.model.Amounts;
-import io.quartermaster.engine.model.Moments;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.TimeFormat;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import java.time.Duration;
@@ -87,7 +87,7 @@ public final class WorkloadApi {
             @Nullable Duration maxRuntime,
             Map<String, String> labels,
             @Schema(ref = "WorkloadState") String state,
-            Wish wish,
+            DesiredState wish,
             @Schema(ref = "WaitReasonCode") @Nullable String reason,
             int attempts,
             Instant submittedAt,
@@ -251,10 +251,10 @@ public final class WorkloadApi {
                     reason.pool().value(),
                     reason.code().name(),
                     reason.path().map(QuotaPath::group).orElse(null),
-                    Amounts.decimal(numbers.requestedGpuMilli()),
-                    bounded ? Amounts.decimal(numbers.usedGpuMilli()) : null,
-                    bounded ? Amounts.decimal(numbers.boundGpuMilli().getAsLong()) : null,
-                    Amounts.decimal(numbers.freeGpuMilli()),
+                    GpuFormat.decimal(numbers.requestedGpuMilli()),
+                    bounded ? GpuFormat.decimal(numbers.usedGpuMilli()) : null,
+                    bounded ? GpuFormat.decimal(numbers.boundGpuMilli().getAsLong()) : null,
+                    GpuFormat.decimal(numbers.freeGpuMilli()),
                     reason.sentence(),
                     reason.remedy());
         }
@@ -461,7 +461,7 @@ public final class WorkloadApi {
         String whyNothingIsStopped() {
             String until = preemptsFrom == null
                     ? ""
-                    : " No running work in " + pool + " is stopped for it before " + Moments.utc(preemptsFrom) + ".";
+                    : " No running work in " + pool + " is stopped for it before " + TimeFormat.utc(preemptsFrom) + ".";
             String fenced = fence == null
                     ? ""
                     : " A fence around " + (fence.equals("/") ? "its tenant" : "group " + fence)
@@ -520,10 +520,10 @@ public final class WorkloadApi {
             String whose = path == null ? "" : path.equals("/") ? "the tenant" : "group " + path;
             String where = pool == null ? "" : pool.equals("*") ? " in all pools together" : " in " + pool;
             long milli = gpus == null ? 0 : gpus.milli();
-            String more = Amounts.decimal(milli) + " more " + (milli == 1000 ? "GPU" : "GPUs");
+            String more = GpuFormat.decimal(milli) + " more " + (milli == 1000 ? "GPU" : "GPUs");
             return switch (change) {
-                case RAISE_LIMIT -> "raise the limit of " + whose + where + " by " + Amounts.gpus(milli);
-                case RAISE_USER_LIMIT -> "raise the limit per user of " + whose + " by " + Amounts.gpus(milli);
+                case RAISE_LIMIT -> "raise the limit of " + whose + where + " by " + GpuFormat.gpus(milli);
+                case RAISE_USER_LIMIT -> "raise the limit per user of " + whose + " by " + GpuFormat.gpus(milli);
                 case RAISE_MAX_RUNNING ->
                     "let " + workloads + " more " + (Long.valueOf(1).equals(workloads) ? "workload" : "workloads")
                             + " of " + whose + " run at once";

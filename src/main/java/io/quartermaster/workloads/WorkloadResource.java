@@ -1,14 +1,14 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.access.Callers;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -49,30 +49,30 @@ public class WorkloadResource {
 
     private static final Duration LONGEST_GRACE = Duration.ofMillis(Policy.MAX_GRACE_MILLIS);
 
-    private final Submissions submissions;
+    private final SubmissionService submissionService;
     private final WorkloadService workloads;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
 
-    WorkloadResource(Submissions submissions, WorkloadService workloads, Callers callers) {
-        this.submissions = submissions;
+    WorkloadResource(SubmissionService submissionService, WorkloadService workloads, CurrentCaller currentCaller) {
+        this.submissionService = submissionService;
         this.workloads = workloads;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @POST
-    @Needs(Permission.WORKLOADS_SUBMIT)
+    @RequiresPermission(Permission.WORKLOADS_SUBMIT)
     @Operation(operationId = "submitWorkload", summary = "Submits a workload to a queue")
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = WorkloadApi.Submitted.class)))
     public Uni<Response> submit(
             @PathParam("tenant") String tenant, @Nullable Submission body, @BeanParam WriteParams params, UriInfo uri) {
-        return submissions.one(new TenantId(tenant), callers.current(), body, params, uri);
+        return submissionService.one(new TenantId(tenant), currentCaller.current(), body, params, uri);
     }
 
     @POST
     @Path("batches")
-    @Needs(Permission.WORKLOADS_SUBMIT)
+    @RequiresPermission(Permission.WORKLOADS_SUBMIT)
     @Operation(operationId = "submitWorkloadBatch", summary = "Submits up to 1,000 workloads: all come in, or none")
     @APIResponse(
             responseCode = "201",
@@ -82,11 +82,11 @@ public class WorkloadResource {
             WorkloadApi.@Nullable Batch body,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return submissions.batch(new TenantId(tenant), callers.current(), body, params, uri);
+        return submissionService.batch(new TenantId(tenant), currentCaller.current(), body, params, uri);
     }
 
     @GET
-    @Needs(Permission.WORKLOADS_READ)
+    @RequiresPermission(Permission.WORKLOADS_READ)
     @Operation(operationId = "listWorkloads", summary = "Lists workloads, newest first")
     public Uni<Page<WorkloadApi.View>> list(
             @PathParam("tenant") String tenant,
@@ -108,15 +108,15 @@ public class WorkloadResource {
 
     @GET
     @Path("{workload}")
-    @Needs(Permission.WORKLOADS_READ)
+    @RequiresPermission(Permission.WORKLOADS_READ)
     @Operation(operationId = "getWorkload", summary = "Shows a workload with its attempts, reasons and preemptions")
     public Uni<WorkloadApi.Details> get(@PathParam("tenant") String tenant, @PathParam("workload") String workload) {
-        return workloads.details(new TenantId(tenant), callers.current(), id(workload));
+        return workloads.details(new TenantId(tenant), currentCaller.current(), id(workload));
     }
 
     @GET
     @Path("{workload}/explain")
-    @Needs(Permission.WORKLOADS_READ)
+    @RequiresPermission(Permission.WORKLOADS_READ)
     @Operation(operationId = "explainWorkload", summary = "Says why a workload waits, runs or stops")
     public Uni<WorkloadApi.Explanation> explain(
             @PathParam("tenant") String tenant, @PathParam("workload") String workload) {
@@ -125,7 +125,7 @@ public class WorkloadResource {
 
     @GET
     @Path("{workload}/logs")
-    @Needs(Permission.WORKLOADS_READ)
+    @RequiresPermission(Permission.WORKLOADS_READ)
     @Produces(MediaType.TEXT_PLAIN)
     @Operation(operationId = "readWorkloadLogs", summary = "Shows the end of what an attempt wrote")
     public Uni<String> logs(
@@ -161,7 +161,7 @@ public class WorkloadResource {
 
     @POST
     @Path("{workload}/cancel")
-    @Needs(Permission.WORKLOADS_CANCEL)
+    @RequiresPermission(Permission.WORKLOADS_CANCEL)
     @Operation(operationId = "cancelWorkload", summary = "Ends a workload: what runs is told to stop")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
     public Uni<Response> cancel(
@@ -178,12 +178,12 @@ public class WorkloadResource {
                     String grace,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.cancel(new TenantId(tenant), callers.current(), id(workload), grace(grace), params, uri);
+        return workloads.cancel(new TenantId(tenant), currentCaller.current(), id(workload), grace(grace), params, uri);
     }
 
     @POST
     @Path("{workload}/hold")
-    @Needs(Permission.WORKLOADS_HOLD)
+    @RequiresPermission(Permission.WORKLOADS_HOLD)
     @Operation(operationId = "holdWorkload", summary = "Keeps a workload from starting; what runs goes on")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
     public Uni<Response> hold(
@@ -191,12 +191,13 @@ public class WorkloadResource {
             @PathParam("workload") String workload,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.wish(new TenantId(tenant), callers.current(), id(workload), Wish.HOLD, params, uri);
+        return workloads.wish(
+                new TenantId(tenant), currentCaller.current(), id(workload), DesiredState.HOLD, params, uri);
     }
 
     @POST
     @Path("{workload}/release")
-    @Needs(Permission.WORKLOADS_HOLD)
+    @RequiresPermission(Permission.WORKLOADS_HOLD)
     @Operation(operationId = "releaseWorkload", summary = "Lets a held workload start")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
     public Uni<Response> release(
@@ -204,7 +205,8 @@ public class WorkloadResource {
             @PathParam("workload") String workload,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.wish(new TenantId(tenant), callers.current(), id(workload), Wish.RUN, params, uri);
+        return workloads.wish(
+                new TenantId(tenant), currentCaller.current(), id(workload), DesiredState.RUN, params, uri);
     }
 
     private static Optional<Duration> grace(@Nullable String text) {

@@ -1,18 +1,18 @@
 package io.quartermaster.workloads;
 
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Permission;
 import io.quartermaster.access.Realm;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.quartermaster.workloads.WorkloadApi.Details;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -32,18 +32,22 @@ import org.jspecify.annotations.Nullable;
 class WorkloadService {
 
     private final TenantTransactions transactions;
-    private final Writes writes;
+    private final TenantWrites tenantWrites;
     private final WorkloadStore store;
     private final AuditLog audit;
-    private final Outlooks outlooks;
+    private final OutlookSource outlookSource;
 
     WorkloadService(
-            TenantTransactions transactions, Writes writes, WorkloadStore store, AuditLog audit, Outlooks outlooks) {
+            TenantTransactions transactions,
+            TenantWrites tenantWrites,
+            WorkloadStore store,
+            AuditLog audit,
+            OutlookSource outlookSource) {
         this.transactions = transactions;
-        this.writes = writes;
+        this.tenantWrites = tenantWrites;
         this.store = store;
         this.audit = audit;
-        this.outlooks = outlooks;
+        this.outlookSource = outlookSource;
     }
 
     Uni<Page<WorkloadApi.View>> list(TenantId tenant, WorkloadStore.Filter filter, PageRequest page) {
@@ -78,8 +82,8 @@ class WorkloadService {
         return transactions
                 .in(tenant, session -> required(store.view(session, tenant, id)))
                 .chain(view -> waits(WorkloadState.of(view.state()))
-                        ? outlooks.of(id)
-                        : Uni.createFrom().item(Optional.<Outlooks.Prospect>empty()))
+                        ? outlookSource.of(id)
+                        : Uni.createFrom().item(Optional.<OutlookSource.Prospect>empty()))
                 .chain(prospect -> transactions.in(tenant, session -> details(session, tenant, id)
                         .chain(details -> explain(session, tenant, details, prospect))));
     }
@@ -89,34 +93,34 @@ class WorkloadService {
     }
 
     private Uni<WorkloadApi.Explanation> explain(
-            Mutiny.Session session, TenantId tenant, Details details, Optional<Outlooks.Prospect> prospect) {
+            Mutiny.Session session, TenantId tenant, Details details, Optional<OutlookSource.Prospect> prospect) {
         UUID id = details.workload().id();
         WorkloadState state = WorkloadState.of(details.workload().state());
         return switch (state) {
             case WorkloadState.Waiting waiting -> whileWaiting(session, tenant, details, prospect);
             case WorkloadState.Paused paused -> whileWaiting(session, tenant, details, prospect);
             case WorkloadState.WithAttempt with ->
-                store.rule(session, tenant, id).map(rule -> Explanations.withAttempt(details, with, rule));
-            case WorkloadState.Held held -> Uni.createFrom().item(Explanations.idle(details, held));
-            case WorkloadState.Over over -> Uni.createFrom().item(Explanations.idle(details, over));
+                store.rule(session, tenant, id).map(rule -> ExplanationMapper.withAttempt(details, with, rule));
+            case WorkloadState.Held held -> Uni.createFrom().item(ExplanationMapper.idle(details, held));
+            case WorkloadState.Over over -> Uni.createFrom().item(ExplanationMapper.idle(details, over));
         };
     }
 
     private Uni<WorkloadApi.Explanation> whileWaiting(
-            Mutiny.Session session, TenantId tenant, Details details, Optional<Outlooks.Prospect> prospect) {
-        Optional<Outlooks.Prospect> known = prospect.filter(Explanations::isOfItsWait);
+            Mutiny.Session session, TenantId tenant, Details details, Optional<OutlookSource.Prospect> prospect) {
+        Optional<OutlookSource.Prospect> known = prospect.filter(ExplanationMapper::isOfItsWait);
         return store.position(session, tenant, details.workload().id())
                 .chain(position -> known.isEmpty()
-                        ? Uni.createFrom().item(Explanations.stored(details, position))
+                        ? Uni.createFrom().item(ExplanationMapper.stored(details, position))
                         : outlook(session, tenant, known.get())
-                                .map(outlook -> Explanations.waiting(details, position, known.get(), outlook)));
+                                .map(outlook -> ExplanationMapper.waiting(details, position, known.get(), outlook)));
     }
 
     /** Names of what is in the way are the tenant's own to read. */
-    private Uni<WorkloadApi.Outlook> outlook(Mutiny.Session session, TenantId tenant, Outlooks.Prospect prospect) {
-        return store.holders(session, tenant, Explanations.holders(prospect))
-                .chain(holders -> store.policies(session, tenant, Explanations.groups(prospect))
-                        .map(policies -> Explanations.outlook(prospect, holders, policies)));
+    private Uni<WorkloadApi.Outlook> outlook(Mutiny.Session session, TenantId tenant, OutlookSource.Prospect prospect) {
+        return store.holders(session, tenant, ExplanationMapper.holders(prospect))
+                .chain(holders -> store.policies(session, tenant, ExplanationMapper.groups(prospect))
+                        .map(policies -> ExplanationMapper.outlook(prospect, holders, policies)));
     }
 
     /** The end of what an attempt wrote; of several nodes one after the other, each under a line that says so. */
@@ -137,24 +141,28 @@ class WorkloadService {
         }));
     }
 
-    Uni<Response> wish(TenantId tenant, Caller caller, UUID id, Wish wish, WriteParams params, UriInfo uri) {
-        return writes.run(
+    Uni<Response> wish(
+            TenantId tenant, Caller caller, UUID id, DesiredState desiredState, WriteParams params, UriInfo uri) {
+        return tenantWrites.run(
                 tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
                         .call(view -> requireTheirs(session, tenant, caller, view))
-                        .chain(view -> wish(session, tenant, caller, view, wish)));
+                        .chain(view -> wish(session, tenant, caller, view, desiredState)));
     }
 
-    private Uni<Reply> wish(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Wish wish) {
-        return isSo(view, wish) ? Uni.createFrom().item(Reply.ok(view)) : change(session, tenant, caller, view, wish);
+    private Uni<WriteReply> wish(
+            Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, DesiredState desiredState) {
+        return isSo(view, desiredState)
+                ? Uni.createFrom().item(WriteReply.ok(view))
+                : change(session, tenant, caller, view, desiredState);
     }
 
     /** @param grace the longest time left to what runs or is stopping; empty: as long as its policy and pool give it */
     Uni<Response> cancel(
             TenantId tenant, Caller caller, UUID id, Optional<Duration> grace, WriteParams params, UriInfo uri) {
-        return writes.run(
+        return tenantWrites.run(
                 tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
                         .call(view -> requireTheirs(session, tenant, caller, view))
-                        .chain(view -> wish(session, tenant, caller, view, Wish.CANCEL)
+                        .chain(view -> wish(session, tenant, caller, view, DesiredState.CANCEL)
                                 .call(() -> grace.isEmpty()
                                         ? Uni.createFrom().voidItem()
                                         : hurry(session, tenant, caller, view, grace.get()))));
@@ -171,27 +179,27 @@ class WorkloadService {
                         : Uni.createFrom().voidItem());
     }
 
-    private Uni<Reply> change(
-            Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Wish wish) {
+    private Uni<WriteReply> change(
+            Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, DesiredState desiredState) {
         AuditLog.Change change = new AuditLog.Change(
-                "workloads:" + verb(wish),
+                "workloads:" + verb(desiredState),
                 "workloads/" + view.id(),
                 Map.of("wish", view.wish().word()),
-                Map.of("wish", wish.word()));
-        return store.wish(session, tenant, view.id(), wish)
+                Map.of("wish", desiredState.word()));
+        return store.wish(session, tenant, view.id(), desiredState)
                 .chain(written -> written
                         ? audit.record(session, tenant, caller, change)
                         : Uni.createFrom()
                                 .failure(ProblemException.conflict(
                                         "workload-over", "the workload has ended, or is being cancelled")))
                 .chain(() -> required(store.view(session, tenant, view.id())))
-                .map(Reply::ok);
+                .map(WriteReply::ok);
     }
 
     /** Whether there is nothing to do. What is over, or is to be cancelled, takes no other wish. */
-    private static boolean isSo(WorkloadApi.View view, Wish wish) {
+    private static boolean isSo(WorkloadApi.View view, DesiredState desiredState) {
         WorkloadState state = WorkloadState.of(view.state());
-        if (state instanceof WorkloadState.Cancelled && wish == Wish.CANCEL) {
+        if (state instanceof WorkloadState.Cancelled && desiredState == DesiredState.CANCEL) {
             return true;
         }
         if (state instanceof WorkloadState.Over) {
@@ -201,10 +209,10 @@ class WorkloadService {
                             ? "the workload was cancelled"
                             : "the workload has " + view.state());
         }
-        if (view.wish() == Wish.CANCEL && wish != Wish.CANCEL) {
+        if (view.wish() == DesiredState.CANCEL && desiredState != DesiredState.CANCEL) {
             throw ProblemException.conflict("workload-over", "the workload is being cancelled");
         }
-        return view.wish() == wish;
+        return view.wish() == desiredState;
     }
 
     private Uni<Void> requireTheirs(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
@@ -260,8 +268,8 @@ class WorkloadService {
         return text.toString();
     }
 
-    private static String verb(Wish wish) {
-        return switch (wish) {
+    private static String verb(DesiredState desiredState) {
+        return switch (desiredState) {
             case RUN -> "release";
             case HOLD -> "hold";
             case CANCEL -> "cancel";

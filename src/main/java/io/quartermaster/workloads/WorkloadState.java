@@ -23,23 +23,24 @@ public sealed interface WorkloadState {
     sealed interface WithAttempt extends WorkloadState {
 
         /** What becomes of it when its attempt has ended. */
-        default WithoutAttempt ended(AttemptOutcome outcome, Wish wish, AfterPreemption afterPreemption) {
+        default WithoutAttempt ended(
+                AttemptOutcome outcome, DesiredState desiredState, AfterPreemption afterPreemption) {
             return switch (outcome) {
                 case SUCCEEDED -> new Succeeded();
                 case FAILED, OUT_OF_MEMORY, TIMED_OUT -> new Failed();
                 case CANCELLED -> new Cancelled();
-                case PAUSED -> wish == Wish.RUN ? new Paused() : again(wish);
-                case LOST -> again(wish);
+                case PAUSED -> desiredState == DesiredState.RUN ? new Paused() : again(desiredState);
+                case LOST -> again(desiredState);
                 case PREEMPTED ->
                     switch (afterPreemption) {
-                        case REQUEUE -> again(wish);
+                        case REQUEUE -> again(desiredState);
                         case END -> new Cancelled();
                     };
             };
         }
 
-        private static WithoutAttempt again(Wish wish) {
-            return switch (wish) {
+        private static WithoutAttempt again(DesiredState desiredState) {
+            return switch (desiredState) {
                 case RUN -> new Waiting();
                 case HOLD -> new Held();
                 case CANCEL -> new Cancelled();
@@ -129,8 +130,8 @@ public sealed interface WorkloadState {
     }
 
     /** The state a submission begins in. */
-    static WithoutAttempt submitted(Wish wish) {
-        return switch (wish) {
+    static WithoutAttempt submitted(DesiredState desiredState) {
+        return switch (desiredState) {
             case RUN -> new Waiting();
             case HOLD -> new Held();
             case CANCEL -> throw new IllegalArgumentException("nothing is submitted cancelled");

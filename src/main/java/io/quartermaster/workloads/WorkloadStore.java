@@ -212,7 +212,7 @@ class WorkloadStore {
     }
 
     /** Writes the wish and tells the leader, unless the workload is over or to be cancelled by now: then nothing, and false. */
-    Uni<Boolean> wish(Mutiny.Session session, TenantId tenant, UUID id, Wish wish) {
+    Uni<Boolean> wish(Mutiny.Session session, TenantId tenant, UUID id, DesiredState desiredState) {
         return session.createNativeQuery("""
                         with wished as (
                             update workload set wish = :wish where tenant_id = :tenant and id = :id and wish <> 'cancel'
@@ -220,7 +220,7 @@ class WorkloadStore {
                         told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from wished)
                         select count(*) from wished
                         """, Long.class)
-                .setParameter("wish", wish.word())
+                .setParameter("wish", desiredState.word())
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)
                 .getSingleResult()

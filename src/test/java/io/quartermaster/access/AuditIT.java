@@ -1,15 +1,14 @@
 package io.quartermaster.access;
 
-import io.quartermaster.access.audit.AuditChain;
-import io.quartermaster.access.audit.AuditLog;
-import io.quartermaster.access.audit.AuditSealer;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.access.audit.AuditChain;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.access.audit.AuditSealer;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import io.quartermaster.platform.filters.ServedMethods;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.filters.ServedMethods;
 import jakarta.ws.rs.HttpMethod;
 import jakarta.ws.rs.Path;
 import java.lang.reflect.Method;
@@ -104,7 +104,7 @@ class GateTest {
     void routeWithoutAPermissionIsRefusedToEverybody() {
         Route operators = new Route(new Route.Area.OfOperator(), Optional.empty(), Route.Access.READS);
         Route tenants = new Route(
-                new Route.Area.OfTenant("acme", Optional.of(Issuers.Standing.ACTIVE)),
+                new Route.Area.OfTenant("acme", Optional.of(IssuerDirectory.Standing.ACTIVE)),
                 Optional.empty(),
                 Route.Access.READS);
 
@@ -152,15 +152,24 @@ class GateTest {
 
         assertThat(decide(
                         admin,
-                        tenantRoute("acme", Issuers.Standing.SUSPENDED, Permission.USAGE_READ, Route.Access.READS)))
+                        tenantRoute(
+                                "acme", IssuerDirectory.Standing.SUSPENDED, Permission.USAGE_READ, Route.Access.READS)))
                 .isEqualTo(new Gate.Verdict.Pass());
         assertThat(decide(
                         admin,
-                        tenantRoute("acme", Issuers.Standing.SUSPENDED, Permission.QUEUES_WRITE, Route.Access.WRITES)))
+                        tenantRoute(
+                                "acme",
+                                IssuerDirectory.Standing.SUSPENDED,
+                                Permission.QUEUES_WRITE,
+                                Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.Suspended());
         assertThat(decide(
                         tenantCaller(Role.VIEWER),
-                        tenantRoute("acme", Issuers.Standing.SUSPENDED, Permission.QUEUES_WRITE, Route.Access.WRITES)))
+                        tenantRoute(
+                                "acme",
+                                IssuerDirectory.Standing.SUSPENDED,
+                                Permission.QUEUES_WRITE,
+                                Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.Lacks(Permission.QUEUES_WRITE));
     }
 
@@ -169,7 +178,10 @@ class GateTest {
         assertThat(decide(
                         caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()),
                         tenantRoute(
-                                "acme", Issuers.Standing.SUSPENDED, Permission.POLICIES_WRITE, Route.Access.WRITES)))
+                                "acme",
+                                IssuerDirectory.Standing.SUSPENDED,
+                                Permission.POLICIES_WRITE,
+                                Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.Pass());
     }
 
@@ -179,9 +191,9 @@ class GateTest {
         Caller operator = caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty());
         boolean outlives = needed == Permission.USAGE_READ || needed == Permission.AUDIT_READ;
 
-        assertThat(decide(operator, tenantRoute("acme", Issuers.Standing.GONE, needed, Route.Access.READS)))
+        assertThat(decide(operator, tenantRoute("acme", IssuerDirectory.Standing.GONE, needed, Route.Access.READS)))
                 .isEqualTo(outlives ? new Gate.Verdict.Pass() : new Gate.Verdict.Unseen());
-        assertThat(decide(operator, tenantRoute("acme", Issuers.Standing.GONE, needed, Route.Access.WRITES)))
+        assertThat(decide(operator, tenantRoute("acme", IssuerDirectory.Standing.GONE, needed, Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.Unseen());
     }
 
@@ -211,10 +223,11 @@ class GateTest {
     }
 
     private static Route tenantRoute(String tenant, Permission needed) {
-        return tenantRoute(tenant, Issuers.Standing.ACTIVE, needed, Route.Access.WRITES);
+        return tenantRoute(tenant, IssuerDirectory.Standing.ACTIVE, needed, Route.Access.WRITES);
     }
 
-    private static Route tenantRoute(String tenant, Issuers.Standing standing, Permission needed, Route.Access access) {
+    private static Route tenantRoute(
+            String tenant, IssuerDirectory.Standing standing, Permission needed, Route.Access access) {
         return new Route(new Route.Area.OfTenant(tenant, Optional.of(standing)), Optional.of(needed), access);
     }
 

@@ -1,19 +1,18 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.Commands;
-import io.quartermaster.agent.supervisor.Output;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.AttemptState.Ended;
-import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.agent.supervisor.AttemptOutput;
+import io.quartermaster.agent.supervisor.Commands;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -116,7 +115,7 @@ class AgentIT extends RealAgent {
         assertThat(service.log(order.attemptId()))
                 .endsWith("line 19999\nlast\n")
                 .hasSize(16 * 1024);
-        assertThat(Output.totalBytes(attempt)).isEqualTo(208_895);
+        assertThat(AttemptOutput.totalBytes(attempt)).isEqualTo(208_895);
         try (Stream<Path> files = Files.list(attempt)) {
             assertThat(files.filter(file -> file.getFileName().toString().startsWith("output-"))
                             .mapToLong(file -> file.toFile().length())

@@ -2,14 +2,14 @@ package io.quartermaster.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.agent.Reconciler.Action;
+import io.quartermaster.agent.Reconciler.Local;
+import io.quartermaster.agent.Reconciler.Standing;
+import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder.PauseRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
-import io.quartermaster.agent.Decision.Action;
-import io.quartermaster.agent.Decision.Local;
-import io.quartermaster.agent.Decision.Standing;
-import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.AttemptState.Outcome;
-import io.quartermaster.agent.protocol.StopReason;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -45,16 +45,16 @@ class PauseDecisionTest {
         SortedMap<UUID, Local> locals = locals(live(Standing.CAN_PAUSE));
         UUID other = UUID.randomUUID();
         locals.put(other, live(Standing.PAUSED));
-        assertThat(Decision.decide(List.of(PAUSE), List.of(other), List.of(), locals, 1, NOW))
+        assertThat(Reconciler.decide(List.of(PAUSE), List.of(other), List.of(), locals, 1, NOW))
                 .containsExactly(PREEMPT);
-        assertThat(Decision.decide(List.of(PAUSE), List.of(other), List.of(), locals, 2, NOW))
+        assertThat(Reconciler.decide(List.of(PAUSE), List.of(other), List.of(), locals, 2, NOW))
                 .singleElement()
                 .isInstanceOf(Action.Pause.class);
     }
 
     @Test
     void neverStartsWhatIsToPause() {
-        assertThat(Decision.decide(List.of(PAUSE), List.of(), List.of(), new TreeMap<>(), 1, NOW))
+        assertThat(Reconciler.decide(List.of(PAUSE), List.of(), List.of(), new TreeMap<>(), 1, NOW))
                 .containsExactly(new Action.Refuse(PAUSE, Outcome.PREEMPTED, "stopped before it was started"));
     }
 
@@ -67,7 +67,7 @@ class PauseDecisionTest {
 
     @Test
     void keepsAllThatIsPausedWhereTheServiceSaysNothingOfIt() {
-        assertThat(Decision.decide(List.of(), null, List.of(), locals(live(Standing.PAUSED)), 1, NOW))
+        assertThat(Reconciler.decide(List.of(), null, List.of(), locals(live(Standing.PAUSED)), 1, NOW))
                 .isEmpty();
     }
 
@@ -75,7 +75,7 @@ class PauseDecisionTest {
     void aNewAttemptTakesOverThePausedOne() {
         assertThat(decide(List.of(RESUME), List.of(), live(Standing.PAUSED)))
                 .containsExactly(new Action.Resume(RESUME, ID));
-        assertThat(Decision.decide(
+        assertThat(Reconciler.decide(
                         List.of(RESUME),
                         List.of(),
                         List.of(),
@@ -91,7 +91,7 @@ class PauseDecisionTest {
                 Optional.of(new StopRequest(StopReason.GIVEN_UP, 5_000, NOW + 5_000)), 5_000, Standing.PAUSED);
         assertThat(decide(List.of(RESUME), List.of(), ending)).isEmpty();
         assertThat(decide(List.of(RESUME), List.of(), new Local.Over())).containsExactly(new Action.Start(RESUME));
-        assertThat(Decision.decide(List.of(RESUME), List.of(), List.of(), new TreeMap<>(), 1, NOW))
+        assertThat(Reconciler.decide(List.of(RESUME), List.of(), List.of(), new TreeMap<>(), 1, NOW))
                 .containsExactly(new Action.Start(RESUME));
     }
 
@@ -113,6 +113,6 @@ class PauseDecisionTest {
     }
 
     private static List<Action> decide(List<AttemptOrder> orders, List<UUID> paused, Local local) {
-        return Decision.decide(orders, paused, List.of(), locals(local), 1, NOW);
+        return Reconciler.decide(orders, paused, List.of(), locals(local), 1, NOW);
     }
 }

@@ -1,7 +1,5 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.ProcessGroup;
-
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.awaitility.Awaitility.await;
 
@@ -10,10 +8,11 @@ import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.AgentConfig.Pace;
 import io.quartermaster.agent.AgentConfig.Paused;
 import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.AttemptState.Ended;
-import io.quartermaster.agent.protocol.AttemptState.Running;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Running;
 import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.agent.supervisor.ProcessGroup;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

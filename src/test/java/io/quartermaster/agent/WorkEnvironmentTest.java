@@ -1,7 +1,5 @@
 package io.quartermaster.agent;
 
-import io.quartermaster.agent.supervisor.WorkRecord;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,6 +7,7 @@ import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptOrder.DeviceShare;
 import io.quartermaster.agent.protocol.AttemptOrder.MigInstance;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.supervisor.WorkRecord;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

@@ -1,8 +1,5 @@
 package io.quartermaster.capacity;
 
-import io.quartermaster.capacity.grants.AllotmentService;
-import io.quartermaster.capacity.inventory.Tenancies;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.containsString;
 import static org.hamcrest.Matchers.empty;
@@ -10,8 +7,10 @@ import static org.hamcrest.Matchers.equalTo;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.access.Caller;
-import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.capacity.grants.AllotmentService;
+import io.quartermaster.capacity.inventory.NodeIsolationRule;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;
 import jakarta.inject.Inject;
@@ -128,7 +127,7 @@ class GrantRacesIT extends OperatorsWork {
 
         Response retired = whileWaiting(
                 tx -> {
-                    tx.run(Tenancies.lockSql("$1::text"), pool);
+                    tx.run(NodeIsolationRule.lockSql("$1::text"), pool);
                     insertAllotment(tx, B, pool);
                 },
                 () -> operator().delete("/v1/operator/pools/grants-granted"),

@@ -1,11 +1,10 @@
 package io.quartermaster.capacity;
 
-import io.quartermaster.capacity.grants.Allotments;
-import io.quartermaster.capacity.grants.Oversold;
-import io.quartermaster.capacity.grants.QuotaTerms;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.capacity.grants.OversubscriptionWarning;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.capacity.grants.TenantAllotments;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.platform.TenantId;
 import java.util.List;
@@ -28,25 +27,29 @@ class GrantWarningsTest {
         QuotaTerms evening = overridden(2_000, 6_000, 300, 400);
         QuotaTerms late = overridden(2_000, 6_000, 399, 500);
 
-        assertThat(Oversold.mostReserved(List.of(morning, evening), 0, Long.MAX_VALUE))
+        assertThat(OversubscriptionWarning.mostReserved(List.of(morning, evening), 0, Long.MAX_VALUE))
                 .isEqualTo(8_000);
-        assertThat(Oversold.mostReserved(List.of(evening, late), 0, Long.MAX_VALUE))
+        assertThat(OversubscriptionWarning.mostReserved(List.of(evening, late), 0, Long.MAX_VALUE))
                 .isEqualTo(12_000);
-        assertThat(Oversold.mostReserved(List.of(evening, late), 0, 300)).isEqualTo(4_000);
-        assertThat(Oversold.mostReserved(List.of(evening, late), 400, 450)).isEqualTo(8_000);
+        assertThat(OversubscriptionWarning.mostReserved(List.of(evening, late), 0, 300))
+                .isEqualTo(4_000);
+        assertThat(OversubscriptionWarning.mostReserved(List.of(evening, late), 400, 450))
+                .isEqualTo(8_000);
     }
 
     @Test
     void aLowerOverrideCountsUntilItsEnd() {
         QuotaTerms lower = overridden(8_000, 2_000, 0, 200);
 
-        assertThat(Oversold.mostReserved(List.of(lower), 100, 150)).isEqualTo(2_000);
-        assertThat(Oversold.mostReserved(List.of(lower), 100, Long.MAX_VALUE)).isEqualTo(8_000);
+        assertThat(OversubscriptionWarning.mostReserved(List.of(lower), 100, 150))
+                .isEqualTo(2_000);
+        assertThat(OversubscriptionWarning.mostReserved(List.of(lower), 100, Long.MAX_VALUE))
+                .isEqualTo(8_000);
     }
 
     @Test
     void aCutBelowWhatIsHeldSaysWhatBecomesOfTheRest() {
-        Allotments.Held held = new Allotments.Held(6_000, 5_000);
+        TenantAllotments.Held held = new TenantAllotments.Held(6_000, 5_000);
         QuotaTerms cut = QuotaTerms.reserving(2_000).withLimit(4_000);
 
         assertThat(held.beyond(ACME, "p", cut, OptionalLong.empty()))

@@ -9,8 +9,8 @@ import static org.hamcrest.Matchers.hasSize;
 import static org.hamcrest.Matchers.notNullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.access.NodeSessions;
-import io.quartermaster.access.Proof;
+import io.quartermaster.access.Credential;
+import io.quartermaster.access.NodeSessionIssuer;
 import io.restassured.response.ValidatableResponse;
 import jakarta.inject.Inject;
 import java.time.Duration;
@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class NodesIT extends OperatorsWork {
 
     @Inject
-    NodeSessions sessions;
+    NodeSessionIssuer sessions;
 
     @Test
     void nodesAreAddedCordonedMovedAndRetired() {
@@ -186,7 +186,7 @@ class NodesIT extends OperatorsWork {
     }
 
     private String session(String node) {
-        return sessions.open(node, new Proof.KeycloakToken(Instant.now().plusSeconds(60)))
+        return sessions.open(node, new Credential.KeycloakToken(Instant.now().plusSeconds(60)))
                 .await()
                 .atMost(Duration.ofSeconds(10))
                 .token();

@@ -96,7 +96,7 @@ class DeployFilesTest {
     @Test
     void onlyTheMigrationKnowsTheOwner() throws IOException {
         assertThat(environmentOf("service").keySet()).noneMatch(name -> name.contains("OWNER"));
-        assertThat(External.migrations(environmentOf("migration")))
+        assertThat(ExternalServices.migrations(environmentOf("migration")))
                 .containsEntry("quarkus.flyway.username", "qm_owner")
                 .containsEntry("quarkus.flyway.placeholders.requestRole", "qm_request");
         GivenEnvironment.assertThatTheProgramTakes(strings(service("migration").getOrDefault("command", List.of())));

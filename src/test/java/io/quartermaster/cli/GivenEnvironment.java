@@ -24,7 +24,7 @@ record GivenEnvironment(Map<String, String> variables) {
 
     /** PostgreSQL, Redis and Keycloak are all given, so that the container runs the service alone. */
     void assertThatNothingIsEmbedded() {
-        assertThat(External.from(variables).embedded()).isEmpty();
+        assertThat(ExternalServices.from(variables).embedded()).isEmpty();
     }
 
     /** Leaving a variable out makes a difference, or it is the name of an option or of a setting. */
@@ -82,7 +82,7 @@ record GivenEnvironment(Map<String, String> variables) {
         Map<String, String> without = new LinkedHashMap<>(variables);
         without.remove(name);
         try {
-            return !External.from(without).equals(External.from(variables));
+            return !ExternalServices.from(without).equals(ExternalServices.from(variables));
         } catch (io.quartermaster.embedded.StartFailure missing) {
             return true;
         }

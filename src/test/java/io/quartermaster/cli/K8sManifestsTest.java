@@ -120,7 +120,7 @@ class K8sManifestsTest {
                 .getEnv()
                 .forEach(one -> variables.put(one.getName(), one.getValue() == null ? "secret" : one.getValue()));
 
-        assertThat(External.migrations(variables)).containsEntry("quarkus.flyway.username", "qm_owner");
+        assertThat(ExternalServices.migrations(variables)).containsEntry("quarkus.flyway.username", "qm_owner");
         GivenEnvironment.assertThatTheProgramTakes(migration.getArgs());
         assertThat(migration.getImage()).isEqualTo(container().getImage());
         assertThat(migration.getSecurityContext()).isEqualTo(container().getSecurityContext());

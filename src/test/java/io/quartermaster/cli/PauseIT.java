@@ -1,12 +1,11 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.cli.demo.ApiClient;
-import io.quartermaster.cli.demo.DemoPasswords;
-import io.quartermaster.cli.demo.DemoWorld;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.DemoPasswords;
+import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Ports;
 import java.io.IOException;

@@ -1,21 +1,20 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.cli.scenario.ScenarioReader;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.cli.scenario.ScenarioReader;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.DecisionReceipt;
-import io.quartermaster.engine.model.GivenUp;
+import io.quartermaster.engine.model.EvictionReceipt;
+import io.quartermaster.engine.model.NominationEnd;
+import io.quartermaster.engine.model.OrderReceipt;
 import io.quartermaster.engine.model.Reason;
-import io.quartermaster.engine.model.Receipt;
-import io.quartermaster.engine.model.Turn;
-import io.quartermaster.engine.simulation.Result;
 import io.quartermaster.engine.simulation.Scenario;
 import io.quartermaster.engine.simulation.Simulation;
+import io.quartermaster.engine.simulation.SimulationResult;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -34,9 +33,9 @@ class ReceiptsTest {
     private static List<DecisionReceipt> receipts(String yaml) {
         Scenario scenario = ScenarioReader.read("scenario: receipts\ntitle: t\n" + yaml + "\nexpect: [{at: 60s}]")
                 .getFirst();
-        Result result = Simulation.run(scenario, Simulation.Receipting.RECEIPTS);
-        assertThat(result.failures()).isEmpty();
-        return result.decisions().stream()
+        SimulationResult simulationResult = Simulation.run(scenario, Simulation.Receipting.RECEIPTS);
+        assertThat(simulationResult.failures()).isEmpty();
+        return simulationResult.decisions().stream()
                 .map(taken -> taken.receipt().orElseThrow())
                 .toList();
     }
@@ -49,7 +48,7 @@ class ReceiptsTest {
                 .orElseThrow();
     }
 
-    private static Turn turn(DecisionReceipt receipt) {
+    private static OrderReceipt turn(DecisionReceipt receipt) {
         return receipt.turn().orElseThrow();
     }
 
@@ -67,26 +66,31 @@ class ReceiptsTest {
         assertThat(late.decision().workload().value()).isEqualTo("late");
         assertThat(turn(late).withinReserved()).isTrue();
         assertThat(turn(late).candidates()).isEqualTo(2);
-        Turn.Comparison won = turn(late).won().getFirst();
-        assertThat(won.by()).isEqualTo(Turn.By.SHARE_WITH_REQUEST);
+        OrderReceipt.Comparison won = turn(late).won().getFirst();
+        assertThat(won.by()).isEqualTo(OrderReceipt.By.SHARE_WITH_REQUEST);
         assertThat(List.of(won.own(), won.other()))
                 .extracting(
                         side -> side.path().toString(),
-                        Turn.Side::usedGpuMilli,
-                        Turn.Side::requestedGpuMilli,
-                        Turn.Side::shareGpuMilli)
+                        OrderReceipt.Side::usedGpuMilli,
+                        OrderReceipt.Side::requestedGpuMilli,
+                        OrderReceipt.Side::shareGpuMilli)
                 .containsExactly(tuple("b", 0L, 1000L, 2000L), tuple("a", 1000L, 1000L, 2000L));
         // Fair: each gets min(R, D), and nobody wants more.
         assertThat(late.before())
-                .extracting(Receipt.Share::usedGpuMilli, Receipt.Share::reservedGpuMilli, Receipt.Share::fairGpuMilli)
+                .extracting(
+                        EvictionReceipt.Share::usedGpuMilli,
+                        EvictionReceipt.Share::reservedGpuMilli,
+                        EvictionReceipt.Share::fairGpuMilli)
                 .containsExactly(tuple(0L, 2000L, 1000L));
         assertThat(late.after())
-                .extracting(Receipt.Share::usedGpuMilli, Receipt.Share::fairGpuMilli)
+                .extracting(EvictionReceipt.Share::usedGpuMilli, EvictionReceipt.Share::fairGpuMilli)
                 .containsExactly(tuple(1000L, 1000L));
         DecisionReceipt early = receipts.get(1);
         assertThat(turn(early).candidates()).isEqualTo(1);
         assertThat(turn(early).won()).isEmpty();
-        assertThat(early.after()).extracting(Receipt.Share::usedGpuMilli).containsExactly(2000L);
+        assertThat(early.after())
+                .extracting(EvictionReceipt.Share::usedGpuMilli)
+                .containsExactly(2000L);
     }
 
     @Test
@@ -106,7 +110,10 @@ class ReceiptsTest {
         assertThat(turn(receipts.get(0)).won()).isEmpty();
         assertThat(turn(receipts.get(1)).withinReserved()).isFalse();
         assertThat(receipts.get(1).before())
-                .extracting(Receipt.Share::usedGpuMilli, Receipt.Share::reservedGpuMilli, Receipt.Share::fairGpuMilli)
+                .extracting(
+                        EvictionReceipt.Share::usedGpuMilli,
+                        EvictionReceipt.Share::reservedGpuMilli,
+                        EvictionReceipt.Share::fairGpuMilli)
                 .containsExactly(tuple(0L, 0L, 2000L));
     }
 
@@ -141,11 +148,15 @@ class ReceiptsTest {
                 .extracting(receipt -> receipt.decision().workload().value())
                 .containsExactly("urgent", "old-1", "old-2");
         assertThat(turn(receipts.get(0)).won())
-                .extracting(Turn.Comparison::by, won -> won.other().workload().value())
-                .containsExactly(tuple(Turn.By.PRIORITY, "old-1"));
+                .extracting(
+                        OrderReceipt.Comparison::by,
+                        won -> won.other().workload().value())
+                .containsExactly(tuple(OrderReceipt.By.PRIORITY, "old-1"));
         assertThat(turn(receipts.get(1)).won())
-                .extracting(Turn.Comparison::by, won -> won.other().workload().value())
-                .containsExactly(tuple(Turn.By.SUBMITTED, "old-2"));
+                .extracting(
+                        OrderReceipt.Comparison::by,
+                        won -> won.other().workload().value())
+                .containsExactly(tuple(OrderReceipt.By.SUBMITTED, "old-2"));
     }
 
     @Test
@@ -185,9 +196,12 @@ class ReceiptsTest {
         assertThat(kept.stops())
                 .extracting(
                         stop -> stop.workload().value(), stop -> stop.receipt().right())
-                .containsExactlyInAnyOrder(tuple("a4", Receipt.Right.RESERVED), tuple("a3", Receipt.Right.RESERVED));
-        assertThat(kept.before()).extracting(Receipt.Share::usedGpuMilli).containsExactly(0L);
-        assertThat(kept.after()).extracting(Receipt.Share::usedGpuMilli).containsExactly(2000L);
+                .containsExactlyInAnyOrder(
+                        tuple("a4", EvictionReceipt.Right.RESERVED), tuple("a3", EvictionReceipt.Right.RESERVED));
+        assertThat(kept.before())
+                .extracting(EvictionReceipt.Share::usedGpuMilli)
+                .containsExactly(0L);
+        assertThat(kept.after()).extracting(EvictionReceipt.Share::usedGpuMilli).containsExactly(2000L);
         DecisionReceipt stop = of(receipts, Decision.Preempt.class, "a4");
         assertThat(stop.stops()).extracting(own -> own.workload().value()).containsExactly("a4");
         assertThat(stop.before().getFirst().usedGpuMilli()
@@ -209,10 +223,12 @@ class ReceiptsTest {
                   - {name: b, path: b, gpus: 2}
                 timeline: [{at: 10s, set-quota: [{path: b, pool: p, limit: 1}]}]
                 """);
-        DecisionReceipt lost = of(receipts, Decision.Denominate.class, "b");
-        assertThat(lost.givenUp()).contains(GivenUp.LIMIT);
-        assertThat(lost.before()).extracting(Receipt.Share::usedGpuMilli).containsExactly(2000L);
-        assertThat(lost.after()).extracting(Receipt.Share::usedGpuMilli).containsExactly(0L);
+        DecisionReceipt lost = of(receipts, Decision.WithdrawNomination.class, "b");
+        assertThat(lost.givenUp()).contains(NominationEnd.LIMIT);
+        assertThat(lost.before())
+                .extracting(EvictionReceipt.Share::usedGpuMilli)
+                .containsExactly(2000L);
+        assertThat(lost.after()).extracting(EvictionReceipt.Share::usedGpuMilli).containsExactly(0L);
     }
 
     @Test

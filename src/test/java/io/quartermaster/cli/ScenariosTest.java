@@ -1,9 +1,8 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.cli.scenario.ScenarioReader;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.cli.scenario.ScenarioReader;
 import io.quartermaster.engine.simulation.Scenario;
 import io.quartermaster.engine.simulation.Simulation;
 import java.io.IOException;

@@ -156,9 +156,10 @@ class ServiceProcessIT {
     }
 
     private void awaitService() throws Exception {
-        try (Probe probe = new Probe()) {
-            Awaitility.await().atMost(PATIENCE).until(() -> probe.ready("http://127.0.0.1:" + managementPort)
-                    .filter(Probe.Health::serves)
+        try (HealthProbe healthProbe = new HealthProbe()) {
+            Awaitility.await().atMost(PATIENCE).until(() -> healthProbe
+                    .ready("http://127.0.0.1:" + managementPort)
+                    .filter(HealthProbe.Health::serves)
                     .isPresent());
         }
     }

@@ -1,12 +1,11 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.cli.scenario.ScenarioSyntaxException;
-import io.quartermaster.cli.scenario.TraceReader;
-import io.quartermaster.cli.scenario.TraceReplay;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quartermaster.cli.scenario.ScenarioSyntaxException;
+import io.quartermaster.cli.scenario.TraceReader;
+import io.quartermaster.cli.scenario.TraceReplay;
 import io.quartermaster.engine.model.Node;
 import java.io.PrintWriter;
 import java.io.StringWriter;

@@ -1,21 +1,20 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.read.EngineFacts;
-import io.quartermaster.dispatch.read.Planning;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quartermaster.dispatch.LeaderTurns.Result;
-import io.quartermaster.engine.model.Allocation;
-import io.quartermaster.engine.model.Cause;
-import io.quartermaster.engine.model.Decision;
+import io.quartermaster.dispatch.LeaderTerm.Result;
+import io.quartermaster.dispatch.read.EngineFacts;
+import io.quartermaster.dispatch.read.PlanComputation;
 import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.EvictionReceipt;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Plan;
 import io.quartermaster.engine.model.PoolId;
-import io.quartermaster.engine.model.Receipt;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.testing.WithoutLeader;
 import io.smallrye.mutiny.TimeoutException;
@@ -57,7 +56,7 @@ class FailedPlansIT extends LedByHand {
         UUID preemptor = group.submit();
         rows.wish(victim, "cancel");
         cell.settle();
-        LeaderTurns turns = turns((engine, now) ->
+        LeaderTerm turns = turns((engine, now) ->
                 isSetAside(rows, preemptor) ? engine.plan(now) : with(engine.plan(now), preempt(next, preemptor)));
 
         rows.report(victim, "ended", "cancelled");
@@ -76,7 +75,7 @@ class FailedPlansIT extends LedByHand {
 
         // Its time comes, and the engine is well.
         rows.run("update workload set set_aside_until = '-infinity' where id = $1", preemptor);
-        LeaderTurns well = turns(Engine::plan);
+        LeaderTerm well = turns(Engine::plan);
         settle(well);
         assertThat(isSetAside(rows, preemptor)).isFalse();
         assertThat(rows.reason(preemptor)).isNotEqualTo("SET_ASIDE");
@@ -92,7 +91,7 @@ class FailedPlansIT extends LedByHand {
         UUID running = group.submit();
         cell.settle();
         UUID waiting = group.submit();
-        LeaderTurns turns = turns((engine, now) -> {
+        LeaderTerm turns = turns((engine, now) -> {
             throw new IllegalStateException("the engine is ill");
         });
 
@@ -116,7 +115,7 @@ class FailedPlansIT extends LedByHand {
         OneGroup group = OneGroup.of(rows, 1, 1);
         UUID running = group.submit();
         cell.settle();
-        LeaderTurns turns = turns((engine, now) -> {
+        LeaderTerm turns = turns((engine, now) -> {
             throw new TimeoutException();
         });
 
@@ -141,7 +140,7 @@ class FailedPlansIT extends LedByHand {
         cell.settle();
         UUID twice = group.submit();
         UUID other = group.submit();
-        LeaderTurns turns = turns((engine, now) -> {
+        LeaderTerm turns = turns((engine, now) -> {
             Plan plan = engine.plan(now);
             List<Decision> decisions = new ArrayList<>(plan.decisions());
             decisions.replaceAll(
@@ -149,7 +148,7 @@ class FailedPlansIT extends LedByHand {
                                     && id.equals(EngineFacts.id(twice))
                             ? new Decision.Start(id, placeOf(rows, running), rule, reserved)
                             : decision);
-            return new Plan(plan.nowMillis(), decisions, plan.news(), plan.nextPlanAtMillis());
+            return new Plan(plan.nowMillis(), decisions, plan.reasonChanges(), plan.nextPlanAtMillis());
         });
 
         settle(turns);
@@ -167,7 +166,7 @@ class FailedPlansIT extends LedByHand {
         cell.settle();
         UUID next = group.submit();
         cell.settle();
-        LeaderTurns turns =
+        LeaderTerm turns =
                 turns((engine, now) -> isSetAside(rows, odd) || !rows.state(odd).equals("starting")
                         ? engine.plan(now)
                         : with(engine.plan(now), preempt(UUID.randomUUID(), odd)));
@@ -189,7 +188,7 @@ class FailedPlansIT extends LedByHand {
         OneGroup group = OneGroup.of(rows, 3, 1);
         UUID running = group.submit();
         cell.settle();
-        LeaderTurns turns = turns(Engine::plan);
+        LeaderTerm turns = turns(Engine::plan);
         settle(turns);
         rows.report(running, "running", "");
         UUID lockedToo = group.submit();
@@ -206,7 +205,7 @@ class FailedPlansIT extends LedByHand {
         });
         assertThat(setAside(rows)).isEmpty();
 
-        LeaderTurns later = turns(Engine::plan);
+        LeaderTerm later = turns(Engine::plan);
         settle(later);
         assertThat(rows.state(running)).isEqualTo("running");
         assertThat(rows.state(lockedToo)).isEqualTo("starting");
@@ -216,7 +215,7 @@ class FailedPlansIT extends LedByHand {
     void anInboxRowThatCannotBeReadIsSetAsideAndTheOthersAreNot() {
         CellRows rows = new CellRows(database, "fail-inbox");
         OneGroup group = OneGroup.of(rows, 1, 1);
-        LeaderTurns turns = turns(Engine::plan);
+        LeaderTerm turns = turns(Engine::plan);
         settle(turns);
         rows.run("insert into inbox (tenant_id, kind, ref) values (null, 'policy', 'of-no-tenant')");
         UUID next = group.submit();
@@ -241,11 +240,11 @@ class FailedPlansIT extends LedByHand {
         rows.run(
                 "update workload set set_aside_at = clock_timestamp(), set_aside_until = 'infinity', wish = 'cancel' where tenant_id = $1 and state = 'waiting'",
                 rows.tenant);
-        LifecycleTurn lifecycle = new LifecycleTurn(database, HandLedCell.leaderSettings(Settings.DEFAULT));
+        LifecyclePass lifecycle = new LifecyclePass(database, HandLedCell.leaderSettings(Settings.DEFAULT));
 
-        assertThat(lifecycle.ofSetAside(cell.epoch(), Set.of()).orElseThrow().steps())
+        assertThat(lifecycle.ofQuarantined(cell.epoch(), Set.of()).orElseThrow().steps())
                 .isEqualTo(50);
-        assertThat(lifecycle.ofSetAside(cell.epoch(), Set.of()).orElseThrow().steps())
+        assertThat(lifecycle.ofQuarantined(cell.epoch(), Set.of()).orElseThrow().steps())
                 .isEqualTo(9);
         assertThat(setAside(rows)).isEmpty();
     }
@@ -254,7 +253,7 @@ class FailedPlansIT extends LedByHand {
     @Test
     void aReplicaStepsDownWhereTheStampIsAheadOfItsClock() {
         CellRows rows = new CellRows(database, "fail-clock");
-        LeaderTurns turns = turns(Engine::plan);
+        LeaderTerm turns = turns(Engine::plan);
         settle(turns);
         rows.run("update cell set stamp = clock_timestamp() + interval '1 minute'");
         try {
@@ -265,17 +264,17 @@ class FailedPlansIT extends LedByHand {
         assertThat(turns.turn()).isInstanceOf(Result.Planned.class);
     }
 
-    private LeaderTurns turns(Planning planning) {
-        LeaderTurns turns = new LeaderTurns(
-                database, HandLedCell.leaderSettings(Settings.DEFAULT).with(planning));
+    private LeaderTerm turns(PlanComputation planComputation) {
+        LeaderTerm turns = new LeaderTerm(
+                database, HandLedCell.leaderSettings(Settings.DEFAULT).with(planComputation));
         turns.begin(cell.epoch());
         return turns;
     }
 
     /** Until a turn plans and nothing is left to do. */
-    private static void settle(LeaderTurns turns) {
+    private static void settle(LeaderTerm turns) {
         for (int i = 0; i < MOST_TURNS; i++) {
-            if (turns.turn() instanceof Result.Planned(Leader.Outcome outcome)
+            if (turns.turn() instanceof Result.Planned(CellPlanner.Outcome outcome)
                     && outcome.inboxRows() == 0
                     && outcome.plan().decisions().isEmpty()
                     && !outcome.more()) {
@@ -288,16 +287,16 @@ class FailedPlansIT extends LedByHand {
     private static Plan with(Plan plan, Decision more) {
         List<Decision> decisions = new ArrayList<>(plan.decisions());
         decisions.add(more);
-        return new Plan(plan.nowMillis(), decisions, plan.news(), plan.nextPlanAtMillis());
+        return new Plan(plan.nowMillis(), decisions, plan.reasonChanges(), plan.nextPlanAtMillis());
     }
 
     private static Decision preempt(UUID victim, UUID preemptor) {
         return new Decision.Preempt(
                 EngineFacts.id(victim),
-                Cause.PREEMPT,
+                EvictionCause.PREEMPT,
                 Optional.of(EngineFacts.id(preemptor)),
                 0,
-                new Receipt(Receipt.Right.PRIORITY, List.of(), List.of(), List.of()));
+                new EvictionReceipt(EvictionReceipt.Right.PRIORITY, List.of(), List.of(), List.of()));
     }
 
     private static Allocation placeOf(CellRows rows, UUID running) {

@@ -1,10 +1,9 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.quarantine.Suspicion;
+import io.quartermaster.dispatch.quarantine.PoisonRowFinder;
 import io.quartermaster.dispatch.read.CapacityFacts;
 import io.quartermaster.dispatch.read.LeaderSettings;
 import io.quartermaster.dispatch.transaction.Fence;
-
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.platform.db.SystemDatabase;
@@ -23,12 +22,12 @@ public final class HandLedCell implements AutoCloseable {
     private static final Duration LEASE = Duration.ofMinutes(10);
     private static final int MOST_CYCLES = 50;
     public static final int BATCH = 1_000;
-    private static final Suspicion.Take ALL = new Suspicion.Take.Oldest(BATCH, true);
+    private static final PoisonRowFinder.Take ALL = new PoisonRowFinder.Take.Oldest(BATCH, true);
 
     private final SystemDatabase database;
     private final long epoch;
     private final Settings settings;
-    private @Nullable Leader leader;
+    private @Nullable CellPlanner cellPlanner;
 
     private HandLedCell(SystemDatabase database, long epoch, Settings settings) {
         this.database = database;
@@ -45,7 +44,7 @@ public final class HandLedCell implements AutoCloseable {
         Optional<Long> epoch = Awaitility.await()
                 .atMost(Duration.ofSeconds(30))
                 .until(
-                        () -> database.run(CellRows.TIMEOUT, tx -> Fence.lead(tx, CELL, "by hand", LEASE)),
+                        () -> database.run(CellRows.TIMEOUT, tx -> Fence.acquire(tx, CELL, "by hand", LEASE)),
                         Optional::isPresent);
         return new HandLedCell(database, epoch.orElseThrow(), settings);
     }
@@ -56,19 +55,21 @@ public final class HandLedCell implements AutoCloseable {
 
     /** Throws the engine away, as any failure does. */
     void rebuild() {
-        leader = null;
+        cellPlanner = null;
     }
 
-    Leader.Outcome cycle() {
+    CellPlanner.Outcome cycle() {
         return cycle(ALL, () -> {});
     }
 
     /** @param meanwhile what others commit after the engine was told of everything and before it plans */
-    Leader.Outcome cycle(Suspicion.Take take, Runnable meanwhile) {
+    CellPlanner.Outcome cycle(PoisonRowFinder.Take take, Runnable meanwhile) {
         return database.run(CellRows.TIMEOUT, tx -> {
-            Fence fence = Fence.take(tx, CELL, epoch, LEASE).orElseThrow();
-            Leader leading = leader == null ? Leader.build(tx, fence, leaderSettings(settings), Set.of()) : leader;
-            leader = leading;
+            Fence fence = Fence.renew(tx, CELL, epoch, LEASE).orElseThrow();
+            CellPlanner leading = cellPlanner == null
+                    ? CellPlanner.build(tx, fence, leaderSettings(settings), Set.of())
+                    : cellPlanner;
+            cellPlanner = leading;
             meanwhile.run();
             return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take, Set.of()), take);
         });
@@ -77,7 +78,7 @@ public final class HandLedCell implements AutoCloseable {
     /** Cycles until nothing is left to do. */
     public void settle() {
         for (int i = 0; i < MOST_CYCLES; i++) {
-            Leader.Outcome outcome = cycle();
+            CellPlanner.Outcome outcome = cycle();
             if (outcome.inboxRows() == 0 && outcome.plan().decisions().isEmpty() && !outcome.more()) {
                 return;
             }

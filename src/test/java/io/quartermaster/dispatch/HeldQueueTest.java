@@ -1,15 +1,14 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-import io.quartermaster.dispatch.read.EngineFacts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.read.EngineFacts;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.DesiredState;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -56,7 +55,7 @@ class HeldQueueTest {
         assertThat(Records.inHeldQueue("waiting", Optional.empty(), false, Optional.empty())
                         .isHeldInQueue())
                 .isTrue();
-        assertThat(Records.workload("held", Wish.HOLD, OnPreemption.REQUEUE, Optional.empty())
+        assertThat(Records.workload("held", DesiredState.HOLD, PreemptionAction.REQUEUE, Optional.empty())
                         .isHeldInQueue())
                 .isFalse();
     }

@@ -1,17 +1,16 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.commit.NodeLosses;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.common.http.TestHTTPResource;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
-import io.quartermaster.access.NodeSessions;
-import io.quartermaster.access.Proof;
+import io.quartermaster.access.Credential;
+import io.quartermaster.access.NodeSessionIssuer;
 import io.quartermaster.agent.Agent;
 import io.quartermaster.agent.AgentConfig;
 import io.quartermaster.agent.protocol.Inventory;
+import io.quartermaster.dispatch.commit.NodeLossHandler;
 import io.quartermaster.testing.WithoutLeader;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.inject.Inject;
@@ -36,7 +35,7 @@ class LossesIT extends LedByHand {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     @Inject
-    NodeSessions sessions;
+    NodeSessionIssuer sessions;
 
     @TestHTTPResource
     @SuppressWarnings("NullAway.Init")
@@ -83,7 +82,8 @@ class LossesIT extends LedByHand {
 
     /** A real one, with a session of the service: it needs no Keycloak. */
     private Agent agent(String node) throws IOException {
-        String token = sessions.open(node, new Proof.KeycloakToken(Instant.now().plusSeconds(60)))
+        String token = sessions.open(
+                        node, new Credential.KeycloakToken(Instant.now().plusSeconds(60)))
                 .await()
                 .atMost(PATIENCE)
                 .token();
@@ -296,7 +296,7 @@ class LossesIT extends LedByHand {
                 "insert into node (id, name, cluster_id, pool_id) select gen_random_uuid(), 'losses-many-' || i, cluster_id, pool_id"
                         + " from node, generate_series(1, $2) as i where id = $1",
                 node,
-                NodeLosses.MOST);
+                NodeLossHandler.MOST);
         rows.run(
                 "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
                         + " select n.id, c.agent_version, c.boot_id, c.instance_id, c.isolation, c.last_heard, c.lease_until"
@@ -305,9 +305,9 @@ class LossesIT extends LedByHand {
                 pool);
         try {
             assertThat(cell.cycle().more()).isTrue();
-            assertThat(lost(rows, pool)).isEqualTo(NodeLosses.MOST);
+            assertThat(lost(rows, pool)).isEqualTo(NodeLossHandler.MOST);
             cell.cycle();
-            assertThat(lost(rows, pool)).isEqualTo(NodeLosses.MOST + 1);
+            assertThat(lost(rows, pool)).isEqualTo(NodeLossHandler.MOST + 1);
         } finally {
             rows.run("delete from node_contact where node_id in (select id from node where pool_id = $1)", pool);
             rows.run("delete from gpu where node_id in (select id from node where pool_id = $1)", pool);
@@ -377,7 +377,7 @@ class LossesIT extends LedByHand {
                         assertThat(row.getNumeric("delay").intValue()).isEqualTo(16 << losses);
                         assertThat(row.getString("sentence")).contains("lost", "tried again at");
                     });
-            Leader.Outcome waits = cell.cycle();
+            CellPlanner.Outcome waits = cell.cycle();
             assertThat(waits.nextPlanMillis()).isPresent();
             assertThat(rows.state(job)).isEqualTo("waiting");
 

@@ -86,7 +86,7 @@ class QuarantineIT extends LedByHand {
                 .then()
                 .statusCode(200);
         request(operatorToken()).delete(ENTRIES + "/workload-" + dropped).then().statusCode(204);
-        LeaderTurns turns = new LeaderTurns(
+        LeaderTerm turns = new LeaderTerm(
                 database, HandLedCell.leaderSettings(Settings.DEFAULT).with(Engine::plan));
         turns.begin(cell.epoch());
         turns.turn();

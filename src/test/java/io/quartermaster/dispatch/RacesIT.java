@@ -1,16 +1,15 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-import io.quartermaster.dispatch.quarantine.Suspicion;
-import io.quartermaster.dispatch.read.CapacityFacts;
-import io.quartermaster.dispatch.read.CellReader;
-import io.quartermaster.dispatch.transaction.Overtaken;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.quarantine.PoisonRowFinder;
+import io.quartermaster.dispatch.read.CapacityFacts;
+import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.transaction.StalePlanException;
 import io.quartermaster.platform.inbox.Inbox;
 import io.quartermaster.testing.WithoutLeader;
 import java.time.Duration;
@@ -25,7 +24,7 @@ import org.junit.jupiter.api.Test;
 @TestProfile(WithoutLeader.class)
 class RacesIT extends LedByHand {
 
-    private static final Suspicion.Take NOTHING = new Suspicion.Take.Nothing();
+    private static final PoisonRowFinder.Take NOTHING = new PoisonRowFinder.Take.Nothing();
 
     @Test
     void workMovedToAnotherQueueWhileItWasToStartStartsAsWhatItIsThen() {
@@ -43,7 +42,7 @@ class RacesIT extends LedByHand {
                         NOTHING,
                         () -> rows.run(
                                 "update workload set queue_id = $2, policy_id = $3 where id = $1", job, target, two)))
-                .isInstanceOf(Overtaken.class);
+                .isInstanceOf(StalePlanException.class);
         assertThat(rows.state(job)).isEqualTo("waiting");
         cell.rebuild();
         cell.settle();
@@ -70,7 +69,7 @@ class RacesIT extends LedByHand {
                     rows.run("update node set retired_at = clock_timestamp() where pool_id = $1", pool);
                     tellOfNodes(rows, pool);
                 }))
-                .isInstanceOf(Overtaken.class);
+                .isInstanceOf(StalePlanException.class);
         cell.rebuild();
         cell.settle();
 
@@ -92,7 +91,7 @@ class RacesIT extends LedByHand {
                     rows.run("update node set pool_id = $2 where pool_id = $1", pool, other);
                     tellOfNodes(rows, other);
                 }))
-                .isInstanceOf(Overtaken.class);
+                .isInstanceOf(StalePlanException.class);
         cell.rebuild();
         cell.settle();
 
@@ -262,7 +261,8 @@ class RacesIT extends LedByHand {
         one.run("insert into inbox (kind, ref) values ('pool', $1)", ofNobody.toString());
 
         InboxBatch batch = database.run(
-                CellRows.TIMEOUT, tx -> InboxBatch.take(tx, "main", new Suspicion.Take.Oldest(100, true), Set.of()));
+                CellRows.TIMEOUT,
+                tx -> InboxBatch.take(tx, "main", new PoisonRowFinder.Take.Oldest(100, true), Set.of()));
 
         assertThat(batch.ids()).hasSize(100);
         assertThat(batch.uuids(Inbox.Kind.WORKLOAD)).contains(late);

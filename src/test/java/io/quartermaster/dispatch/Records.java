@@ -1,19 +1,18 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.lifecycle.Setbacks;
-import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.lifecycle.AttemptStopReason;
+import io.quartermaster.dispatch.lifecycle.RetryBackoff;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Device;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Report;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Surplus;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Terms;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptState;
-import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.DesiredState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,53 +42,69 @@ public final class Records {
                 0,
                 false,
                 OptionalLong.empty(),
-                state.equals("stopping") ? Optional.of(StopReason.PREEMPTED) : Optional.empty(),
+                state.equals("stopping") ? Optional.of(AttemptStopReason.PREEMPTED) : Optional.empty(),
                 OptionalLong.empty(),
                 devices,
                 List.of(reports),
                 Surplus.NONE);
     }
 
-    public static WorkloadRecord workload(String state, Wish wish, OnPreemption onPreemption, Optional<LiveAttempt> attempt) {
-        return workload(new TenantId("acme"), 4, state, wish, 1_000, onPreemption, attempt);
+    public static WorkloadRecord workload(
+            String state, DesiredState desiredState, PreemptionAction preemptionAction, Optional<LiveAttempt> attempt) {
+        return workload(new TenantId("acme"), 4, state, desiredState, 1_000, preemptionAction, attempt);
     }
 
     /** One that waits, with an id and a place in the line by its number. */
     public static WorkloadRecord waiting(TenantId tenant, long number, long gpuMilli) {
-        return workload(tenant, number, "waiting", Wish.RUN, gpuMilli, OnPreemption.REQUEUE, Optional.empty());
+        return workload(
+                tenant, number, "waiting", DesiredState.RUN, gpuMilli, PreemptionAction.REQUEUE, Optional.empty());
     }
 
     public static WorkloadRecord workload(
             TenantId tenant,
             long number,
             String state,
-            Wish wish,
+            DesiredState desiredState,
             long gpuMilli,
-            OnPreemption onPreemption,
+            PreemptionAction preemptionAction,
             Optional<LiveAttempt> attempt) {
         return workload(
-                tenant, number, state, wish, terms(gpuMilli, onPreemption, false), attempt, false, Optional.empty());
+                tenant,
+                number,
+                state,
+                desiredState,
+                terms(gpuMilli, preemptionAction, false),
+                attempt,
+                false,
+                Optional.empty());
     }
 
     /** One whose queue is held. */
     static WorkloadRecord inHeldQueue(
             String state, Optional<LiveAttempt> attempt, boolean atHead, Optional<String> nomination) {
-        Terms terms = terms(1_000, OnPreemption.REQUEUE, true);
-        return workload(new TenantId("acme"), 4, state, Wish.RUN, terms, attempt, atHead, nomination);
+        Terms terms = terms(1_000, PreemptionAction.REQUEUE, true);
+        return workload(new TenantId("acme"), 4, state, DesiredState.RUN, terms, attempt, atHead, nomination);
     }
 
     /** One that moves to a place that is kept for it. */
-    public static WorkloadRecord moving(OnPreemption onPreemption, LiveAttempt attempt) {
-        Terms terms = terms(1_000, onPreemption, false);
+    public static WorkloadRecord moving(PreemptionAction preemptionAction, LiveAttempt attempt) {
+        Terms terms = terms(1_000, preemptionAction, false);
         return workload(
-                new TenantId("acme"), 4, "stopping", Wish.RUN, terms, Optional.of(attempt), false, Optional.of("{}"));
+                new TenantId("acme"),
+                4,
+                "stopping",
+                DesiredState.RUN,
+                terms,
+                Optional.of(attempt),
+                false,
+                Optional.of("{}"));
     }
 
-    private static Terms terms(long gpuMilli, OnPreemption onPreemption, boolean queueHeld) {
+    private static Terms terms(long gpuMilli, PreemptionAction preemptionAction, boolean queueHeld) {
         return new Terms(
                 new UUID(3, 1),
                 "/rnd",
-                onPreemption,
+                preemptionAction,
                 1_000,
                 new UUID(3, 2),
                 queueHeld,
@@ -113,7 +128,7 @@ public final class Records {
             TenantId tenant,
             long number,
             String state,
-            Wish wish,
+            DesiredState desiredState,
             Terms terms,
             Optional<LiveAttempt> attempt,
             boolean atHead,
@@ -129,13 +144,13 @@ public final class Records {
                 false,
                 OptionalLong.empty(),
                 0,
-                wish,
+                desiredState,
                 OptionalLong.empty(),
                 WorkloadState.of(state),
                 attempt.isPresent() ? 1 : 0,
                 atHead ? OptionalLong.of(0) : OptionalLong.empty(),
                 OptionalLong.empty(),
-                Setbacks.NONE,
+                RetryBackoff.NONE,
                 attempt,
                 Optional.empty(),
                 nomination);

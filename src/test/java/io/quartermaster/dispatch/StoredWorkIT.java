@@ -1,13 +1,12 @@
 package io.quartermaster.dispatch;
 
-import io.quartermaster.dispatch.read.DispatchConfig;
-import io.quartermaster.dispatch.read.LeaderSettings;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.dispatch.read.DispatchConfig;
+import io.quartermaster.dispatch.read.LeaderSettings;
 import io.quartermaster.testing.WithoutLeader;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
@@ -282,13 +281,13 @@ class StoredWorkIT extends LedByHand {
         }
     }
 
-    private Examination examination() {
-        return new Examination(database, LeaderSettings.of(config));
+    private PoisonWorkloadFinder examination() {
+        return new PoisonWorkloadFinder(database, LeaderSettings.of(config));
     }
 
     /** As another leader does. */
     private void takeBack() {
-        LeaderTurns turns = new LeaderTurns(database, LeaderSettings.of(config));
+        LeaderTerm turns = new LeaderTerm(database, LeaderSettings.of(config));
         turns.begin(cell.epoch());
         turns.turn();
         turns.turn();

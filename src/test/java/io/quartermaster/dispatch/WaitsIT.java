@@ -46,7 +46,7 @@ class WaitsIT extends LedByHand {
         UUID queue = rows.queue(policy, profile);
         rows.submit(queue, policy, profile);
         UUID second = rows.submit(queue, policy, profile);
-        Leader.Outcome outcome = cell.cycle();
+        CellPlanner.Outcome outcome = cell.cycle();
         cell.settle();
         assertThat(outcome.fedTenants()).contains(new TenantId(rows.tenant));
         assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT");

@@ -13,8 +13,7 @@ import io.quartermaster.engine.model.Scope;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -126,7 +125,7 @@ final class BenchCell {
                         new NodeId(String.format("n%05d", n)), List.of(Allocation.Share.whole(device)));
                 Allocation allocation = new Allocation(POOL, List.of(new Allocation.Worker(0, place)));
                 changes.add(new Change.WorkloadSet(job(number, poor, Shape.ofWholeGpus(1))
-                        .withState(WorkloadState.running(allocation, number++))));
+                        .withState(WorkloadPhase.running(allocation, number++))));
             }
         }
         changes.add(new Change.WorkloadSet(job(number, rich, Shape.gang(nodes / 10, 8))));

@@ -5,8 +5,7 @@ import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.Plan;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -66,7 +65,7 @@ final class BenchShell {
 
     /** A victim has left and waits again. */
     Change.WorkloadSet leave(WorkloadId id, long nowMillis) {
-        Workload gone = workload(id).withState(WorkloadState.waitingAgain(nowMillis));
+        Workload gone = workload(id).withState(WorkloadPhase.waitingAgain(nowMillis));
         workloads.put(id, gone);
         runsNoMore(id);
         return new Change.WorkloadSet(gone);
@@ -96,18 +95,18 @@ final class BenchShell {
                         placeAmongRunning.put(workload.id(), running.size());
                         running.add(workload.id());
                         yield workload.withState(
-                                        WorkloadState.running(start.allocation(), nowMillis, start.fromReservation()))
+                                        WorkloadPhase.running(start.allocation(), nowMillis, start.fromReservation()))
                                 .withNomination(Optional.empty());
                     }
                     case Decision.Preempt preempt -> {
                         stopped++;
                         leaving.add(workload.id());
-                        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
+                        WorkloadPhase.Holding holding = (WorkloadPhase.Holding) workload.state();
                         yield workload.withState(holding.in(
-                                new WorkloadState.Phase.Stopping(preempt.cause(), preempt.deadlineMillis())));
+                                new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis())));
                     }
                     case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
-                    case Decision.Denominate denominate -> workload.withNomination(Optional.empty());
+                    case Decision.WithdrawNomination withdrawNomination -> workload.withNomination(Optional.empty());
                     case Decision.Grow grow -> throw new IllegalStateException("nothing is elastic: " + grow);
                     case Decision.Shrink shrink -> throw new IllegalStateException("nothing is elastic: " + shrink);
                 });

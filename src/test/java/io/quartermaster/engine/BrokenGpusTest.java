@@ -1,5 +1,7 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.NodeId;
@@ -12,9 +14,6 @@ import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.TreeMap;

@@ -4,7 +4,6 @@ import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.WorkloadId;
-
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
@@ -7,10 +9,7 @@ import io.quartermaster.engine.model.Plan;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -77,7 +76,7 @@ class EngineBenchmark {
             last = new Engine(Settings.DEFAULT);
             last.apply(base);
             last.apply(jobs);
-            last.prepare();
+            last.openNow();
             long from = cpuNanos();
             Plan plan = last.plan(1_000_000);
             fill[round] = cpuNanos() - from;
@@ -131,7 +130,7 @@ class EngineBenchmark {
         List<WorkloadId> running = new ArrayList<>();
         for (Change change : engine.snapshot().facts()) {
             if (change instanceof Change.WorkloadSet(Workload workload)
-                    && workload.state() instanceof WorkloadState.Holding) {
+                    && workload.state() instanceof WorkloadPhase.Holding) {
                 running.add(workload.id());
             }
         }
@@ -170,7 +169,7 @@ class EngineBenchmark {
             int round = Math.max(0, turn);
             Engine engine = new Engine(Settings.DEFAULT);
             engine.apply(state);
-            engine.prepare();
+            engine.openNow();
             long from = cpuNanos();
             Plan plan = engine.plan(1_000_000_000L);
             took[round] = cpuNanos() - from;
@@ -220,7 +219,7 @@ class EngineBenchmark {
             last = new Engine(Settings.DEFAULT);
             last.apply(base);
             last.apply(jobs);
-            last.prepare();
+            last.openNow();
             long from = cpuNanos();
             Plan plan = last.plan(1_000_000);
             fill[Math.max(0, round)] = cpuNanos() - from;

@@ -1,8 +1,10 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.Allocation;
-import io.quartermaster.engine.model.Caps;
 import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.ConcurrencyCaps;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.Hours;
@@ -11,10 +13,7 @@ import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.Scope;
 import io.quartermaster.engine.model.Workload;
-import io.quartermaster.engine.model.WorkloadState;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -104,13 +103,13 @@ class EngineBoundsPropertiesTest {
     private static long held(List<Workload> holding) {
         return holding.stream()
                 .mapToLong(workload ->
-                        ((WorkloadState.Holding) workload.state()).allocation().gpuMilli())
+                        ((WorkloadPhase.Holding) workload.state()).allocation().gpuMilli())
                 .sum();
     }
 
     private static boolean counts(Quota quota, Workload workload) {
         return quota.path().covers(workload.path())
-                && workload.state() instanceof WorkloadState.Holding holding
+                && workload.state() instanceof WorkloadPhase.Holding holding
                 && (quota.scope().equals(Scope.ALL_POOLS)
                         || quota.scope().equals(Scope.of(holding.allocation().pool())));
     }
@@ -134,7 +133,7 @@ class EngineBoundsPropertiesTest {
             }
             cell.settle(200);
             for (Workload workload : cell.workloads.values()) {
-                if (workload.state() instanceof WorkloadState.Holding holding && workload.preemptible()) {
+                if (workload.state() instanceof WorkloadPhase.Holding holding && workload.preemptible()) {
                     Pool pool = Objects.requireNonNull(
                             cell.pools.get(holding.allocation().pool()));
                     boolean goesOn = pool.hours()
@@ -157,7 +156,7 @@ class EngineBoundsPropertiesTest {
                     if (budget.leftGpuMilliMillis() <= 0) {
                         boolean someWait = cell.workloads.values().stream()
                                 .anyMatch(workload -> budget.path().covers(workload.path())
-                                        && workload.state() instanceof WorkloadState.Waiting);
+                                        && workload.state() instanceof WorkloadPhase.Waiting);
                         if (someWait) {
                             judged.check();
                         }
@@ -184,12 +183,12 @@ class EngineBoundsPropertiesTest {
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
                 cell.plan();
-                for (Caps caps : cell.caps.values()) {
+                for (ConcurrencyCaps concurrencyCaps : cell.caps.values()) {
                     Map<String, Long> ofUsers = new TreeMap<>();
                     int running = 0;
                     for (Workload workload : cell.workloads.values()) {
-                        if (caps.path().covers(workload.path())
-                                && workload.state() instanceof WorkloadState.Holding holding) {
+                        if (concurrencyCaps.path().covers(workload.path())
+                                && workload.state() instanceof WorkloadPhase.Holding holding) {
                             long held = holding.allocation().gpuMilli();
                             ofUsers.merge(workload.user().orElseThrow(), held, Long::sum);
                             running++;
@@ -198,10 +197,11 @@ class EngineBoundsPropertiesTest {
                     if (running > 0) {
                         judged.check();
                     }
-                    long most = caps.perUserGpuMilli().orElse(Long.MAX_VALUE);
+                    long most = concurrencyCaps.perUserGpuMilli().orElse(Long.MAX_VALUE);
                     assertThat(ofUsers.values())
                             .allSatisfy(held -> assertThat(held).isLessThanOrEqualTo(most));
-                    assertThat(running).isLessThanOrEqualTo(caps.running().orElse(Integer.MAX_VALUE));
+                    assertThat(running)
+                            .isLessThanOrEqualTo(concurrencyCaps.running().orElse(Integer.MAX_VALUE));
                 }
             }
         });
@@ -216,7 +216,7 @@ class EngineBoundsPropertiesTest {
                 assertThat(cell.settle(200)).as("settles").isTrue();
                 Map<String, Long> held = heldPerQuota(cell);
                 for (Workload workload : cell.workloads.values()) {
-                    if (workload.state() instanceof WorkloadState.Waiting) {
+                    if (workload.state() instanceof WorkloadPhase.Waiting) {
                         judged.check();
                         assertThat(withinReserved(cell, workload, held))
                                 .as(workload.id() + " of " + workload.path() + " waits although within its reservation")
@@ -280,7 +280,7 @@ class EngineBoundsPropertiesTest {
     private static Map<String, Integer> heldPerDevice(RandomCell cell) {
         Map<String, Integer> held = new TreeMap<>();
         for (Workload workload : cell.workloads.values()) {
-            if (workload.state() instanceof WorkloadState.Holding holding) {
+            if (workload.state() instanceof WorkloadPhase.Holding holding) {
                 for (Allocation.Worker worker : holding.allocation().workers()) {
                     if (worker.place() instanceof Allocation.Place.OnNode place) {
                         place.shares()
@@ -296,7 +296,7 @@ class EngineBoundsPropertiesTest {
     private static long heldIn(RandomCell cell, PoolId pool) {
         long held = 0;
         for (Workload workload : cell.workloads.values()) {
-            if (workload.state() instanceof WorkloadState.Holding holding
+            if (workload.state() instanceof WorkloadPhase.Holding holding
                     && holding.allocation().pool().equals(pool)) {
                 held += holding.allocation().gpuMilli();
             }
@@ -310,7 +310,7 @@ class EngineBoundsPropertiesTest {
             long sum = 0;
             for (Workload workload : cell.workloads.values()) {
                 if (quota.path().covers(workload.path())
-                        && workload.state() instanceof WorkloadState.Holding holding
+                        && workload.state() instanceof WorkloadPhase.Holding holding
                         && (quota.scope().equals(Scope.ALL_POOLS)
                                 || quota.scope()
                                         .equals(Scope.of(holding.allocation().pool())))) {

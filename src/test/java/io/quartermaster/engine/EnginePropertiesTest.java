@@ -1,20 +1,19 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.model.Allocation;
-import io.quartermaster.engine.model.Cause;
-import io.quartermaster.engine.model.Decision;
-import io.quartermaster.engine.model.Node;
-import io.quartermaster.engine.model.Reason;
-import io.quartermaster.engine.model.Receipt;
-import io.quartermaster.engine.model.Slice;
-import io.quartermaster.engine.model.Workload;
-import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-import io.quartermaster.engine.plan.Unclaimed;
-import io.quartermaster.engine.state.Line;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.EvictionReceipt;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.WorkerSlice;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.plan.MandatoryEvictions;
+import io.quartermaster.engine.state.SchedulingClass;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -40,7 +39,7 @@ class EnginePropertiesTest {
                 SortedMap<WorkloadId, Workload> before = new TreeMap<>(cell.workloads);
                 for (Decision decision : cell.plan().decisions()) {
                     Workload workload = Objects.requireNonNull(before.get(decision.workload()));
-                    boolean passes = workload.state() instanceof WorkloadState.Waiting
+                    boolean passes = workload.state() instanceof WorkloadPhase.Waiting
                             && workload.nomination().isEmpty()
                             && workload.queue()
                                     .filter(cell.strictQueues::contains)
@@ -67,14 +66,15 @@ class EnginePropertiesTest {
             RandomCell cell, SortedMap<WorkloadId, Workload> before, Workload workload) {
         return before.values().stream()
                 .filter(other -> other.queue().equals(workload.queue()))
-                .filter(other -> other.state() instanceof WorkloadState.Waiting)
+                .filter(other -> other.state() instanceof WorkloadPhase.Waiting)
                 .filter(other -> other.priority() > workload.priority()
-                        || other.priority() == workload.priority() && Line.IN_GROUP.compare(other, workload) < 0)
+                        || other.priority() == workload.priority()
+                                && SchedulingClass.IN_GROUP.compare(other, workload) < 0)
                 .map(other -> cell.workload(other.id()))
-                .filter(other -> other.state() instanceof WorkloadState.Waiting
+                .filter(other -> other.state() instanceof WorkloadPhase.Waiting
                         && other.nomination().isEmpty())
                 .filter(other -> cell.engine.explain(other.id()).stream()
-                        .flatMap(wait -> wait.perPool().stream())
+                        .flatMap(waitReasons -> waitReasons.perPool().stream())
                         .anyMatch(reason -> reason.code() == Reason.Code.NO_CAPACITY
                                 || reason.code() == Reason.Code.FRAGMENTED
                                 || reason.code() == Reason.Code.BEHIND))
@@ -138,12 +138,12 @@ class EnginePropertiesTest {
                         starts.incrementAndGet();
                     }
                     boolean byFairShare = decision instanceof Decision.Preempt preempt
-                                    && preempt.receipt().right() == Receipt.Right.FAIR_SHARE
+                                    && preempt.receipt().right() == EvictionReceipt.Right.FAIR_SHARE
                             || decision instanceof Decision.Shrink shrink
-                                    && shrink.receipt().right() == Receipt.Right.FAIR_SHARE;
+                                    && shrink.receipt().right() == EvictionReceipt.Right.FAIR_SHARE;
                     if (byFairShare) {
                         judged.check();
-                        WorkloadState.Holding victim = (WorkloadState.Holding)
+                        WorkloadPhase.Holding victim = (WorkloadPhase.Holding)
                                 cell.workload(decision.workload()).state();
                         assertThat(victim.fromReservation() && cell.nowMillis - victim.startedMillis() < patience)
                                 .as("%s", decision)
@@ -151,7 +151,7 @@ class EnginePropertiesTest {
                     }
                 }
                 protectedRuns.addAndGet((int) cell.workloads.values().stream()
-                        .filter(workload -> workload.state() instanceof WorkloadState.Holding holding
+                        .filter(workload -> workload.state() instanceof WorkloadPhase.Holding holding
                                 && holding.fromReservation()
                                 && cell.nowMillis - holding.startedMillis() < patience)
                         .count());
@@ -192,7 +192,7 @@ class EnginePropertiesTest {
                 cell.happen();
                 for (Decision decision : cell.plan().decisions()) {
                     boolean forWantOfWorkers =
-                            decision instanceof Decision.Preempt preempt && preempt.cause() == Cause.INCOMPLETE;
+                            decision instanceof Decision.Preempt preempt && preempt.cause() == EvictionCause.INCOMPLETE;
                     boolean stops = decision instanceof Decision.Preempt || decision instanceof Decision.Shrink;
                     if (stops && !forWantOfWorkers) {
                         judged.check();
@@ -212,7 +212,7 @@ class EnginePropertiesTest {
                 cell.happen();
                 cell.plan();
                 for (Workload workload : cell.workloads.values()) {
-                    if (workload.state() instanceof WorkloadState.Holding holding) {
+                    if (workload.state() instanceof WorkloadPhase.Holding holding) {
                         if (workload.shape().allWorkers() > 1) {
                             judged.check();
                         }
@@ -225,7 +225,7 @@ class EnginePropertiesTest {
                         assertThat(mayBeBelow(holding) || workload.shape().isEnough(holding.allocation()))
                                 .isTrue();
                         if (isIncomplete(holding)) {
-                            assertThat(Unclaimed.incompleteUntil(cell.settings, workload)
+                            assertThat(MandatoryEvictions.incompleteUntil(cell.settings, workload)
                                             .orElse(0))
                                     .isGreaterThan(cell.nowMillis);
                         }
@@ -244,7 +244,7 @@ class EnginePropertiesTest {
                 cell.plan();
                 for (Workload workload : cell.workloads.values()) {
                     if (workload.shape().slice().isPresent()
-                            && workload.state() instanceof WorkloadState.Holding holding) {
+                            && workload.state() instanceof WorkloadPhase.Holding holding) {
                         judged.check();
                         assertSlicesTogether(cell, workload.shape().slice().get(), holding.allocation());
                     }
@@ -253,23 +253,23 @@ class EnginePropertiesTest {
         });
     }
 
-    private static void assertSlicesTogether(RandomCell cell, Slice slice, Allocation held) {
+    private static void assertSlicesTogether(RandomCell cell, WorkerSlice workerSlice, Allocation held) {
         Map<Integer, List<String>> domains = new TreeMap<>();
         for (Allocation.Worker worker : held.workers()) {
             Node node = cell.nodes.get(((Allocation.Place.OnNode) worker.place()).node());
             List<String> domain = Objects.requireNonNull(node).topology();
-            assertThat(domains.putIfAbsent(worker.number() / slice.workers(), domain))
+            assertThat(domains.putIfAbsent(worker.number() / workerSlice.workers(), domain))
                     .isIn(null, domain);
         }
     }
 
     /** Who lost workers, until others come in their place or the rest has stopped. */
-    private static boolean mayBeBelow(WorkloadState.Holding holding) {
-        return isIncomplete(holding) || holding.phase() instanceof WorkloadState.Phase.Stopping;
+    private static boolean mayBeBelow(WorkloadPhase.Holding holding) {
+        return isIncomplete(holding) || holding.phase() instanceof WorkloadPhase.Phase.Stopping;
     }
 
-    private static boolean isIncomplete(WorkloadState.Holding holding) {
-        return holding.phase() instanceof WorkloadState.Phase.Incomplete;
+    private static boolean isIncomplete(WorkloadPhase.Holding holding) {
+        return holding.phase() instanceof WorkloadPhase.Phase.Incomplete;
     }
 
     @Test
@@ -317,7 +317,7 @@ class EnginePropertiesTest {
                 cell.happen();
                 cell.settle(200);
                 for (Workload workload : cell.workloads.values()) {
-                    boolean waits = workload.state() instanceof WorkloadState.Waiting;
+                    boolean waits = workload.state() instanceof WorkloadPhase.Waiting;
                     if (waits) {
                         judged.check();
                     }

@@ -1,13 +1,12 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.model.Decision;
-import io.quartermaster.engine.model.DecisionReceipt;
-import io.quartermaster.engine.model.Plan;
-import io.quartermaster.engine.model.Turn;
-import io.quartermaster.engine.model.Wait;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.DecisionReceipt;
+import io.quartermaster.engine.model.OrderReceipt;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.testing.RandomCases;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
@@ -26,7 +25,7 @@ class EngineReplayPropertiesTest {
                 for (int i = 0; i < 3; i++) {
                     Engine rebuilt = cell.rebuilt(seed + i);
                     List<Decision> expected = rebuilt.plan(cell.nowMillis).decisions();
-                    List<Wait> expectedWaits = rebuilt.waits();
+                    List<WaitReasons> expectedWaits = rebuilt.waits();
                     Plan plan = cell.engine.plan(cell.nowMillis);
                     if (!expected.isEmpty() || !expectedWaits.isEmpty()) {
                         judged.check();
@@ -74,7 +73,7 @@ class EngineReplayPropertiesTest {
     /** @param forgetful the same cell once more */
     private static void assertMemoryMakesNoDifference(
             RandomCell cell, RandomCell forgetful, RandomCases.Judged judged) {
-        forgetful.engine.rememberNothing();
+        forgetful.engine.disableIncremental();
         for (int event = 0; event < RandomCells.EVENTS; event++) {
             cell.happen();
             forgetful.happen();
@@ -97,7 +96,7 @@ class EngineReplayPropertiesTest {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
-                List<DecisionReceipt> receipts = Receipts.of(cell.engine.snapshot(), cell.nowMillis);
+                List<DecisionReceipt> receipts = ReceiptDerivation.of(cell.engine.snapshot(), cell.nowMillis);
                 assertThat(receipts)
                         .extracting(DecisionReceipt::decision)
                         .isEqualTo(cell.plan().decisions());
@@ -105,7 +104,7 @@ class EngineReplayPropertiesTest {
                     judged.check();
                     assertThat(receipt.turn().isPresent()).as("%s", receipt).isEqualTo(hasATurn(receipt));
                     receipt.turn().stream()
-                            .flatMap(turn -> turn.won().stream())
+                            .flatMap(orderReceipt -> orderReceipt.won().stream())
                             .forEach(won ->
                                     assertThat(isBorneOut(won)).as("%s", won).isTrue());
                 });
@@ -121,14 +120,14 @@ class EngineReplayPropertiesTest {
                 receipt.stops().stream().noneMatch(stop -> stop.workload().equals(nominate.workload()));
             case Decision.Preempt preempt -> false;
             case Decision.Shrink shrink -> false;
-            case Decision.Denominate denominate -> false;
+            case Decision.WithdrawNomination withdrawNomination -> false;
         };
     }
 
     /** What an order states in words is written down here a second time, by the numbers of the receipt alone. */
-    private static boolean isBorneOut(Turn.Comparison won) {
-        Turn.Side own = won.own();
-        Turn.Side other = won.other();
+    private static boolean isBorneOut(OrderReceipt.Comparison won) {
+        OrderReceipt.Side own = won.own();
+        OrderReceipt.Side other = won.other();
         return switch (won.by()) {
             case RANK -> own.rank() < other.rank();
             case SHARE_WITH_REQUEST ->

@@ -1,5 +1,8 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.GpuRequest;
@@ -10,11 +13,7 @@ import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -35,7 +34,7 @@ class EntryPenaltyTest {
             .entryPenaltyMillis(30_000)
             .settings());
 
-    private void given(WorkloadState state) {
+    private void given(WorkloadPhase state) {
         Workload waiting = Workload.waiting(JOB, ACME, Shape.ofWholeGpus(2), List.of(POOL), 0, 0);
         engine.apply(List.of(
                 new Change.PoolSet(Pool.ofCount(POOL, 2000)), new Change.WorkloadSet(waiting.withState(state))));
@@ -50,14 +49,14 @@ class EntryPenaltyTest {
 
     @Test
     void aStartCountsAsIfItHadRunAlready() {
-        given(WorkloadState.waiting());
+        given(WorkloadPhase.waiting());
         assertThat(averageNano()).isBetween(PENALTY_NANO - 1_000, PENALTY_NANO + 1_000);
         assertThat(engine.raisedPastUse()).containsExactly(ACME);
     }
 
     @Test
     void itIsForgottenLikeEverythingElseHoweverSoonTheWorkEnds() {
-        given(WorkloadState.waiting());
+        given(WorkloadPhase.waiting());
         engine.apply(List.of(new Change.WorkloadRemoved(JOB)));
         engine.plan(1_000);
         engine.apply(List.of(new Change.PoolSet(Pool.ofCount(POOL, 3000))));
@@ -68,7 +67,7 @@ class EntryPenaltyTest {
 
     @Test
     void whatWasStoppedAgainstItsWillDoesNotCountAgain() {
-        given(WorkloadState.waitingAgain(500));
+        given(WorkloadPhase.waitingAgain(500));
         assertThat(averageNano()).isZero();
     }
 
@@ -83,8 +82,8 @@ class EntryPenaltyTest {
     private static long averageAfterGrowing(Set<Integer> hadBefore) {
         EntryPenaltyTest test = new EntryPenaltyTest();
         Allocation first = new Allocation(POOL, List.of(new Allocation.Worker(0, new Allocation.Place.Counted(1000))));
-        WorkloadState state =
-                new WorkloadState.Holding(first, 500, new WorkloadState.Phase.Running(), new TreeSet<>(hadBefore));
+        WorkloadPhase state =
+                new WorkloadPhase.Holding(first, 500, new WorkloadPhase.Phase.Running(), new TreeSet<>(hadBefore));
         Shape shape = Shape.ofWorkers(3, GpuRequest.whole(1)).minWorkers(1).shape();
         Workload workload = Workload.waiting(JOB, ACME, shape, List.of(POOL), 0, 0);
         test.engine.apply(List.of(

@@ -1,5 +1,7 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.Pool;
@@ -12,10 +14,7 @@ import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedSet;
@@ -57,7 +56,7 @@ class ImpliedQuotasPropertiesTest {
             engine.apply(List.of(new Change.WorkloadSet(waiting)));
             Decision.Start start = (Decision.Start) engine.plan(0).decisions().getFirst();
             engine.apply(
-                    List.of(new Change.WorkloadSet(waiting.withState(WorkloadState.running(start.allocation(), 0)))));
+                    List.of(new Change.WorkloadSet(waiting.withState(WorkloadPhase.running(start.allocation(), 0)))));
         }
         engine.apply(List.of(new Change.WorkloadSet(
                 Workload.waiting(new WorkloadId("owner"), LENDER, Shape.ofWholeGpus(3), List.of(BUSY), 1, 4))));
@@ -122,7 +121,7 @@ class ImpliedQuotasPropertiesTest {
 
     private static List<Reason.Code> codes(RandomCell cell, WorkloadId id) {
         return cell.engine.explain(id).stream()
-                .flatMap(wait -> wait.perPool().stream())
+                .flatMap(waitReasons -> waitReasons.perPool().stream())
                 .map(Reason::code)
                 .toList();
     }

@@ -1,13 +1,12 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.model.Change;
-import io.quartermaster.engine.model.Outlook;
-import io.quartermaster.engine.model.Wait;
-import io.quartermaster.engine.model.Workload;
-import io.quartermaster.engine.model.WorkloadState;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.WaitReasons;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadPhase;
 import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,19 +49,21 @@ class OtherTenantsPropertiesTest {
             Engine alone = withoutWaitingWorkOfOthers(cell, tenant);
             // Where its own work starts once others do not wait, the two cells are not in one state.
             if (alone.plan(cell.nowMillis).decisions().isEmpty()) {
-                List<Wait> waits = cell.engine.waits().stream()
-                        .filter(wait ->
-                                cell.workload(wait.workload()).path().tenant().equals(tenant))
+                List<WaitReasons> waits = cell.engine.waits().stream()
+                        .filter(waitReasons -> cell.workload(waitReasons.workload())
+                                .path()
+                                .tenant()
+                                .equals(tenant))
                         .limit(MOST_WAITS)
                         .toList();
-                for (Wait wait : waits) {
+                for (WaitReasons waitReasons : waits) {
                     judged.check();
                     compared.incrementAndGet();
-                    assertThat(alone.explain(wait.workload()))
-                            .as("reasons of %s", wait.workload())
-                            .hasValue(wait);
-                    Optional<Outlook> here = cell.engine.outlook(wait.workload(), cell.nowMillis);
-                    Optional<Outlook> there = alone.outlook(wait.workload(), cell.nowMillis);
+                    assertThat(alone.explain(waitReasons.workload()))
+                            .as("reasons of %s", waitReasons.workload())
+                            .hasValue(waitReasons);
+                    Optional<Outlook> here = cell.engine.outlook(waitReasons.workload(), cell.nowMillis);
+                    Optional<Outlook> there = alone.outlook(waitReasons.workload(), cell.nowMillis);
                     assertThat(here.isPresent()).isEqualTo(there.isPresent());
                     if (here.isPresent()) {
                         compare(here.get(), there.get(), withoutAmount);
@@ -76,7 +77,7 @@ class OtherTenantsPropertiesTest {
         Engine alone = cell.engine.fork();
         for (Workload workload : cell.workloads.values()) {
             if (!workload.path().tenant().equals(tenant)
-                    && workload.state() instanceof WorkloadState.Waiting
+                    && workload.state() instanceof WorkloadPhase.Waiting
                     && workload.nomination().isEmpty()) {
                 alone.apply(List.of(new Change.WorkloadRemoved(workload.id())));
             }

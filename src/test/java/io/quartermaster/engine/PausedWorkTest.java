@@ -1,5 +1,7 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
@@ -15,10 +17,7 @@ import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -56,11 +55,11 @@ class PausedWorkTest {
         }
     }
 
-    private WorkloadId state(String id, int gpus, int priority, WorkloadState state) {
+    private WorkloadId state(String id, int gpus, int priority, WorkloadPhase state) {
         return state(id, gpus, priority, true, state);
     }
 
-    private WorkloadId state(String id, int gpus, int priority, boolean preemptible, WorkloadState state) {
+    private WorkloadId state(String id, int gpus, int priority, boolean preemptible, WorkloadPhase state) {
         Workload plain = Workload.waiting(
                 new WorkloadId(id), ACME, Shape.ofWholeGpus(gpus), List.of(POOL), sequence, sequence++);
         engine.apply(List.of(new Change.WorkloadSet(new Workload(
@@ -85,16 +84,16 @@ class PausedWorkTest {
     }
 
     private WorkloadId paused(String id, int gpus, int priority) {
-        return state(id, gpus, priority, WorkloadState.waitingAgain(0, Optional.of(OWN)));
+        return state(id, gpus, priority, WorkloadPhase.waitingAgain(0, Optional.of(OWN)));
     }
 
     private void running(String id, int gpus, int priority, NodeId on) {
-        state(id, gpus, priority, WorkloadState.running(held(gpus, on), 0));
+        state(id, gpus, priority, WorkloadPhase.running(held(gpus, on), 0));
     }
 
     /** It runs, and can neither be stopped nor moved. */
     private void immovable(String id, int gpus, NodeId on) {
-        state(id, gpus, 50, false, WorkloadState.running(held(gpus, on), 0));
+        state(id, gpus, 50, false, WorkloadPhase.running(held(gpus, on), 0));
     }
 
     private static Allocation held(int gpus, NodeId on) {
@@ -121,7 +120,7 @@ class PausedWorkTest {
         givenNodes(OWN, OTHER);
         immovable("a", 3, OWN);
         WorkloadId paused = paused("p", 2, 50);
-        WorkloadId free = state("w", 2, 50, WorkloadState.waiting());
+        WorkloadId free = state("w", 2, 50, WorkloadPhase.waiting());
         assertThat(engine.plan(0).decisions()).extracting(Decision::workload).containsExactly(free);
         Reason reason = engine.explain(paused).orElseThrow().reason();
         assertThat(reason.code()).isEqualTo(Reason.Code.NO_CAPACITY);
@@ -170,7 +169,7 @@ class PausedWorkTest {
         givenNodes(OTHER);
         paused("p", 1, 50);
         engine.plan(0);
-        state("p", 1, 50, WorkloadState.waitingAgain(0));
+        state("p", 1, 50, WorkloadPhase.waitingAgain(0));
         assertThat(engine.plan(1).decisions()).singleElement().isInstanceOf(Decision.Start.class);
     }
 

@@ -1,11 +1,10 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.model.CapacityReservation;
 import io.quartermaster.engine.model.CapacityReservationId;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.ReservationWindow;
 import io.quartermaster.engine.model.Scope;
-
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -16,12 +15,12 @@ final class RandomCalendar {
 
     private RandomCalendar() {}
 
-    static List<CapacityReservation> of(Random random, Collection<Quota> quotas) {
-        List<CapacityReservation> windows = new ArrayList<>();
+    static List<ReservationWindow> of(Random random, Collection<Quota> quotas) {
+        List<ReservationWindow> windows = new ArrayList<>();
         for (Quota quota : quotas) {
             if (quota.scope() instanceof Scope.OnePool(PoolId pool) && random.nextInt(3) == 0) {
                 long from = 1000L * random.nextInt(40);
-                windows.add(new CapacityReservation(
+                windows.add(new ReservationWindow(
                         new CapacityReservationId("w" + windows.size()),
                         quota.path(),
                         pool,
@@ -35,13 +34,13 @@ final class RandomCalendar {
     }
 
     /** By how much a quota is raised at a moment. */
-    static long raises(Collection<CapacityReservation> windows, Quota quota, long millis) {
+    static long raises(Collection<ReservationWindow> windows, Quota quota, long millis) {
         return windows.stream()
                 .filter(each -> each.path().equals(quota.path())
                         && Scope.of(each.pool()).equals(quota.scope())
                         && each.fromMillis() <= millis
                         && millis < each.untilMillis())
-                .mapToLong(CapacityReservation::gpuMilli)
+                .mapToLong(ReservationWindow::gpuMilli)
                 .sum();
     }
 }

@@ -1,9 +1,8 @@
 package io.quartermaster.engine;
 
 import io.quartermaster.engine.model.Allocation;
-import io.quartermaster.engine.model.CapacityReservation;
-import io.quartermaster.engine.model.Caps;
 import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.ConcurrencyCaps;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.Node;
@@ -15,13 +14,13 @@ import io.quartermaster.engine.model.QueueId;
 import io.quartermaster.engine.model.QueueOrder;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.ReservationWindow;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
-import io.quartermaster.engine.model.Slice;
+import io.quartermaster.engine.model.WorkerSlice;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -48,8 +47,8 @@ public final class RandomCell {
     final SortedMap<PoolId, Pool> pools;
     final SortedMap<NodeId, Node> nodes;
     final SortedMap<String, Quota> quotas;
-    final SortedMap<QuotaPath, Caps> caps;
-    final List<CapacityReservation> calendar = new ArrayList<>();
+    final SortedMap<QuotaPath, ConcurrencyCaps> caps;
+    final List<ReservationWindow> calendar = new ArrayList<>();
     final SortedSet<QueueId> strictQueues = new TreeSet<>();
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     final List<Decision> decisions = new ArrayList<>();
@@ -211,7 +210,7 @@ public final class RandomCell {
                     int slices = 1 + random.nextInt(2);
                     yield Shape.ofWorkers(2 * slices, GpuRequest.whole(1))
                             .minWorkers(chance(2) ? 2 : 2 * slices)
-                            .slice(Optional.of(new Slice(2, "rack")))
+                            .slice(Optional.of(new WorkerSlice(2, "rack")))
                             .shape();
                 }
                 int workers = 2 + random.nextInt(3);
@@ -256,7 +255,7 @@ public final class RandomCell {
     /** An admin's order of what waits. */
     private void placeOne() {
         for (Workload workload : List.copyOf(workloads.values())) {
-            if (workload.state() instanceof WorkloadState.Waiting waiting && chance(2)) {
+            if (workload.state() instanceof WorkloadPhase.Waiting waiting && chance(2)) {
                 set(workload.withState(
                         waiting.at(chance(3) ? OptionalLong.empty() : OptionalLong.of(random.nextInt(3)))));
             }
@@ -273,7 +272,7 @@ public final class RandomCell {
             engine.apply(List.of(new Change.NodeSet(turned)));
             if (node.up() && !turned.up()) {
                 for (Workload workload : List.copyOf(workloads.values())) {
-                    if (workload.state() instanceof WorkloadState.Holding holding
+                    if (workload.state() instanceof WorkloadPhase.Holding holding
                             && holding.allocation().touches(turned.id())) {
                         set(workload.withState(afterLoss(workload, holding, turned.id())));
                     }
@@ -283,20 +282,20 @@ public final class RandomCell {
     }
 
     /** Where lost workers are replaced, the rest of them goes on. */
-    private WorkloadState afterLoss(Workload workload, WorkloadState.Holding holding, NodeId node) {
+    private WorkloadPhase afterLoss(Workload workload, WorkloadPhase.Holding holding, NodeId node) {
         Allocation rest = holding.allocation().without(holding.allocation().numbersOn(node));
         boolean replaces = settings.staleGangGraceMillis().isPresent()
                 && holding.phase().isStaying()
                 && !rest.workers().isEmpty();
         if (!replaces) {
-            return WorkloadState.waiting();
+            return WorkloadPhase.waiting();
         }
         boolean complete = workload.shape().isEnough(rest);
         return holding.without(
                 holding.allocation().numbersOn(node),
-                complete || holding.phase() instanceof WorkloadState.Phase.Incomplete
+                complete || holding.phase() instanceof WorkloadPhase.Phase.Incomplete
                         ? holding.phase()
-                        : new WorkloadState.Phase.Incomplete(nowMillis));
+                        : new WorkloadPhase.Phase.Incomplete(nowMillis));
     }
 
     private void changeOneQuota() {
@@ -341,31 +340,31 @@ public final class RandomCell {
                         throw new AssertionError(workload.id() + " starts elsewhere than where it is paused");
                     case Decision.Start start ->
                         workload.withState(
-                                        WorkloadState.running(start.allocation(), nowMillis, start.fromReservation()))
+                                        WorkloadPhase.running(start.allocation(), nowMillis, start.fromReservation()))
                                 .withNomination(Optional.empty());
                     case Decision.Grow grow -> {
-                        WorkloadState.Holding holding = (WorkloadState.Holding) workload.state();
+                        WorkloadPhase.Holding holding = (WorkloadPhase.Holding) workload.state();
                         yield workload.withState(holding.with(grow.added(), workload.shape()))
                                 .withNomination(Optional.empty());
                     }
                     case Decision.Preempt preempt ->
-                        phase(workload, new WorkloadState.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
+                        phase(workload, new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
                     case Decision.Shrink shrink ->
                         phase(
                                 workload,
-                                new WorkloadState.Phase.Shrinking(
+                                new WorkloadPhase.Phase.Shrinking(
                                         shrink.cause(),
                                         withThoseThatLeave(workload, shrink.workers()),
                                         shrink.deadlineMillis()));
                     case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
-                    case Decision.Denominate denominate -> workload.withNomination(Optional.empty());
+                    case Decision.WithdrawNomination withdrawNomination -> workload.withNomination(Optional.empty());
                 });
     }
 
     private static SortedSet<Integer> withThoseThatLeave(Workload workload, SortedSet<Integer> more) {
         SortedSet<Integer> workers = new TreeSet<>(more);
-        if (workload.state() instanceof WorkloadState.Holding holding
-                && holding.phase() instanceof WorkloadState.Phase.Shrinking already) {
+        if (workload.state() instanceof WorkloadPhase.Holding holding
+                && holding.phase() instanceof WorkloadPhase.Phase.Shrinking already) {
             workers.addAll(already.workers());
         }
         return workers;
@@ -375,26 +374,26 @@ public final class RandomCell {
         return workload.only().map(start.allocation()::touches).orElse(true);
     }
 
-    private static Workload phase(Workload workload, WorkloadState.Phase phase) {
-        return workload.withState(((WorkloadState.Holding) workload.state()).in(phase));
+    private static Workload phase(Workload workload, WorkloadPhase.Phase phase) {
+        return workload.withState(((WorkloadPhase.Holding) workload.state()).in(phase));
     }
 
     /** Victims whose time is up leave. */
     void leaveAllDue() {
         for (Workload workload : List.copyOf(workloads.values())) {
-            if (workload.state() instanceof WorkloadState.Holding holding) {
+            if (workload.state() instanceof WorkloadPhase.Holding holding) {
                 switch (holding.phase()) {
-                    case WorkloadState.Phase.Running running -> {}
-                    case WorkloadState.Phase.Incomplete incomplete -> {}
-                    case WorkloadState.Phase.Stopping stopping -> {
+                    case WorkloadPhase.Phase.Running running -> {}
+                    case WorkloadPhase.Phase.Incomplete incomplete -> {}
+                    case WorkloadPhase.Phase.Stopping stopping -> {
                         if (leaves(stopping.deadlineMillis())) {
-                            set(workload.withState(WorkloadState.waitingAgain(nowMillis, pausedOn(workload, holding))));
+                            set(workload.withState(WorkloadPhase.waitingAgain(nowMillis, pausedOn(workload, holding))));
                         }
                     }
-                    case WorkloadState.Phase.Shrinking shrinking -> {
+                    case WorkloadPhase.Phase.Shrinking shrinking -> {
                         if (leaves(shrinking.deadlineMillis())) {
                             set(workload.withState(
-                                    holding.without(shrinking.workers(), new WorkloadState.Phase.Running())));
+                                    holding.without(shrinking.workers(), new WorkloadPhase.Phase.Running())));
                         }
                     }
                 }
@@ -407,7 +406,7 @@ public final class RandomCell {
     }
 
     /** Some victims leave their processes behind, and can only go on where these are. */
-    private Optional<NodeId> pausedOn(Workload workload, WorkloadState.Holding holding) {
+    private Optional<NodeId> pausedOn(Workload workload, WorkloadPhase.Holding holding) {
         boolean stays =
                 workload.shape().allWorkers() == 1 && workload.nomination().isEmpty() && chance(2);
         return stays && holding.allocation().workers().getFirst().place() instanceof Allocation.Place.OnNode place
@@ -434,12 +433,12 @@ public final class RandomCell {
     private OptionalLong nextDeadline() {
         SortedSet<Long> deadlines = new TreeSet<>();
         for (Workload workload : workloads.values()) {
-            if (workload.state() instanceof WorkloadState.Holding holding) {
+            if (workload.state() instanceof WorkloadPhase.Holding holding) {
                 switch (holding.phase()) {
-                    case WorkloadState.Phase.Running running -> {}
-                    case WorkloadState.Phase.Incomplete incomplete -> {}
-                    case WorkloadState.Phase.Stopping stopping -> deadlines.add(stopping.deadlineMillis());
-                    case WorkloadState.Phase.Shrinking shrinking -> deadlines.add(shrinking.deadlineMillis());
+                    case WorkloadPhase.Phase.Running running -> {}
+                    case WorkloadPhase.Phase.Incomplete incomplete -> {}
+                    case WorkloadPhase.Phase.Stopping stopping -> deadlines.add(stopping.deadlineMillis());
+                    case WorkloadPhase.Phase.Shrinking shrinking -> deadlines.add(shrinking.deadlineMillis());
                 }
             }
         }

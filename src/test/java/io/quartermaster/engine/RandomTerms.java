@@ -1,7 +1,7 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.model.Caps;
 import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.ConcurrencyCaps;
 import io.quartermaster.engine.model.Hours;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.NodeId;
@@ -12,7 +12,6 @@ import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
 import io.quartermaster.engine.model.Settings;
-
 import java.time.DayOfWeek;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -32,7 +31,7 @@ final class RandomTerms {
     final SortedMap<PoolId, Pool> pools = new TreeMap<>();
     final SortedMap<NodeId, Node> nodes = new TreeMap<>();
     final SortedMap<String, Quota> quotas = new TreeMap<>();
-    final SortedMap<QuotaPath, Caps> caps = new TreeMap<>();
+    final SortedMap<QuotaPath, ConcurrencyCaps> caps = new TreeMap<>();
 
     /** Under which work is submitted. */
     final List<QuotaPath> paths = new ArrayList<>();
@@ -242,7 +241,7 @@ final class RandomTerms {
             if (chance(4)) {
                 caps.put(
                         path,
-                        new Caps(
+                        new ConcurrencyCaps(
                                 path,
                                 chance(2) ? OptionalLong.of(1000L * random.nextInt(5)) : OptionalLong.empty(),
                                 chance(2) ? OptionalInt.of(random.nextInt(4)) : OptionalInt.empty()));

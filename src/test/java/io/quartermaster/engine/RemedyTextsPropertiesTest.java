@@ -1,7 +1,9 @@
 package io.quartermaster.engine;
 
-import io.quartermaster.engine.model.Caps;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.ConcurrencyCaps;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
@@ -9,13 +11,10 @@ import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Reason;
 import io.quartermaster.engine.model.Scope;
-import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
+import io.quartermaster.engine.model.WorkloadPhase;
 import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -67,10 +66,11 @@ class RemedyTextsPropertiesTest {
             cell.plan();
             if (event % EVENTS_BETWEEN == 0) {
                 Engine settled = plannedOut(cell.engine.fork(), cell.nowMillis);
-                for (Wait wait : settled.waits().stream().limit(MOST_WAITS).toList()) {
-                    for (Reason reason : wait.perPool()) {
+                for (WaitReasons waitReasons :
+                        settled.waits().stream().limit(MOST_WAITS).toList()) {
+                    for (Reason reason : waitReasons.perPool()) {
                         int before = tried();
-                        hold(settled, settled.facts().workload(wait.workload()), reason, cell.nowMillis);
+                        hold(settled, settled.facts().workload(waitReasons.workload()), reason, cell.nowMillis);
                         if (tried() > before) {
                             judged.check();
                         }
@@ -117,14 +117,18 @@ class RemedyTextsPropertiesTest {
         match(USER, remedy)
                 .ifPresent(found -> changes("user", settled, workload, reason, nowMillis, fork -> {
                     QuotaPath path = path(workload, found.group(1), found.group(2));
-                    Caps caps = Objects.requireNonNull(fork.facts().caps().get(path));
-                    return List.of(new Change.CapsSet(new Caps(path, OptionalLong.of(PLENTY), caps.running())));
+                    ConcurrencyCaps concurrencyCaps =
+                            Objects.requireNonNull(fork.facts().caps().get(path));
+                    return List.of(new Change.CapsSet(
+                            new ConcurrencyCaps(path, OptionalLong.of(PLENTY), concurrencyCaps.running())));
                 }));
         match(RUNNING, remedy)
                 .ifPresent(found -> changes("running", settled, workload, reason, nowMillis, fork -> {
                     QuotaPath path = path(workload, found.group(1), found.group(2));
-                    Caps caps = Objects.requireNonNull(fork.facts().caps().get(path));
-                    return List.of(new Change.CapsSet(new Caps(path, caps.perUserGpuMilli(), OptionalInt.of(1_000))));
+                    ConcurrencyCaps concurrencyCaps =
+                            Objects.requireNonNull(fork.facts().caps().get(path));
+                    return List.of(new Change.CapsSet(
+                            new ConcurrencyCaps(path, concurrencyCaps.perUserGpuMilli(), OptionalInt.of(1_000))));
                 }));
         match(WORK_ENDS, remedy).ifPresent(found -> {
             QuotaPath path = path(workload, found.group(1), found.group(2));
@@ -183,7 +187,8 @@ class RemedyTextsPropertiesTest {
                 fork.apply(List.of(new Change.WorkloadSet(
                         with(workload, List.of(pool), workload.preemptible(), workload.state()))));
                 plannedOut(fork, nowMillis);
-                assertThat(fork.explain(workload.id()).map(wait -> wait.reason().sentence()))
+                assertThat(fork.explain(workload.id())
+                                .map(waitReasons -> waitReasons.reason().sentence()))
                         .satisfiesAnyOf(sentence -> assertThat(sentence).isEmpty(), sentence -> assertThat(
                                         sentence.orElseThrow())
                                 .doesNotContain("has no quota", "no executor"));
@@ -201,7 +206,8 @@ class RemedyTextsPropertiesTest {
         Engine fork = settled.fork();
         fork.apply(remedy.in(fork));
         plannedOut(fork, nowMillis);
-        List<Reason> after = fork.explain(workload.id()).map(Wait::perPool).orElse(List.of());
+        List<Reason> after =
+                fork.explain(workload.id()).map(WaitReasons::perPool).orElse(List.of());
         assertThat(after)
                 .as("%s: %s", words, workload)
                 .noneMatch(other -> other.pool().equals(reason.pool())
@@ -236,7 +242,7 @@ class RemedyTextsPropertiesTest {
         return fork -> {
             List<Change> changes = new ArrayList<>();
             for (Workload other : fork.facts().workloads()) {
-                boolean waits = other.state() instanceof WorkloadState.Waiting;
+                boolean waits = other.state() instanceof WorkloadPhase.Waiting;
                 if (!other.id().equals(waiting) && (waits || which.test(other))) {
                     changes.add(new Change.WorkloadRemoved(other.id()));
                 }
@@ -265,7 +271,7 @@ class RemedyTextsPropertiesTest {
     private static List<Change> first(Engine fork, Workload workload) {
         List<Change> changes = new ArrayList<>();
         for (Workload other : fork.facts().workloads()) {
-            if (other.queue().equals(workload.queue()) && other.state() instanceof WorkloadState.Waiting waiting) {
+            if (other.queue().equals(workload.queue()) && other.state() instanceof WorkloadPhase.Waiting waiting) {
                 OptionalLong place = other.id().equals(workload.id()) ? OptionalLong.of(0) : OptionalLong.empty();
                 changes.add(new Change.WorkloadSet(other.withState(waiting.at(place))));
             }
@@ -273,7 +279,7 @@ class RemedyTextsPropertiesTest {
         return changes;
     }
 
-    private static Workload with(Workload of, List<PoolId> pools, boolean preemptible, WorkloadState state) {
+    private static Workload with(Workload of, List<PoolId> pools, boolean preemptible, WorkloadPhase state) {
         return new Workload(
                 of.id(),
                 of.path(),

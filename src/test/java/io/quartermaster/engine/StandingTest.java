@@ -1,5 +1,7 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
@@ -9,9 +11,6 @@ import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +26,7 @@ class StandingTest {
         Workload workload = Workload.waiting(new WorkloadId("w"), RND, Shape.ofWholeGpus(1), List.of(POOL), 0, 0);
         engine.apply(List.of(
                 new Change.PoolSet(Pool.ofCount(POOL, 10_000)),
-                new Change.StandingSet(suspended, Change.Standing.SUSPENDED),
+                new Change.AccountStatusSet(suspended, Change.AccountStatus.SUSPENDED),
                 new Change.WorkloadSet(workload)));
         assertThat(engine.plan(0).decisions()).isEmpty();
         return engine.explain(workload.id()).orElseThrow().reason();
@@ -55,7 +54,7 @@ class StandingTest {
     void resumedWorkStarts() {
         whyWaits(RND);
 
-        engine.apply(List.of(new Change.StandingSet(RND, Change.Standing.GOOD)));
+        engine.apply(List.of(new Change.AccountStatusSet(RND, Change.AccountStatus.ACTIVE)));
 
         assertThat(engine.plan(0).decisions()).hasSize(1);
     }

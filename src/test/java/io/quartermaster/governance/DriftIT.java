@@ -1,7 +1,5 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.policies.GroupDrift;
-
 import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
@@ -18,6 +16,7 @@ import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.governance.policies.GroupDrift;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.ValidatableResponse;
 import jakarta.inject.Inject;

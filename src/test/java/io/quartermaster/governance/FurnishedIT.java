@@ -1,8 +1,5 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.policies.AllotmentsStep;
-import io.quartermaster.governance.policies.RulesStep;
-
 import static io.quartermaster.tenancy.TestTenants.clientToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
@@ -12,6 +9,8 @@ import static org.hamcrest.Matchers.hasItems;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
+import io.quartermaster.governance.policies.AllotmentsStep;
+import io.quartermaster.governance.policies.RulesStep;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.tenancy.TenantSpec;
 import io.quartermaster.tenancy.TestTenants;

@@ -1,19 +1,18 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.rules.OnPreemption;
-import io.quartermaster.governance.rules.Policy;
-import io.quartermaster.governance.rules.PolicyQuota;
-import io.quartermaster.governance.rules.Profile;
-import io.quartermaster.governance.rules.Queue;
-import io.quartermaster.governance.rules.TenantRules;
-
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.grants.Allotment;
-import io.quartermaster.capacity.grants.Allotments;
 import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.capacity.grants.TenantAllotments;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
 import java.time.Duration;
@@ -45,9 +44,9 @@ public final class RulesFixture {
                 List.of());
     }
 
-    public static Allotments.Named granted(String name, UUID pool, long gpus) {
+    public static TenantAllotments.Named granted(String name, UUID pool, long gpus) {
         QuotaTerms terms = QuotaTerms.reserving(gpus * 1000).withLimit(gpus * 1000);
-        return new Allotments.Named(
+        return new TenantAllotments.Named(
                 name,
                 pool,
                 List.of("zone", "rack"),
@@ -63,7 +62,7 @@ public final class RulesFixture {
                 new GroupPath(group),
                 Arrays.asList(quotas),
                 true,
-                OnPreemption.REQUEUE,
+                PreemptionAction.REQUEUE,
                 Policy.DEFAULT_GRACE_MILLIS,
                 OptionalLong.empty(),
                 0);

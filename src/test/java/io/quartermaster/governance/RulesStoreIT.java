@@ -1,13 +1,5 @@
 package io.quartermaster.governance;
 
-import io.quartermaster.governance.rules.OnPreemption;
-import io.quartermaster.governance.rules.Policy;
-import io.quartermaster.governance.rules.PolicyQuota;
-import io.quartermaster.governance.rules.Profile;
-import io.quartermaster.governance.rules.Queue;
-import io.quartermaster.governance.rules.QueueState;
-import io.quartermaster.governance.rules.TenantRules;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
@@ -19,9 +11,16 @@ import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QueueOrder;
 import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QueueState;
+import io.quartermaster.governance.rules.TenantRules;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.db.TenantTransactions;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Tuple;
@@ -124,7 +123,7 @@ class RulesStoreIT {
                 policy.group(),
                 List.of(new PolicyQuota(Scope.ALL_POOLS, QuotaTerms.reserving(3000))),
                 false,
-                OnPreemption.END,
+                PreemptionAction.END,
                 0,
                 OptionalLong.of(1000),
                 1);
@@ -191,7 +190,7 @@ class RulesStoreIT {
                                                 -1)
                                         .withFence(true))),
                 true,
-                OnPreemption.REQUEUE,
+                PreemptionAction.REQUEUE,
                 30_000,
                 OptionalLong.empty(),
                 0);

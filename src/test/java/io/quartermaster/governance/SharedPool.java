@@ -71,7 +71,8 @@ public abstract class SharedPool {
         }
     }
 
-    public static Map<String, Object> policy(String name, String group, String reserved, String limit, String... profiles) {
+    public static Map<String, Object> policy(
+            String name, String group, String reserved, String limit, String... profiles) {
         return Map.of(
                 "name",
                 name,

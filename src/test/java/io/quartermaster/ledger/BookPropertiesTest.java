@@ -66,7 +66,7 @@ class BookPropertiesTest {
         forEachHistory((history, seed) -> {
             Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
             for (UsageEvent event : history.events()) {
-                assertThat(book.apply(event)).as("seed %d", seed).isInstanceOf(Outcome.Taken.class);
+                assertThat(book.apply(event)).as("seed %d", seed).isInstanceOf(PostingResult.Taken.class);
             }
 
             assertThat(book.open(RandomHistory.TICKS))
@@ -86,7 +86,7 @@ class BookPropertiesTest {
                 BookState before = book.state();
                 UsageEvent again = taken.get((int) (seed & 0xffff) % taken.size());
 
-                assertThat(book.apply(again)).as("seed %d", seed).isInstanceOf(Outcome.NotLater.class);
+                assertThat(book.apply(again)).as("seed %d", seed).isInstanceOf(PostingResult.NotLater.class);
                 assertThat(book.state()).as("seed %d", seed).isEqualTo(before);
             }
         });
@@ -107,7 +107,7 @@ class BookPropertiesTest {
         for (RandomHistory.Step step : history.steps) {
             switch (step) {
                 case RandomHistory.Step.Take(UsageEvent event) ->
-                    assertThat(book.apply(event)).isInstanceOf(Outcome.Taken.class);
+                    assertThat(book.apply(event)).isInstanceOf(PostingResult.Taken.class);
                 case RandomHistory.Step.Close(long hourEndMillis) -> segments.addAll(book.close(hourEndMillis));
             }
             if (resumeEachStep) {

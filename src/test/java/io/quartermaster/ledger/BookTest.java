@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 
 /** The rules of the books, one example each, in an hour of real length. */
 class BookTest {
-    private static final TenantId ACME = new TenantId("acme");
-    private static final PoolId POOL = new PoolId("h100");
+    private static final TenantKey ACME = new TenantKey("acme");
+    private static final PoolKey POOL = new PoolKey("h100");
     private static final PolicyId NLP = new PolicyId("nlp");
     private static final PolicyId VISION = new PolicyId("vision");
     private static final long HOUR = BookState.HOUR_MILLIS;
@@ -201,10 +201,10 @@ class BookTest {
         book.close(HOUR);
         BookState before = book.state();
 
-        Outcome outcome = book.apply(new UsageEvent.PhaseChanged(
+        PostingResult postingResult = book.apply(new UsageEvent.PhaseChanged(
                 HOUR + 5, ++seq, ACME, new AllocationId("a"), Phase.OUT_OF_CONTACT, HOUR - 1));
 
-        assertThat(outcome).isInstanceOf(Outcome.HourClosed.class);
+        assertThat(postingResult).isInstanceOf(PostingResult.HourClosed.class);
         assertThat(book.state()).isEqualTo(before);
     }
 
@@ -213,7 +213,7 @@ class BookTest {
         book.close(HOUR);
 
         assertThat(book.apply(new UsageEvent.TenantReserved(HOUR - 1, 1, ACME, POOL, 1)))
-                .isInstanceOf(Outcome.HourClosed.class);
+                .isInstanceOf(PostingResult.HourClosed.class);
     }
 
     @Test
@@ -229,7 +229,7 @@ class BookTest {
         reserve(10, 1);
 
         assertThat(book.apply(new UsageEvent.TenantReserved(9, 99, ACME, POOL, 2)))
-                .isEqualTo(new Outcome.NotLater(new UsageEvent.TenantReserved(9, 99, ACME, POOL, 2), 10, 1));
+                .isEqualTo(new PostingResult.NotLater(new UsageEvent.TenantReserved(9, 99, ACME, POOL, 2), 10, 1));
     }
 
     @Test
@@ -238,21 +238,22 @@ class BookTest {
         allocate(0, "gone", 1_000, NLP);
         free(1, "gone");
         BookState before = book.state();
-        Marks marks = RandomHistory.marks(NLP, "job");
+        AllocationMarks allocationMarks = RandomHistory.marks(NLP, "job");
 
-        assertThat(book.apply(new UsageEvent.Allocated(2, 50, ACME, new AllocationId("a"), POOL, 1_000, marks)))
-                .isInstanceOf(Outcome.DuplicateAllocation.class);
+        assertThat(book.apply(
+                        new UsageEvent.Allocated(2, 50, ACME, new AllocationId("a"), POOL, 1_000, allocationMarks)))
+                .isInstanceOf(PostingResult.DuplicateAllocation.class);
         assertThat(book.apply(new UsageEvent.Freed(2, 51, ACME, new AllocationId("gone"))))
-                .isInstanceOf(Outcome.UnknownAllocation.class);
+                .isInstanceOf(PostingResult.UnknownAllocation.class);
         assertThat(book.apply(new UsageEvent.PhaseChanged(2, 52, ACME, new AllocationId("never"), Phase.RUNNING)))
-                .isInstanceOf(Outcome.UnknownAllocation.class);
+                .isInstanceOf(PostingResult.UnknownAllocation.class);
         assertThat(book.state()).isEqualTo(before);
     }
 
     @Test
     void anotherTenantsEventIsRefused() {
-        assertThat(book.apply(new UsageEvent.TenantReserved(1, 1, new TenantId("globex"), POOL, 1)))
-                .isInstanceOf(Outcome.OtherTenant.class);
+        assertThat(book.apply(new UsageEvent.TenantReserved(1, 1, new TenantKey("globex"), POOL, 1)))
+                .isInstanceOf(PostingResult.OtherTenant.class);
     }
 
     @Test
@@ -347,8 +348,8 @@ class BookTest {
     }
 
     private void allocate(long at, String id, long gpuMilli, PolicyId policy) {
-        Marks marks = RandomHistory.marks(policy, "job-" + id);
-        apply(new UsageEvent.Allocated(at, ++seq, ACME, new AllocationId(id), POOL, gpuMilli, marks));
+        AllocationMarks allocationMarks = RandomHistory.marks(policy, "job-" + id);
+        apply(new UsageEvent.Allocated(at, ++seq, ACME, new AllocationId(id), POOL, gpuMilli, allocationMarks));
     }
 
     private void phase(long at, String id, Phase phase, long since) {
@@ -360,7 +361,7 @@ class BookTest {
     }
 
     private void apply(UsageEvent event) {
-        assertThat(book.apply(event)).isInstanceOf(Outcome.Taken.class);
+        assertThat(book.apply(event)).isInstanceOf(PostingResult.Taken.class);
     }
 
     private static List<String> lines(List<Segment> segments) {

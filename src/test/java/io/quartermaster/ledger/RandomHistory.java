@@ -12,10 +12,10 @@ public final class RandomHistory {
     /** Over how many histories a property is tried. */
     public static final int COUNT = 2_500;
 
-    public static final TenantId TENANT = new TenantId("tenant-a");
+    public static final TenantKey TENANT = new TenantKey("tenant-a");
     public static final int HOUR = 10;
     public static final int TICKS = 60;
-    public static final List<PoolId> POOLS = List.of(new PoolId("h100"), new PoolId("l40"));
+    public static final List<PoolKey> POOLS = List.of(new PoolKey("h100"), new PoolKey("l40"));
     public static final List<PolicyId> POLICIES =
             List.of(new PolicyId("policy-1"), new PolicyId("policy-2"), new PolicyId("policy-3"));
 
@@ -94,8 +94,8 @@ public final class RandomHistory {
         // Ids in no order of time, so that the order of (start, id) is not the order of arrival.
         AllocationId id = new AllocationId("allocation-" + random.nextInt(90) + "-" + allocations);
         live.add(new Live(id, atMillis));
-        Marks marks = marks(pick(POLICIES), "job-" + random.nextInt(5));
-        return new UsageEvent.Allocated(atMillis, seq, TENANT, id, pick(POOLS), 1 + random.nextInt(6), marks);
+        AllocationMarks allocationMarks = marks(pick(POLICIES), "job-" + random.nextInt(5));
+        return new UsageEvent.Allocated(atMillis, seq, TENANT, id, pick(POOLS), 1 + random.nextInt(6), allocationMarks);
     }
 
     private UsageEvent phaseChanged() {
@@ -115,8 +115,9 @@ public final class RandomHistory {
         return list.get(random.nextInt(list.size()));
     }
 
-    public static Marks marks(PolicyId policy, String workload) {
+    public static AllocationMarks marks(PolicyId policy, String workload) {
         String group = "/research/" + policy.value();
-        return new Marks(policy, group, "train", "train-" + policy, workload, workload + "-1", "ada", "c1", true);
+        return new AllocationMarks(
+                policy, group, "train", "train-" + policy, workload, workload + "-1", "ada", "c1", true);
     }
 }

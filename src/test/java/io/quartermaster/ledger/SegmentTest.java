@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Test;
 
 class SegmentTest {
     private static final Segment.Held HELD = new Segment.Held(
-            new AllocationId("a"), Standing.WITHIN, Phase.RUNNING, RandomHistory.marks(new PolicyId("nlp"), "job"));
+            new AllocationId("a"),
+            PolicyStanding.WITHIN,
+            Phase.RUNNING,
+            RandomHistory.marks(new PolicyId("nlp"), "job"));
 
     @Test
     void theIdNeverChangesBecauseItIsOnOthersBills() {
@@ -44,10 +47,10 @@ class SegmentTest {
         String forged = "job\nattempt=other";
         Segment.Held held = new Segment.Held(
                 new AllocationId("a"),
-                Standing.WITHIN,
+                PolicyStanding.WITHIN,
                 Phase.RUNNING,
                 RandomHistory.marks(new PolicyId("nlp"), forged));
-        Segment segment = Segment.held(new TenantId("acme"), new PoolId("h100"), UsageClass.RESERVED, held, 1, 0, 1);
+        Segment segment = Segment.held(new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED, held, 1, 0, 1);
 
         assertThat(segment.canonicalText()).contains("workload=job\\nattempt=other\n");
     }
@@ -57,7 +60,7 @@ class SegmentTest {
         assertThatThrownBy(() -> segment(20, 20, 500)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> segment(10, 20, 0)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Segment(
-                        new TenantId("acme"), new PoolId("h100"), UsageClass.ON_DEMAND, Optional.empty(), 1, 0, 1))
+                        new TenantKey("acme"), new PoolKey("h100"), UsageClass.ON_DEMAND, Optional.empty(), 1, 0, 1))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -69,10 +72,11 @@ class SegmentTest {
     }
 
     private static Segment segment(long from, long to, long gpuMilli) {
-        return Segment.held(new TenantId("acme"), new PoolId("h100"), UsageClass.RESERVED, HELD, gpuMilli, from, to);
+        return Segment.held(new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED, HELD, gpuMilli, from, to);
     }
 
     private static Segment idle(long from, long to, long gpuMilli) {
-        return Segment.notHeld(new TenantId("acme"), new PoolId("h100"), UsageClass.RESERVED_IDLE, gpuMilli, from, to);
+        return Segment.notHeld(
+                new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED_IDLE, gpuMilli, from, to);
     }
 }

@@ -27,7 +27,10 @@ final class TickModel {
 
     /** What is the same all through a segment, and the segment's name besides its start. */
     private record Key(
-            PoolId pool, UsageClass usageClass, Optional<AllocationId> allocation, Optional<Standing> standing) {}
+            PoolKey pool,
+            UsageClass usageClass,
+            Optional<AllocationId> allocation,
+            Optional<PolicyStanding> standing) {}
 
     private record Value(long gpuMilli, Optional<Segment.Held> held) {}
 
@@ -99,7 +102,7 @@ final class TickModel {
 
     private Map<Key, Value> tick(int t) {
         Map<Key, Value> now = new LinkedHashMap<>();
-        for (PoolId pool : RandomHistory.POOLS) {
+        for (PoolKey pool : RandomHistory.POOLS) {
             long reserved = 0;
             long unmet = 0;
             Map<PolicyId, Long> policies = new TreeMap<>();
@@ -126,13 +129,13 @@ final class TickModel {
                     UsageClass usageClass = reserved > 0 ? UsageClass.RESERVED : UsageClass.ON_DEMAND;
                     reserved = Math.max(0, reserved - 1);
                     long left = policies.getOrDefault(policy, 0L);
-                    Standing standing = left > 0 ? Standing.WITHIN : Standing.OVER_QUOTA;
+                    PolicyStanding policyStanding = left > 0 ? PolicyStanding.WITHIN : PolicyStanding.OVER_QUOTA;
                     policies.put(policy, Math.max(0, left - 1));
                     count(
                             now,
                             pool,
                             usageClass,
-                            Optional.of(new Segment.Held(a.allocation(), standing, life.phases[t], a.marks())),
+                            Optional.of(new Segment.Held(a.allocation(), policyStanding, life.phases[t], a.marks())),
                             1);
                 }
             }
@@ -143,7 +146,7 @@ final class TickModel {
     }
 
     private static void count(
-            Map<Key, Value> now, PoolId pool, UsageClass usageClass, Optional<Segment.Held> held, long gpuMilli) {
+            Map<Key, Value> now, PoolKey pool, UsageClass usageClass, Optional<Segment.Held> held, long gpuMilli) {
         if (gpuMilli > 0) {
             Key key = new Key(pool, usageClass, held.map(Segment.Held::allocation), held.map(Segment.Held::standing));
             now.merge(key, new Value(gpuMilli, held), (a, b) -> new Value(a.gpuMilli() + b.gpuMilli(), held));

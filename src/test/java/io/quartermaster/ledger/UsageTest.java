@@ -55,8 +55,8 @@ class UsageTest {
 
     @Test
     void theHoursComeInOrderAndUsageWithoutAGroupFirst() {
-        List<Segment> segments =
-                List.of(idle(100, 110, 1), idle(20, 30, 2), held(20, 25, 3, UsageClass.RESERVED, Standing.WITHIN));
+        List<Segment> segments = List.of(
+                idle(100, 110, 1), idle(20, 30, 2), held(20, 25, 3, UsageClass.RESERVED, PolicyStanding.WITHIN));
 
         List<Usage.Row> rows = rows(segments, List.of(HOUR, GROUP));
 
@@ -70,11 +70,11 @@ class UsageTest {
     @Test
     void classesAndStandingsAreNeverAddedToEachOther() {
         List<Segment> segments = List.of(
-                held(0, 10, 3, UsageClass.RESERVED, Standing.WITHIN),
-                held(0, 10, 2, UsageClass.ON_DEMAND, Standing.WITHIN),
-                held(0, 10, 1, UsageClass.ON_DEMAND, Standing.OVER_QUOTA),
+                held(0, 10, 3, UsageClass.RESERVED, PolicyStanding.WITHIN),
+                held(0, 10, 2, UsageClass.ON_DEMAND, PolicyStanding.WITHIN),
+                held(0, 10, 1, UsageClass.ON_DEMAND, PolicyStanding.OVER_QUOTA),
                 idle(0, 10, 7),
-                Segment.notHeld(new TenantId("acme"), new PoolId("h100"), UsageClass.RESERVED_UNMET, 9, 0, 10));
+                Segment.notHeld(new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED_UNMET, 9, 0, 10));
 
         Usage.Totals totals = rows(segments, List.of(POOL)).get(0).totals();
 
@@ -116,12 +116,14 @@ class UsageTest {
     }
 
     private static Segment idle(long from, long to, long gpuMilli) {
-        return Segment.notHeld(new TenantId("acme"), new PoolId("h100"), UsageClass.RESERVED_IDLE, gpuMilli, from, to);
+        return Segment.notHeld(
+                new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED_IDLE, gpuMilli, from, to);
     }
 
-    private static Segment held(long from, long to, long gpuMilli, UsageClass usageClass, Standing standing) {
-        Marks marks = RandomHistory.marks(new PolicyId("nlp"), "job");
-        Segment.Held held = new Segment.Held(new AllocationId("a"), standing, Phase.RUNNING, marks);
-        return Segment.held(new TenantId("acme"), new PoolId("h100"), usageClass, held, gpuMilli, from, to);
+    private static Segment held(
+            long from, long to, long gpuMilli, UsageClass usageClass, PolicyStanding policyStanding) {
+        AllocationMarks allocationMarks = RandomHistory.marks(new PolicyId("nlp"), "job");
+        Segment.Held held = new Segment.Held(new AllocationId("a"), policyStanding, Phase.RUNNING, allocationMarks);
+        return Segment.held(new TenantKey("acme"), new PoolKey("h100"), usageClass, held, gpuMilli, from, to);
     }
 }

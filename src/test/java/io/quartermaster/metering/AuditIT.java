@@ -1,8 +1,5 @@
 package io.quartermaster.metering;
 
-import io.quartermaster.metering.audit.AuditApi;
-import io.quartermaster.metering.audit.AuditService;
-
 import static io.quartermaster.metering.BookRows.HOUR;
 import static io.quartermaster.metering.BookRows.MINUTE;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
@@ -13,9 +10,11 @@ import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.equalTo;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.metering.audit.AuditApi;
+import io.quartermaster.metering.audit.AuditService;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.tenancy.TestTenants;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.buffer.Buffer;
@@ -42,7 +41,7 @@ class AuditIT {
     SystemDatabase database;
 
     @Inject
-    Closing closing;
+    HourCloser closing;
 
     @Inject
     AuditService audits;

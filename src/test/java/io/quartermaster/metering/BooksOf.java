@@ -2,7 +2,6 @@ package io.quartermaster.metering;
 
 import io.quartermaster.metering.audit.AuditApi;
 import io.quartermaster.metering.audit.AuditService;
-
 import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.config.SmallRyeConfig;
 import java.util.List;

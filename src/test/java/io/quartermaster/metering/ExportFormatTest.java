@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.quartermaster.ledger.AllocationId;
-import io.quartermaster.ledger.Marks;
+import io.quartermaster.ledger.AllocationMarks;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.PolicyId;
-import io.quartermaster.ledger.PoolId;
+import io.quartermaster.ledger.PolicyStanding;
+import io.quartermaster.ledger.PoolKey;
 import io.quartermaster.ledger.Segment;
-import io.quartermaster.ledger.Standing;
-import io.quartermaster.ledger.TenantId;
+import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.UsageClass;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,12 +34,14 @@ class ExportFormatTest {
             """);
 
     private static ExportRecord held(String user, String group) {
-        Marks marks = new Marks(new PolicyId("p"), group, "large", "q", "w", "a", user, "here", true);
-        Segment.Held held = new Segment.Held(new AllocationId("a"), Standing.WITHIN, Phase.RUNNING, marks);
+        AllocationMarks allocationMarks =
+                new AllocationMarks(new PolicyId("p"), group, "large", "q", "w", "a", user, "here", true);
+        Segment.Held held =
+                new Segment.Held(new AllocationId("a"), PolicyStanding.WITHIN, Phase.RUNNING, allocationMarks);
         return new ExportRecord(
                 new Segment(
-                        new TenantId("acme"),
-                        new PoolId("h100"),
+                        new TenantKey("acme"),
+                        new PoolKey("h100"),
                         UsageClass.RESERVED,
                         Optional.of(held),
                         2500,

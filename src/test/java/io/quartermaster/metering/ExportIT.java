@@ -44,7 +44,7 @@ class ExportIT {
     SystemDatabase database;
 
     @Inject
-    Closing closing;
+    HourCloser closing;
 
     private final long start = BookRows.hoursAgo(3);
 

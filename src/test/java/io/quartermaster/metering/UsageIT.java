@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
-import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;
 import jakarta.inject.Inject;
@@ -33,7 +33,7 @@ class UsageIT {
     SystemDatabase database;
 
     @Inject
-    Closing closing;
+    HourCloser closing;
 
     @Inject
     UsageService usage;

@@ -1,7 +1,5 @@
 package io.quartermaster.platform;
 
-import io.quartermaster.platform.filters.RequestRates;
-
 import static io.restassured.RestAssured.given;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.equalTo;
@@ -9,6 +7,7 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.http.runtime.VertxHttpConfig;
+import io.quartermaster.platform.filters.RequestRateLimiter;
 import io.quartermaster.tenancy.TestTenants;
 import io.quartermaster.testing.Management;
 import io.restassured.RestAssured;
@@ -32,7 +31,7 @@ class RequestLimitsIT {
     private static final SocketAddress HERE = SocketAddress.inetSocketAddress(1, "127.0.0.1");
 
     @Inject
-    RequestRates rates;
+    RequestRateLimiter rates;
 
     @Inject
     VertxHttpConfig listener;

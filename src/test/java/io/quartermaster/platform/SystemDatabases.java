@@ -1,7 +1,6 @@
 package io.quartermaster.platform;
 
 import io.quartermaster.platform.db.SystemDatabase;
-
 import io.vertx.mutiny.sqlclient.Pool;
 
 /** The system role's door to a database that is not the service's own. */

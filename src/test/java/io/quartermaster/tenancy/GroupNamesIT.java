@@ -1,8 +1,5 @@
 package io.quartermaster.tenancy;
 
-import io.quartermaster.tenancy.groups.GroupCreation;
-import io.quartermaster.tenancy.groups.TenantGroups;
-
 import static io.quartermaster.tenancy.TestTenants.adminToken;
 import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
@@ -22,10 +19,12 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakFailure;
 import io.quartermaster.access.keycloak.KeycloakRealm;
-import io.quartermaster.platform.operations.OperationStore;
-import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.operations.OperationStore;
+import io.quartermaster.tenancy.groups.GroupCreation;
+import io.quartermaster.tenancy.groups.TenantGroups;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
 import java.time.Duration;
@@ -105,7 +104,7 @@ class GroupNamesIT {
                 .map(name -> new GroupPath("/every/" + name))
                 .collect(Collectors.toSet());
         keycloak.call(client -> {
-                    paths.forEach(path -> Realms.ensureGroup(client.realm(A), path));
+                    paths.forEach(path -> RealmAdmin.ensureGroup(client.realm(A), path));
                     return A;
                 })
                 .await()
@@ -216,12 +215,12 @@ class GroupNamesIT {
         GroupPath others = new GroupPath("/shared-top/others");
         Set<GroupPath> kept = keycloak.call(client -> {
                     KeycloakRealm realm = client.realm(A);
-                    List<Realms.MadeGroup> made = List.of(
-                            new Realms.MadeGroup(mine, Realms.ensureGroup(realm, mine)),
-                            new Realms.MadeGroup(
+                    List<RealmAdmin.MadeGroup> made = List.of(
+                            new RealmAdmin.MadeGroup(mine, RealmAdmin.ensureGroup(realm, mine)),
+                            new RealmAdmin.MadeGroup(
                                     top, realm.group(top).orElseThrow().getId()));
-                    Realms.ensureGroup(realm, others);
-                    return Realms.removeEmpty(realm, made, refusal(realm));
+                    RealmAdmin.ensureGroup(realm, others);
+                    return RealmAdmin.removeEmpty(realm, made, refusal(realm));
                 })
                 .await()
                 .atMost(PATIENCE);
@@ -238,11 +237,11 @@ class GroupNamesIT {
         KeycloakFailure refusal = keycloak.call(client -> {
                     KeycloakRealm realm = client.realm(A);
                     KeycloakFailure first = refusal(realm);
-                    Set<GroupPath> kept = Realms.removeEmpty(
+                    Set<GroupPath> kept = RealmAdmin.removeEmpty(
                             realm,
                             List.of(
-                                    new Realms.MadeGroup(odd, "a\u0000b"),
-                                    new Realms.MadeGroup(mine, Realms.ensureGroup(realm, mine))),
+                                    new RealmAdmin.MadeGroup(odd, "a\u0000b"),
+                                    new RealmAdmin.MadeGroup(mine, RealmAdmin.ensureGroup(realm, mine))),
                             first);
                     assertThat(kept).containsExactly(odd);
                     return first;
@@ -255,7 +254,7 @@ class GroupNamesIT {
     }
 
     private static KeycloakFailure refusal(KeycloakRealm realm) {
-        return Optional.ofNullable(Realms.ensureGroupOrNone(realm, new GroupPath("/" + TOO_LONG))
+        return Optional.ofNullable(RealmAdmin.ensureGroupOrNone(realm, new GroupPath("/" + TOO_LONG))
                         .refusal())
                 .orElseThrow();
     }
@@ -383,18 +382,18 @@ class GroupNamesIT {
 
     @Test
     void aListThatIsCutSaysSo() {
-        GroupList cut = keycloak.call(client -> Realms.groups(client.realm(A), 1))
+        GroupList cut = keycloak.call(client -> RealmAdmin.groups(client.realm(A), 1))
                 .await()
                 .atMost(PATIENCE);
-        GroupList whole = keycloak.call(client -> Realms.groups(client.realm(A), 1000))
+        GroupList whole = keycloak.call(client -> RealmAdmin.groups(client.realm(A), 1000))
                 .await()
                 .atMost(PATIENCE);
 
         assertThat(cut.paths()).hasSize(1);
         assertThat(cut.truncated()).isTrue();
         assertThat(whole.truncated()).isFalse();
-        GroupList exact = keycloak.call(
-                        client -> Realms.groups(client.realm(A), whole.paths().size()))
+        GroupList exact = keycloak.call(client ->
+                        RealmAdmin.groups(client.realm(A), whole.paths().size()))
                 .await()
                 .atMost(PATIENCE);
         assertThat(exact.truncated()).isFalse();

@@ -17,9 +17,9 @@ import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakAdmins;
 import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.access.keycloak.NodeCredential;
-import io.quartermaster.access.keycloak.NodeCredentials;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.access.keycloak.NodeCredentialIssuer;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.testing.Identity;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
@@ -49,13 +49,13 @@ class ProvisioningIT {
     KeycloakAdmin keycloak;
 
     @Inject
-    NodeCredentials nodes;
+    NodeCredentialIssuer nodes;
 
     @Inject
     OperatorTokens operatorTokens;
 
     @Inject
-    Blueprints blueprints;
+    BlueprintCatalog blueprints;
 
     @Inject
     TenancyConfig tenancy;
@@ -152,7 +152,7 @@ class ProvisioningIT {
                     .getId();
             realm.addRoles(account, List.of(realm.role("tenant-admin")));
             realm.removeRoles(account, List.of(realm.role("tenant-automation")));
-            Realms.allowPasswordsFromPrograms(realm, "admin-cli");
+            RealmAdmin.allowPasswordsFromPrograms(realm, "admin-cli");
             mark(realm, null);
             return account;
         });

@@ -197,7 +197,7 @@ class TenantIT {
         keycloak.call(client -> {
                     KeycloakRealm realm = client.realm("tenancy-full");
                     for (long i = realm.groupCount(); i < 98; i++) {
-                        Realms.ensureGroup(realm, new GroupPath("/group-" + i));
+                        RealmAdmin.ensureGroup(realm, new GroupPath("/group-" + i));
                     }
                     return realm.groupCount();
                 })

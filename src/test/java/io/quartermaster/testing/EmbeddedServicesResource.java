@@ -2,12 +2,12 @@ package io.quartermaster.testing;
 
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
+import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedConfig;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.Part;
 import io.quartermaster.embedded.Ports;
-import io.quartermaster.embedded.Progress;
+import io.quartermaster.embedded.ProgressListener;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
@@ -63,16 +63,16 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
 
     private static Map<String, String> startServices() {
         TestFolder folder = TestFolder.claim(Path.of("target"));
-        EnumSet<Part> parts = EnumSet.copyOf(Part.EXCHANGEABLE);
+        EnumSet<Component> components = EnumSet.copyOf(Component.EXCHANGEABLE);
         if (!Boolean.parseBoolean(System.getProperty("qm.test.identity", "true"))) {
-            parts.remove(Part.KEYCLOAK);
+            components.remove(Component.KEYCLOAK);
         }
-        if (parts.contains(Part.KEYCLOAK)) {
+        if (components.contains(Component.KEYCLOAK)) {
             Optional.ofNullable(System.getProperty("qm.test.prepared"))
                     .map(Path::of)
-                    .ifPresent(prepared -> copyPrepared(prepared, folder.data(), parts));
+                    .ifPresent(prepared -> copyPrepared(prepared, folder.data(), components));
         }
-        EmbeddedServices services = EmbeddedServices.start(config(folder.data(), parts));
+        EmbeddedServices services = EmbeddedServices.start(config(folder.data(), components));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             services.close();
             folder.release();
@@ -81,20 +81,20 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
         return services.properties();
     }
 
-    private static EmbeddedConfig config(Path data, Set<Part> parts) {
+    private static EmbeddedConfig config(Path data, Set<Component> components) {
         return new EmbeddedConfig(
                 DataFolder.open(data),
                 Path.of("target", "keycloak").toAbsolutePath(),
-                parts,
+                components,
                 Ports.anyFree(),
                 Ports.anyFree(),
                 Ports.anyFree(),
-                Progress.silent());
+                ProgressListener.silent());
     }
 
-    private static void copyPrepared(Path prepared, Path data, Set<Part> parts) {
+    private static void copyPrepared(Path prepared, Path data, Set<Component> components) {
         try {
-            prepare(prepared.toAbsolutePath(), parts);
+            prepare(prepared.toAbsolutePath(), components);
             Files.createDirectories(data);
             // Owners count: PostgreSQL runs as a user of its own where the tests run as root.
             Process copy = new ProcessBuilder("cp", "-a", prepared + "/.", data.toString())
@@ -111,7 +111,7 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
     }
 
     /** Makes the folder unless it is there; a run that was killed meanwhile leaves none, and one beside this waits. */
-    private static void prepare(Path prepared, Set<Part> parts) throws IOException {
+    private static void prepare(Path prepared, Set<Component> components) throws IOException {
         Path making = prepared.resolveSibling(prepared.getFileName() + ".making");
         Files.createDirectories(making.getParent());
         try (FileChannel channel = FileChannel.open(
@@ -121,7 +121,7 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
                 FileLock lock = channel.lock()) {
             if (lock.isValid() && !Files.isDirectory(prepared)) {
                 TestFolder.empty(new DataFolder(making));
-                try (EmbeddedServices services = EmbeddedServices.start(config(making, parts))) {
+                try (EmbeddedServices services = EmbeddedServices.start(config(making, components))) {
                     services.identity().join();
                 }
                 Files.move(making, prepared);

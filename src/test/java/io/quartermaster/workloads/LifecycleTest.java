@@ -71,11 +71,11 @@ class LifecycleTest {
     void whatIsPreemptedOrLostWaitsAgainUnlessWishedOtherwise() {
         WorkloadState.WithAttempt stopping = new WorkloadState.Stopping();
         for (AttemptOutcome outcome : List.of(AttemptOutcome.PREEMPTED, AttemptOutcome.LOST)) {
-            assertThat(stopping.ended(outcome, Wish.RUN, AfterPreemption.REQUEUE))
+            assertThat(stopping.ended(outcome, DesiredState.RUN, AfterPreemption.REQUEUE))
                     .isEqualTo(new WorkloadState.Waiting());
-            assertThat(stopping.ended(outcome, Wish.HOLD, AfterPreemption.REQUEUE))
+            assertThat(stopping.ended(outcome, DesiredState.HOLD, AfterPreemption.REQUEUE))
                     .isEqualTo(new WorkloadState.Held());
-            assertThat(stopping.ended(outcome, Wish.CANCEL, AfterPreemption.REQUEUE))
+            assertThat(stopping.ended(outcome, DesiredState.CANCEL, AfterPreemption.REQUEUE))
                     .isEqualTo(new WorkloadState.Cancelled());
         }
     }
@@ -84,9 +84,11 @@ class LifecycleTest {
     void whatIsPausedGoesOnWhereItIsUnlessItIsNotToRun() {
         WorkloadState.WithAttempt stopping = new WorkloadState.Stopping();
         for (AfterPreemption after : AfterPreemption.values()) {
-            assertThat(stopping.ended(AttemptOutcome.PAUSED, Wish.RUN, after)).isEqualTo(new WorkloadState.Paused());
-            assertThat(stopping.ended(AttemptOutcome.PAUSED, Wish.HOLD, after)).isEqualTo(new WorkloadState.Held());
-            assertThat(stopping.ended(AttemptOutcome.PAUSED, Wish.CANCEL, after))
+            assertThat(stopping.ended(AttemptOutcome.PAUSED, DesiredState.RUN, after))
+                    .isEqualTo(new WorkloadState.Paused());
+            assertThat(stopping.ended(AttemptOutcome.PAUSED, DesiredState.HOLD, after))
+                    .isEqualTo(new WorkloadState.Held());
+            assertThat(stopping.ended(AttemptOutcome.PAUSED, DesiredState.CANCEL, after))
                     .isEqualTo(new WorkloadState.Cancelled());
         }
     }
@@ -94,19 +96,19 @@ class LifecycleTest {
     @Test
     void aPolicyMayEndWhatIsPreemptedButNotWhatIsLost() {
         WorkloadState.WithAttempt running = new WorkloadState.Running();
-        assertThat(running.ended(AttemptOutcome.PREEMPTED, Wish.RUN, AfterPreemption.END))
+        assertThat(running.ended(AttemptOutcome.PREEMPTED, DesiredState.RUN, AfterPreemption.END))
                 .isEqualTo(new WorkloadState.Cancelled());
-        assertThat(running.ended(AttemptOutcome.LOST, Wish.RUN, AfterPreemption.END))
+        assertThat(running.ended(AttemptOutcome.LOST, DesiredState.RUN, AfterPreemption.END))
                 .isEqualTo(new WorkloadState.Waiting());
     }
 
     @Test
     void itsOwnEndDecidesWhateverWasWished() {
         WorkloadState.WithAttempt stopping = new WorkloadState.Stopping();
-        for (Wish wish : Wish.values()) {
-            assertThat(stopping.ended(AttemptOutcome.SUCCEEDED, wish, AfterPreemption.REQUEUE))
+        for (DesiredState desiredState : DesiredState.values()) {
+            assertThat(stopping.ended(AttemptOutcome.SUCCEEDED, desiredState, AfterPreemption.REQUEUE))
                     .isEqualTo(new WorkloadState.Succeeded());
-            assertThat(stopping.ended(AttemptOutcome.OUT_OF_MEMORY, wish, AfterPreemption.REQUEUE))
+            assertThat(stopping.ended(AttemptOutcome.OUT_OF_MEMORY, desiredState, AfterPreemption.REQUEUE))
                     .isEqualTo(new WorkloadState.Failed());
         }
     }

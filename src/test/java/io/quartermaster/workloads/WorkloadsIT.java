@@ -19,7 +19,7 @@ import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.contract.AnswerValidator;
-import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.testing.Identity;
 import io.restassured.RestAssured;
 import io.restassured.path.json.JsonPath;
@@ -346,7 +346,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .doesNotContainPattern("[0-9] GPU");
         String byHowMuch = explained.getString("outlook.pools[0].relief.find { it.path == '/rnd' }.gpus");
         assertThat(sentence)
-                .contains("raise the limit of group /rnd in workloads by " + Amounts.gpus(2000))
+                .contains("raise the limit of group /rnd in workloads by " + GpuFormat.gpus(2000))
                 .doesNotContain("at least");
         // What is ahead of it counts: both together exceed the limit by as much as both ask for.
         assertThat(Double.parseDouble(byHowMuch))

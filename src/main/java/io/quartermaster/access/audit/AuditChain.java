@@ -1,7 +1,7 @@
 package io.quartermaster.access.audit;
 
-import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.HexFormat;
 import java.util.Optional;

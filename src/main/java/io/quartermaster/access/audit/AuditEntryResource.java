@@ -1,11 +1,10 @@
 package io.quartermaster.access.audit;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
@@ -22,14 +21,14 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 @Tag(name = "Audit entries")
 public class AuditEntryResource {
 
-    private final AuditEntries entries;
+    private final AuditEntryReader entries;
 
-    AuditEntryResource(AuditEntries entries) {
+    AuditEntryResource(AuditEntryReader entries) {
         this.entries = entries;
     }
 
     @GET
-    @Needs(Permission.AUDIT_READ)
+    @RequiresPermission(Permission.AUDIT_READ)
     @Operation(
             operationId = "listAuditEntries",
             summary = "Lists who changed what of the tenant, newest first",

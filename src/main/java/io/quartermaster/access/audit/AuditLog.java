@@ -1,10 +1,9 @@
 package io.quartermaster.access.audit;
 
-import io.quartermaster.access.Caller;
-import io.quartermaster.access.Realm;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.Realm;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;

@@ -1,8 +1,7 @@
 package io.quartermaster.access.audit;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.smallrye.mutiny.Uni;
@@ -20,14 +19,14 @@ import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 @Tag(name = "Audit entries")
 public class OperatorAuditEntryResource {
 
-    private final AuditEntries entries;
+    private final AuditEntryReader entries;
 
-    OperatorAuditEntryResource(AuditEntries entries) {
+    OperatorAuditEntryResource(AuditEntryReader entries) {
         this.entries = entries;
     }
 
     @GET
-    @Needs(Permission.AUDIT_READ)
+    @RequiresPermission(Permission.AUDIT_READ)
     @Operation(
             operationId = "listOperatorAuditEntries",
             summary = "Lists who changed what of clusters, nodes and pools, newest first",

@@ -1,6 +1,6 @@
 package io.quartermaster.access.keycloak;
 
-import io.quartermaster.access.CallerContext;
+import io.quartermaster.access.CallerContextSwitch;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.platform.db.OpenTransactions;
 import io.smallrye.mutiny.Uni;
@@ -44,20 +44,20 @@ public class KeycloakAdmin {
     /** As {@link #call(Function)}, for a caller that goes on without an answer rather than wait longer. */
     public <T> Uni<T> call(Duration patience, Function<KeycloakClient, T> work) {
         Uni<T> call = Uni.createFrom()
-                .<T>emitter(emitter -> start(Deadline.in(patience), work, emitter))
+                .<T>emitter(emitter -> start(CallDeadline.in(patience), work, emitter))
                 .ifNoItem()
                 .after(patience)
-                .failWith(() -> Deadline.in(patience).passed());
+                .failWith(() -> CallDeadline.in(patience).passed());
         return Uni.createFrom().deferred(() -> {
             OpenTransactions.requireNone("Keycloak");
-            return CallerContext.resume(call);
+            return CallerContextSwitch.resume(call);
         });
     }
 
-    private <T> void start(Deadline deadline, Function<KeycloakClient, T> work, UniEmitter<? super T> emitter) {
+    private <T> void start(CallDeadline callDeadline, Function<KeycloakClient, T> work, UniEmitter<? super T> emitter) {
         Future<?> running = threads.submit(() -> {
             try {
-                emitter.complete(work.apply(new KeycloakClient(http, deadline)));
+                emitter.complete(work.apply(new KeycloakClient(http, callDeadline)));
             } catch (RuntimeException | Error e) {
                 emitter.fail(e);
             }

@@ -19,11 +19,11 @@ public final class KeycloakClient {
     private static final String REALMS = "/admin/realms/";
 
     private final KeycloakHttp http;
-    private final Deadline deadline;
+    private final CallDeadline callDeadline;
 
-    KeycloakClient(KeycloakHttp http, Deadline deadline) {
+    KeycloakClient(KeycloakHttp http, CallDeadline callDeadline) {
         this.http = http;
-        this.deadline = deadline;
+        this.callDeadline = callDeadline;
     }
 
     /** Makes a realm with all that the representation holds, and gets the rights in it. */
@@ -34,7 +34,7 @@ public final class KeycloakClient {
 
     /** Gets the rights in realms that were made since the administrator's token was. */
     public void renewRights() {
-        http.renewRights(deadline);
+        http.renewRights(callDeadline);
     }
 
     /** A realm, whether it is there or not. */
@@ -46,7 +46,7 @@ public final class KeycloakClient {
     <T> Optional<T> find(String path, Class<T> type) {
         try {
             return Optional.of(KeycloakHttp.read(
-                    http.send("GET", path, null, deadline).body(), KeycloakHttp.JSON.constructType(type)));
+                    http.send("GET", path, null, callDeadline).body(), KeycloakHttp.JSON.constructType(type)));
         } catch (KeycloakFailure e) {
             if (e.isNotFound()) {
                 return Optional.empty();
@@ -70,7 +70,7 @@ public final class KeycloakClient {
     /** Tells a thing that is not in a realm from a realm that is not there, which Keycloak answers with the same status. */
     private KeycloakHttp.Answer send(String method, String path, @Nullable Object body) {
         try {
-            return http.send(method, path, body, deadline);
+            return http.send(method, path, body, callDeadline);
         } catch (KeycloakFailure e) {
             if (e.isNotFound() && path.startsWith(REALMS)) {
                 String realm = path.substring(REALMS.length()).split("[/?]", 2)[0];
@@ -101,7 +101,7 @@ public final class KeycloakClient {
     /** Succeeds when there is nothing at the path. */
     void delete(String path) {
         try {
-            http.send("DELETE", path, null, deadline);
+            http.send("DELETE", path, null, callDeadline);
         } catch (KeycloakFailure e) {
             if (!e.isNotFound()) {
                 throw e;

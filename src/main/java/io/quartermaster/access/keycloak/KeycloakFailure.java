@@ -1,12 +1,12 @@
 package io.quartermaster.access.keycloak;
 
-import io.quartermaster.platform.operations.OutsideFailure;
+import io.quartermaster.platform.operations.ExternalFailure;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Keycloak was not reached, or did not do what it was asked. */
-public final class KeycloakFailure extends RuntimeException implements OutsideFailure {
+public final class KeycloakFailure extends RuntimeException implements ExternalFailure {
 
     private static final long serialVersionUID = 1L;
     private static final int MAX_BODY = 500;

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connections to Keycloak's administration, with the administrator's token. It has an HTTP engine of its own (the JDK's), so that no
- * event loop of the service ever waits for Keycloak. Every request ends at its {@link Deadline}, or when its thread is interrupted.
+ * event loop of the service ever waits for Keycloak. Every request ends at its {@link CallDeadline}, or when its thread is interrupted.
  */
 final class KeycloakHttp implements AutoCloseable {
 
@@ -93,18 +93,18 @@ final class KeycloakHttp implements AutoCloseable {
      * @param path below the server's address, with its query
      * @throws KeycloakFailure when Keycloak cannot be reached in time, or refuses
      */
-    Answer send(String method, String path, @Nullable Object body, Deadline deadline) {
-        Token used = token(deadline);
-        HttpResponse<byte[]> response = exchange(request(method, path, body, used), deadline);
+    Answer send(String method, String path, @Nullable Object body, CallDeadline callDeadline) {
+        Token used = token(callDeadline);
+        HttpResponse<byte[]> response = exchange(request(method, path, body, used), callDeadline);
         if (response.statusCode() == UNAUTHORIZED) {
             // Keycloak ends tokens before their time when it restarts, or when its administrator's sessions are
             // removed.
-            forget(used, deadline);
-            response = exchange(request(method, path, body, token(deadline)), deadline);
+            forget(used, callDeadline);
+            response = exchange(request(method, path, body, token(callDeadline)), callDeadline);
         } else if (response.statusCode() == FORBIDDEN) {
             // The realm may be newer than the token: another replica may have made it.
-            renewRights(used, deadline);
-            response = exchange(request(method, path, body, token(deadline)), deadline);
+            renewRights(used, callDeadline);
+            response = exchange(request(method, path, body, token(callDeadline)), callDeadline);
         }
         if (response.statusCode() >= FIRST_ERROR) {
             throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
@@ -116,16 +116,16 @@ final class KeycloakHttp implements AutoCloseable {
      * Gets new rights for the requests that follow. A token does not cover realms made after it, and Keycloak's administrator gets the rights
      * in a realm by making it.
      */
-    void renewRights(Deadline deadline) {
-        renewRights(token, deadline);
+    void renewRights(CallDeadline callDeadline) {
+        renewRights(token, callDeadline);
     }
 
     /** Likewise, unless another call has got a token since this one was used. */
-    private void renewRights(@Nullable Token used, Deadline deadline) {
-        lock(deadline);
+    private void renewRights(@Nullable Token used, CallDeadline callDeadline) {
+        lock(callDeadline);
         try {
             if (token == used) {
-                token = logIn(grant, deadline);
+                token = logIn(grant, callDeadline);
             }
         } finally {
             renewal.unlock();
@@ -142,42 +142,42 @@ final class KeycloakHttp implements AutoCloseable {
                         .method(method, HttpRequest.BodyPublishers.ofByteArray(write(body)));
     }
 
-    private HttpResponse<byte[]> exchange(HttpRequest.Builder request, Deadline deadline) {
-        acquirePermit(deadline);
+    private HttpResponse<byte[]> exchange(HttpRequest.Builder request, CallDeadline callDeadline) {
+        acquirePermit(callDeadline);
         try {
-            return http.send(request.timeout(deadline.left()).build(), HttpResponse.BodyHandlers.ofByteArray());
+            return http.send(request.timeout(callDeadline.left()).build(), HttpResponse.BodyHandlers.ofByteArray());
         } catch (IOException e) {
             String why = Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName());
             throw KeycloakFailure.away("Keycloak cannot be reached: " + why);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw deadline.passed();
+            throw callDeadline.passed();
         } finally {
             permits.release();
         }
     }
 
-    private void acquirePermit(Deadline deadline) {
+    private void acquirePermit(CallDeadline callDeadline) {
         try {
-            if (!permits.tryAcquire(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
-                throw deadline.passed();
+            if (!permits.tryAcquire(callDeadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
+                throw callDeadline.passed();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw deadline.passed();
+            throw callDeadline.passed();
         }
     }
 
-    private Token token(Deadline deadline) {
+    private Token token(CallDeadline callDeadline) {
         Token known = token;
         if (known != null && known.isFresh()) {
             return known;
         }
-        lock(deadline);
+        lock(callDeadline);
         try {
             Token renewed = token;
             if (renewed == null || !renewed.isFresh()) {
-                renewed = renewed == null ? logIn(grant, deadline) : renewed(renewed, deadline);
+                renewed = renewed == null ? logIn(grant, callDeadline) : renewed(renewed, callDeadline);
                 token = renewed;
             }
             return renewed;
@@ -187,32 +187,32 @@ final class KeycloakHttp implements AutoCloseable {
     }
 
     /** Within the same session of Keycloak's where it has one, so that a password is not checked, and a session made, each minute. */
-    private Token renewed(Token old, Deadline deadline) {
+    private Token renewed(Token old, CallDeadline callDeadline) {
         if (old.refresh() == null) {
-            return logIn(grant, deadline);
+            return logIn(grant, callDeadline);
         }
         Map<String, String> form = new LinkedHashMap<>(grant);
         form.keySet().removeAll(Set.of("username", "password"));
         form.put("grant_type", "refresh_token");
         form.put("refresh_token", old.refresh());
         try {
-            return logIn(form, deadline);
+            return logIn(form, callDeadline);
         } catch (KeycloakFailure e) {
             if (e.isAway()) {
                 throw e;
             }
-            return logIn(grant, deadline);
+            return logIn(grant, callDeadline);
         }
     }
 
-    private Token logIn(Map<String, String> form, Deadline deadline) {
+    private Token logIn(Map<String, String> form, CallDeadline callDeadline) {
         String body = form.entrySet().stream()
                 .map(entry -> entry.getKey() + "=" + URLEncoder.encode(entry.getValue(), StandardCharsets.UTF_8))
                 .collect(Collectors.joining("&"));
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server + TOKEN_PATH))
                 .header("Content-Type", "application/x-www-form-urlencoded")
                 .POST(HttpRequest.BodyPublishers.ofString(body));
-        HttpResponse<byte[]> response = exchange(request, deadline);
+        HttpResponse<byte[]> response = exchange(request, callDeadline);
         if (response.statusCode() >= FIRST_ERROR) {
             throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
         }
@@ -225,8 +225,8 @@ final class KeycloakHttp implements AutoCloseable {
                 System.nanoTime() + use.toNanos());
     }
 
-    private void forget(Token refused, Deadline deadline) {
-        lock(deadline);
+    private void forget(Token refused, CallDeadline callDeadline) {
+        lock(callDeadline);
         try {
             if (token == refused) {
                 token = null;
@@ -236,14 +236,14 @@ final class KeycloakHttp implements AutoCloseable {
         }
     }
 
-    private void lock(Deadline deadline) {
+    private void lock(CallDeadline callDeadline) {
         try {
-            if (!renewal.tryLock(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
-                throw deadline.passed();
+            if (!renewal.tryLock(callDeadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
+                throw callDeadline.passed();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw deadline.passed();
+            throw callDeadline.passed();
         }
     }
 

@@ -9,27 +9,27 @@ import com.fasterxml.jackson.annotation.JsonProperty;
  */
 public enum StopReason {
     @JsonProperty("preempted")
-    PREEMPTED(AttemptState.Outcome.PREEMPTED),
+    PREEMPTED(ReportedAttemptState.Outcome.PREEMPTED),
     @JsonProperty("cancelled")
     @JsonEnumDefaultValue
-    CANCELLED(AttemptState.Outcome.CANCELLED),
+    CANCELLED(ReportedAttemptState.Outcome.CANCELLED),
     /** Another part of the workload is over, and this one does not go on without it. */
     @JsonProperty("incomplete")
-    INCOMPLETE(AttemptState.Outcome.CANCELLED),
+    INCOMPLETE(ReportedAttemptState.Outcome.CANCELLED),
     /** It ran for its maximum run time. */
     @JsonProperty("timed-out")
-    TIMED_OUT(AttemptState.Outcome.TIMED_OUT),
+    TIMED_OUT(ReportedAttemptState.Outcome.TIMED_OUT),
     /** The service does not want it here any more: it is not listed, or the node's lease ended. */
     @JsonProperty("given-up")
-    GIVEN_UP(AttemptState.Outcome.LOST);
+    GIVEN_UP(ReportedAttemptState.Outcome.LOST);
 
-    private final AttemptState.Outcome outcome;
+    private final ReportedAttemptState.Outcome outcome;
 
-    StopReason(AttemptState.Outcome outcome) {
+    StopReason(ReportedAttemptState.Outcome outcome) {
         this.outcome = outcome;
     }
 
-    public AttemptState.Outcome outcome() {
+    public ReportedAttemptState.Outcome outcome() {
         return outcome;
     }
 }

@@ -1,7 +1,7 @@
 package io.quartermaster.agent.supervisor;
 
-import io.quartermaster.agent.protocol.AttemptState.Ended;
-import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -30,7 +30,7 @@ import java.util.concurrent.TimeUnit;
  *   <li>{@code pause}: that its processes should stand still; by the agent. {@code paused}: that they do; by the supervisor.
  *   <li>{@code resume}: the attempt that takes the processes over, with every one before it; durably written by the agent before
  *       it is heard of again. {@code resumed}: that they go on as that attempt; by the supervisor.
- *   <li>{@code output-*}: see {@link Output}. {@code supervisor.log}: complaints of the supervisor itself.
+ *   <li>{@code output-*}: see {@link AttemptOutput}. {@code supervisor.log}: complaints of the supervisor itself.
  * </ul>
  *
  * <p>The lock makes "at most once" hold: {@code started} and {@code exit} are only written by its holder, who has
@@ -93,7 +93,7 @@ public record AttemptFolder(Path path) {
     }
 
     public void renew(Lease lease) throws IOException {
-        new Fields()
+        new StateFile()
                 .with("bootId", lease.bootId)
                 .with("untilMillis", lease.untilMillis)
                 .with("lengthMillis", lease.lengthMillis)
@@ -101,20 +101,20 @@ public record AttemptFolder(Path path) {
     }
 
     public Optional<Lease> readLease() throws IOException {
-        Optional<Fields> read = Fields.read(lease());
+        Optional<StateFile> read = StateFile.read(lease());
         if (read.isEmpty()) {
             return Optional.empty();
         }
-        Fields fields = read.get();
+        StateFile stateFile = read.get();
         return Optional.of(
-                new Lease(fields.text("bootId"), fields.number("untilMillis"), fields.number("lengthMillis")));
+                new Lease(stateFile.text("bootId"), stateFile.number("untilMillis"), stateFile.number("lengthMillis")));
     }
 
     /** A request to end: by {@code deadlineMillis} of the boot clock nothing may run any more. */
     public record StopRequest(StopReason reason, long graceMillis, long deadlineMillis) {}
 
     public void requestStop(StopRequest request) throws IOException {
-        new Fields()
+        new StateFile()
                 .with("reason", request.reason)
                 .with("graceMillis", request.graceMillis)
                 .with("deadlineMillis", request.deadlineMillis)
@@ -122,19 +122,19 @@ public record AttemptFolder(Path path) {
     }
 
     public Optional<StopRequest> readStop() throws IOException {
-        Optional<Fields> read = Fields.read(stop());
+        Optional<StateFile> read = StateFile.read(stop());
         if (read.isEmpty()) {
             return Optional.empty();
         }
-        Fields fields = read.get();
+        StateFile stateFile = read.get();
         return Optional.of(new StopRequest(
-                fields.constant(StopReason.class, "reason"),
-                fields.number("graceMillis"),
-                fields.number("deadlineMillis")));
+                stateFile.constant(StopReason.class, "reason"),
+                stateFile.number("graceMillis"),
+                stateFile.number("deadlineMillis")));
     }
 
     public void markStarted(long startedAtEpochMillis) throws IOException {
-        new Fields().with("startedAtEpochMillis", startedAtEpochMillis).writeDurably(started());
+        new StateFile().with("startedAtEpochMillis", startedAtEpochMillis).writeDurably(started());
     }
 
     /** Whether its work was about to be started: what was written then need not be readable for that. */
@@ -144,8 +144,10 @@ public record AttemptFolder(Path path) {
 
     /** When its work was about to be started, if it came to that. */
     public Optional<Long> readStarted() throws IOException {
-        Optional<Fields> fields = Fields.read(started());
-        return fields.isEmpty() ? Optional.empty() : Optional.of(fields.get().number("startedAtEpochMillis"));
+        Optional<StateFile> stateFile = StateFile.read(started());
+        return stateFile.isEmpty()
+                ? Optional.empty()
+                : Optional.of(stateFile.get().number("startedAtEpochMillis"));
     }
 
     /** The leader of the work's process group. The start time tells it from a later process with the same id. */
@@ -172,14 +174,14 @@ public record AttemptFolder(Path path) {
     }
 
     void markRunning(Leader leader) throws IOException {
-        new Fields()
+        new StateFile()
                 .with("pid", leader.pid)
                 .with("startedAtEpochMillis", leader.startedAtEpochMillis)
                 .writeForThisBoot(work());
     }
 
     public Optional<Leader> readLeader() throws IOException {
-        Optional<Fields> read = Fields.read(work());
+        Optional<StateFile> read = StateFile.read(work());
         return read.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new Leader(read.get().number("pid"), read.get().number("startedAtEpochMillis")));
@@ -189,7 +191,7 @@ public record AttemptFolder(Path path) {
     public record PauseRequest(UUID attemptId, long graceMillis, long deadlineMillis) {}
 
     public void requestPause(PauseRequest request) throws IOException {
-        new Fields()
+        new StateFile()
                 .with("attemptId", request.attemptId)
                 .with("graceMillis", request.graceMillis)
                 .with("deadlineMillis", request.deadlineMillis)
@@ -197,41 +199,41 @@ public record AttemptFolder(Path path) {
     }
 
     public Optional<PauseRequest> readPause() throws IOException {
-        Optional<Fields> read = Fields.read(pause());
+        Optional<StateFile> read = StateFile.read(pause());
         if (read.isEmpty()) {
             return Optional.empty();
         }
-        Fields fields = read.get();
+        StateFile stateFile = read.get();
         return Optional.of(new PauseRequest(
-                fields.id("attemptId"), fields.number("graceMillis"), fields.number("deadlineMillis")));
+                stateFile.id("attemptId"), stateFile.number("graceMillis"), stateFile.number("deadlineMillis")));
     }
 
     /** @param at when its processes had come to a stand */
     void markPaused(UUID attemptId, BootClock.Reading at) throws IOException {
-        with(new Fields().with("attemptId", attemptId), at).writeForThisBoot(paused());
+        with(new StateFile().with("attemptId", attemptId), at).writeForThisBoot(paused());
     }
 
     /** The attempt that was paused last; it may have been taken over since. */
     public Optional<UUID> readPaused() throws IOException {
-        Optional<Fields> read = Fields.read(paused());
+        Optional<StateFile> read = StateFile.read(paused());
         return read.isEmpty() ? Optional.empty() : Optional.of(read.get().id("attemptId"));
     }
 
     /** When its processes came to a stand; empty where an older supervisor did not write it down. */
     public Optional<BootClock.Reading> readPausedAt() throws IOException {
-        return reading(Fields.read(paused()));
+        return reading(StateFile.read(paused()));
     }
 
-    private static Fields with(Fields fields, BootClock.Reading at) {
-        return fields.with("atBoot", at.bootId()).with("atMillis", at.millis());
+    private static StateFile with(StateFile stateFile, BootClock.Reading at) {
+        return stateFile.with("atBoot", at.bootId()).with("atMillis", at.millis());
     }
 
-    private static Optional<BootClock.Reading> reading(Optional<Fields> fields) throws IOException {
-        if (fields.isEmpty() || fields.get().optional("atBoot").isEmpty()) {
+    private static Optional<BootClock.Reading> reading(Optional<StateFile> stateFile) throws IOException {
+        if (stateFile.isEmpty() || stateFile.get().optional("atBoot").isEmpty()) {
             return Optional.empty();
         }
-        return Optional.of(
-                new BootClock.Reading(fields.get().text("atBoot"), fields.get().number("atMillis")));
+        return Optional.of(new BootClock.Reading(
+                stateFile.get().text("atBoot"), stateFile.get().number("atMillis")));
     }
 
     /**
@@ -239,7 +241,7 @@ public record AttemptFolder(Path path) {
      *
      * @param earlier those they were of before, the first one first
      * @param devices their indices, in the order in which the work counts them
-     * @param deviceMap see {@link Pausing#deviceMap}
+     * @param deviceMap see {@link GpuSuspender#deviceMap}
      * @param maxRuntimeMillis from when they go on
      */
     public record Resume(
@@ -255,41 +257,41 @@ public record AttemptFolder(Path path) {
     }
 
     public void requestResume(Resume resume) throws IOException {
-        Fields fields = new Fields()
+        StateFile stateFile = new StateFile()
                 .with("attemptId", resume.attemptId)
                 .with("earlier", resume.earlier.stream().map(UUID::toString).toList())
                 .with("devices", resume.devices.stream().map(String::valueOf).toList())
                 .with("deviceMap", resume.deviceMap);
-        resume.maxRuntimeMillis.ifPresent(millis -> fields.with("maxRuntimeMillis", millis));
-        fields.writeDurably(resume());
+        resume.maxRuntimeMillis.ifPresent(millis -> stateFile.with("maxRuntimeMillis", millis));
+        stateFile.writeDurably(resume());
     }
 
     public Optional<Resume> readResume() throws IOException {
-        Optional<Fields> read = Fields.read(resume());
+        Optional<StateFile> read = StateFile.read(resume());
         if (read.isEmpty()) {
             return Optional.empty();
         }
-        Fields fields = read.get();
+        StateFile stateFile = read.get();
         return Optional.of(new Resume(
-                fields.id("attemptId"),
-                fields.ids("earlier"),
-                fields.integers("devices"),
-                fields.text("deviceMap"),
-                fields.optionalNumber("maxRuntimeMillis")));
+                stateFile.id("attemptId"),
+                stateFile.ids("earlier"),
+                stateFile.integers("devices"),
+                stateFile.text("deviceMap"),
+                stateFile.optionalNumber("maxRuntimeMillis")));
     }
 
     /** That the processes go on as this attempt. */
     public record Resumed(UUID attemptId, long startedAtEpochMillis) {}
 
     void markResumed(Resumed resumed) throws IOException {
-        new Fields()
+        new StateFile()
                 .with("attemptId", resumed.attemptId)
                 .with("startedAtEpochMillis", resumed.startedAtEpochMillis)
                 .writeForThisBoot(resumed());
     }
 
     public Optional<Resumed> readResumed() throws IOException {
-        Optional<Fields> read = Fields.read(resumed());
+        Optional<StateFile> read = StateFile.read(resumed());
         return read.isEmpty()
                 ? Optional.empty()
                 : Optional.of(new Resumed(read.get().id("attemptId"), read.get().number("startedAtEpochMillis")));
@@ -297,17 +299,17 @@ public record AttemptFolder(Path path) {
 
     /** @param at when nothing of it ran any more */
     public void markEnded(Ended end, BootClock.Reading at) throws IOException {
-        Fields fields = with(new Fields(), at)
+        StateFile stateFile = with(new StateFile(), at)
                 .with("outcome", end.outcome())
                 .with("endedAtEpochMillis", end.endedAtEpochMillis())
                 .with("detail", end.detail());
         if (end.exitCode() != null) {
-            fields.with("exitCode", end.exitCode());
+            stateFile.with("exitCode", end.exitCode());
         }
         if (end.startedAtEpochMillis() != null) {
-            fields.with("startedAtEpochMillis", end.startedAtEpochMillis());
+            stateFile.with("startedAtEpochMillis", end.startedAtEpochMillis());
         }
-        fields.writeDurably(exit());
+        stateFile.writeDurably(exit());
     }
 
     public boolean hasEnded() {
@@ -315,22 +317,22 @@ public record AttemptFolder(Path path) {
     }
 
     public Optional<Ended> readEnd() throws IOException {
-        Optional<Fields> read = Fields.read(exit());
+        Optional<StateFile> read = StateFile.read(exit());
         if (read.isEmpty()) {
             return Optional.empty();
         }
-        Fields fields = read.get();
+        StateFile stateFile = read.get();
         return Optional.of(new Ended(
-                fields.constant(Outcome.class, "outcome"),
-                fields.optionalInteger("exitCode").orElse(null),
-                fields.optionalNumber("startedAtEpochMillis").orElse(null),
-                fields.number("endedAtEpochMillis"),
-                fields.text("detail")));
+                stateFile.constant(Outcome.class, "outcome"),
+                stateFile.optionalInteger("exitCode").orElse(null),
+                stateFile.optionalNumber("startedAtEpochMillis").orElse(null),
+                stateFile.number("endedAtEpochMillis"),
+                stateFile.text("detail")));
     }
 
     /** When nothing of it ran any more; empty where an older supervisor did not write it down. */
     public Optional<BootClock.Reading> readEndedAt() throws IOException {
-        return reading(Fields.read(exit()));
+        return reading(StateFile.read(exit()));
     }
 
     /** Right to decide what becomes of the attempt. */

@@ -61,7 +61,7 @@ public final class ProcessGroup {
      *
      * @param launcher programs that may run as root, so nothing of the work reaches them: neither its variables nor its folder
      */
-    static ProcessGroup start(List<String> launcher, String attemptId, byte[] message, Output output)
+    static ProcessGroup start(List<String> launcher, String attemptId, byte[] message, AttemptOutput attemptOutput)
             throws IOException {
         ProcessBuilder builder = new ProcessBuilder(launcher)
                 .directory(new File("/"))
@@ -71,7 +71,7 @@ public final class ProcessGroup {
         builder.environment().put(ATTEMPT_VARIABLE, attemptId);
         Process process = builder.start();
         Thread.ofPlatform().daemon().name("message").start(() -> send(message, process));
-        Thread drain = Thread.ofPlatform().daemon().name("output").start(() -> drain(process, output));
+        Thread drain = Thread.ofPlatform().daemon().name("output").start(() -> drain(process, attemptOutput));
         return new ProcessGroup(process, drain);
     }
 
@@ -85,13 +85,13 @@ public final class ProcessGroup {
     }
 
     /** Reads on even when nothing can be written any more, on a full disk say: the work must not block on it. */
-    private static void drain(Process process, Output output) {
+    private static void drain(Process process, AttemptOutput attemptOutput) {
         byte[] buffer = new byte[16 * 1024];
         boolean complained = false;
         try (InputStream stream = process.getInputStream()) {
             for (int length = stream.read(buffer); length >= 0; length = stream.read(buffer)) {
                 try {
-                    output.append(buffer, length);
+                    attemptOutput.append(buffer, length);
                 } catch (IOException e) {
                     if (!complained) {
                         System.err.println("output is lost: " + e);

@@ -1,13 +1,13 @@
 package io.quartermaster.agent.supervisor;
 
+import io.quartermaster.agent.protocol.AttemptOrder.Desired;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder.Claim;
 import io.quartermaster.agent.supervisor.AttemptFolder.Lease;
 import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
 import io.quartermaster.agent.supervisor.ProcessGroup.Signal;
-import io.quartermaster.agent.protocol.AttemptOrder.Desired;
-import io.quartermaster.agent.protocol.AttemptState.Ended;
-import io.quartermaster.agent.protocol.AttemptState.Outcome;
-import io.quartermaster.agent.protocol.StopReason;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * TERM goes to the work, and at the deadline KILL. A lease that is not renewed counts as a request when a quarter of it
  * is left, so that work can still save its state, and its end is a deadline above all others.
  *
- * <p>Between a pause and the next attempt that takes its processes over, it keeps them standing still: see {@link Standstill}. They
+ * <p>Between a pause and the next attempt that takes its processes over, it keeps them standing still: see {@link PauseController}. They
  * are ended like running ones, but for the callback, which they could not answer.
  *
  * <p>Threads: the main thread does everything and starts all processes; one daemon thread per process moves output.
@@ -86,8 +86,8 @@ public final class Supervisor {
             return;
         }
         Runtime.getRuntime().addShutdownHook(new Thread(this::awaitEnd));
-        try (Output output = new Output(folder.path(), work.outputLimitBytes())) {
-            end(run(output));
+        try (AttemptOutput attemptOutput = new AttemptOutput(folder.path(), work.outputLimitBytes())) {
+            end(run(attemptOutput));
         } finally {
             finished.countDown();
         }
@@ -103,41 +103,41 @@ public final class Supervisor {
         }
     }
 
-    private Ended run(Output output) throws IOException, InterruptedException {
+    private Ended run(AttemptOutput attemptOutput) throws IOException, InterruptedException {
         long startedAt = now();
         folder.markStarted(startedAt);
-        long memoryKills = MemoryKills.count();
+        long memoryKills = OomKillCounter.count();
         ProcessGroup group;
         try {
-            group = start(work.command(), Map.of(), output);
+            group = start(work.command(), Map.of(), attemptOutput);
         } catch (IOException e) {
-            output.note("cannot start: " + e.getMessage());
+            attemptOutput.note("cannot start: " + e.getMessage());
             return new Ended(Outcome.FAILED, NOT_STARTED, startedAt, now(), "cannot start: " + e.getMessage());
         }
         folder.markRunning(group.leader());
-        Standstill standstill =
-                new Standstill(folder, work, clock, output, group.leader().pid(), startedAt);
-        Stopping stopping = new Stopping(group, output, standstill);
+        PauseController pauseController = new PauseController(
+                folder, work, clock, attemptOutput, group.leader().pid(), startedAt);
+        Stopping stopping = new Stopping(group, attemptOutput, pauseController);
         try {
             while (!group.hasEndedWithin(work.tickMillis()) || !stopping.callbackHasEndedWithin(work.tickMillis())) {
-                standstill.advance(stopping.reason() != null);
+                pauseController.advance(stopping.reason() != null);
                 stopping.advance();
             }
         } finally {
             // Also when this loop fails: unsupervised work must not go on. What will not die keeps the attempt open,
             // for its devices are not free.
             while (!group.end(work.attemptId(), KILL_LIMIT_MILLIS)) {
-                output.note("processes remain that do not die");
+                attemptOutput.note("processes remain that do not die");
             }
         }
         @Nullable StopReason reason = stopping.reason();
-        if (reason == null && standstill.standsStill()) {
+        if (reason == null && pauseController.standsStill()) {
             String detail = "its processes were killed while it was paused";
-            return new Ended(Outcome.LOST, group.exitCode(), standstill.startedAtEpochMillis(), now(), detail);
+            return new Ended(Outcome.LOST, group.exitCode(), pauseController.startedAtEpochMillis(), now(), detail);
         }
-        Outcome outcome = outcome(group.exitCode(), reason, MemoryKills.count() > memoryKills);
-        String detail = standstill.failure().isEmpty() ? stopping.detail() : standstill.failure();
-        return new Ended(outcome, group.exitCode(), standstill.startedAtEpochMillis(), now(), detail);
+        Outcome outcome = outcome(group.exitCode(), reason, OomKillCounter.count() > memoryKills);
+        String detail = pauseController.failure().isEmpty() ? stopping.detail() : pauseController.failure();
+        return new Ended(outcome, group.exitCode(), pauseController.startedAtEpochMillis(), now(), detail);
     }
 
     /** An attempt that was asked to stop ended for that reason, even if its work then returned 0. */
@@ -156,12 +156,13 @@ public final class Supervisor {
         return killAtMillis - Math.min(MAX_TERM_MILLIS, graceMillis / 3);
     }
 
-    private ProcessGroup start(List<String> command, Map<String, String> more, Output output) throws IOException {
+    private ProcessGroup start(List<String> command, Map<String, String> more, AttemptOutput attemptOutput)
+            throws IOException {
         Map<String, String> environment = new TreeMap<>(work.environment());
         environment.putAll(more);
         long self = ProcessHandle.current().pid();
         byte[] message = WorkStarter.message(self, work.workFolder(), command, environment);
-        return ProcessGroup.start(work.launcher(), work.attemptId(), message, output);
+        return ProcessGroup.start(work.launcher(), work.attemptId(), message, attemptOutput);
     }
 
     private long leaseEnd() throws IOException {
@@ -191,17 +192,17 @@ public final class Supervisor {
     /** The way from a request to the end: callback, TERM, KILL; each step is taken when {@link #advance} finds it due. */
     private final class Stopping {
         private final ProcessGroup group;
-        private final Output output;
-        private final Standstill standstill;
+        private final AttemptOutput attemptOutput;
+        private final PauseController pauseController;
         private @Nullable StopRequest request;
         private @Nullable ProcessGroup callback;
         private boolean termSent;
         private String detail = "";
 
-        Stopping(ProcessGroup group, Output output, Standstill standstill) {
+        Stopping(ProcessGroup group, AttemptOutput attemptOutput, PauseController pauseController) {
             this.group = group;
-            this.output = output;
-            this.standstill = standstill;
+            this.attemptOutput = attemptOutput;
+            this.pauseController = pauseController;
         }
 
         @Nullable
@@ -236,15 +237,15 @@ public final class Supervisor {
                 killAll();
             } else if (callbackIsRunning() && now >= termAtMillis(killAt, current.graceMillis())) {
                 detail = "the abort callback took too long";
-                output.note(detail);
+                attemptOutput.note(detail);
                 ProcessGroup late = callback;
                 if (late != null) {
                     late.signal(Signal.KILL);
                 }
-            } else if (standstill.standsStill()) {
+            } else if (pauseController.standsStill()) {
                 // It holds no devices: nothing of it may run again, not even to end.
                 killWhatStandsStill();
-            } else if (!callbackIsRunning() && !termSent && !standstill.isComingToAStand()) {
+            } else if (!callbackIsRunning() && !termSent && !pauseController.isComingToAStand()) {
                 termSent = true;
                 group.signal(Signal.TERM);
             }
@@ -253,7 +254,7 @@ public final class Supervisor {
         private void killWhatStandsStill() throws IOException, InterruptedException {
             if (group.isAlive()) {
                 detail = "killed while it was paused";
-                output.note(detail);
+                attemptOutput.note(detail);
             }
             ProcessGroup.kill(Optional.of(group.leader().pid()), work.attemptId(), KILL_LIMIT_MILLIS);
         }
@@ -261,7 +262,7 @@ public final class Supervisor {
         private void killAll() throws IOException, InterruptedException {
             if (group.isAlive()) {
                 detail = "killed at the end of its grace";
-                output.note(detail);
+                attemptOutput.note(detail);
             }
             ProcessGroup.kill(Optional.of(group.leader().pid()), work.attemptId(), KILL_LIMIT_MILLIS);
         }
@@ -281,7 +282,7 @@ public final class Supervisor {
             StopRequest next = asked.get();
             if (before == null) {
                 request = next;
-                output.note("asked to stop (%s) within %d ms".formatted(next.reason(), next.graceMillis()));
+                attemptOutput.note("asked to stop (%s) within %d ms".formatted(next.reason(), next.graceMillis()));
                 startCallback(next);
             } else {
                 // A second request may give another reason and less time, never more.
@@ -295,7 +296,7 @@ public final class Supervisor {
                 return Optional.of(new StopRequest(StopReason.GIVEN_UP, Math.max(0, leaseEnd - now), leaseEnd));
             }
             long grace = work.graceMillis();
-            if (now >= standstill.maxRuntimeEndMillis()) {
+            if (now >= pauseController.maxRuntimeEndMillis()) {
                 return Optional.of(new StopRequest(StopReason.TIMED_OUT, grace, now + grace));
             }
             return machineStops
@@ -306,17 +307,17 @@ public final class Supervisor {
         private void startCallback(StopRequest stop) throws IOException {
             if (work.abortCallback().isEmpty()
                     || stop.graceMillis() <= Desired.Stop.AT_ONCE_MILLIS
-                    || standstill.standsStill()) {
+                    || pauseController.standsStill()) {
                 return;
             }
             Map<String, String> more = Map.of(
                     "QM_STOP_REASON", stop.reason().name(),
                     "QM_GRACE_MILLIS", Long.toString(stop.graceMillis()));
             try {
-                callback = start(work.abortCallback(), more, output);
+                callback = start(work.abortCallback(), more, attemptOutput);
             } catch (IOException e) {
                 detail = "cannot start the abort callback: " + e.getMessage();
-                output.note(detail);
+                attemptOutput.note(detail);
             }
         }
     }

@@ -29,12 +29,12 @@ public record WorkRecord(
         long graceMillis,
         long outputLimitBytes,
         List<Integer> devices,
-        Optional<Pausing> pausing,
+        Optional<GpuSuspender> pausing,
         long tickMillis) {
     private static final int FORMAT_VERSION = 1;
 
     public void write(Path file) throws IOException {
-        Fields fields = new Fields()
+        StateFile stateFile = new StateFile()
                 .with("formatVersion", FORMAT_VERSION)
                 .with("attemptId", attemptId)
                 .with("launcher", launcher)
@@ -47,34 +47,34 @@ public record WorkRecord(
                 .with("outputLimitBytes", outputLimitBytes)
                 .with("devices", devices.stream().map(String::valueOf).toList())
                 .with("tickMillis", tickMillis);
-        pausing.ifPresent(how -> fields.with("pausing", how));
-        maxRuntimeMillis.ifPresent(millis -> fields.with("maxRuntimeMillis", millis));
-        fields.writeDurably(file);
+        pausing.ifPresent(how -> stateFile.with("pausing", how));
+        maxRuntimeMillis.ifPresent(millis -> stateFile.with("maxRuntimeMillis", millis));
+        stateFile.writeDurably(file);
     }
 
     public static Optional<WorkRecord> read(Path file) throws IOException {
-        Optional<Fields> read = Fields.read(file);
+        Optional<StateFile> read = StateFile.read(file);
         if (read.isEmpty()) {
             return Optional.empty();
         }
-        Fields fields = read.get();
-        if (fields.number("formatVersion") != FORMAT_VERSION) {
+        StateFile stateFile = read.get();
+        if (stateFile.number("formatVersion") != FORMAT_VERSION) {
             throw new IOException("%s has format %s, this agent reads %d"
-                    .formatted(file, fields.text("formatVersion"), FORMAT_VERSION));
+                    .formatted(file, stateFile.text("formatVersion"), FORMAT_VERSION));
         }
         return Optional.of(new WorkRecord(
-                fields.text("attemptId"),
-                fields.list("launcher"),
-                fields.list("command"),
-                fields.list("abortCallback"),
-                fields.map("environment"),
-                Path.of(fields.text("workFolder")),
-                Path.of(fields.text("checkpointFolder")),
-                fields.optionalNumber("maxRuntimeMillis"),
-                fields.number("graceMillis"),
-                fields.number("outputLimitBytes"),
-                fields.integers("devices"),
-                fields.optional("pausing").map(Pausing::parse),
-                fields.number("tickMillis")));
+                stateFile.text("attemptId"),
+                stateFile.list("launcher"),
+                stateFile.list("command"),
+                stateFile.list("abortCallback"),
+                stateFile.map("environment"),
+                Path.of(stateFile.text("workFolder")),
+                Path.of(stateFile.text("checkpointFolder")),
+                stateFile.optionalNumber("maxRuntimeMillis"),
+                stateFile.number("graceMillis"),
+                stateFile.number("outputLimitBytes"),
+                stateFile.integers("devices"),
+                stateFile.optional("pausing").map(GpuSuspender::parse),
+                stateFile.number("tickMillis")));
     }
 }

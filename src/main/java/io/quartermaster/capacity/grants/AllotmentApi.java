@@ -1,7 +1,7 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.platform.writes.FieldChange;
 import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.writes.FieldChange;
 import java.time.Instant;
 import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -111,7 +111,7 @@ final class AllotmentApi {
                     warnings);
         }
 
-        static View of(Allotments.Named allotment, @Nullable List<String> warnings) {
+        static View of(TenantAllotments.Named allotment, @Nullable List<String> warnings) {
             QuotaTerms terms = allotment.allotment().terms();
             QuotaFields fields = QuotaFields.of(terms);
             return new View(

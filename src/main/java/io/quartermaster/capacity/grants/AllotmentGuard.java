@@ -34,7 +34,7 @@ public interface AllotmentGuard {
     Uni<List<Objection>> objectionsToAllotments(
             Mutiny.Session session,
             TenantId tenant,
-            List<Allotments.Named> after,
+            List<TenantAllotments.Named> after,
             List<CapacityReservation> windows,
             Instant now);
 

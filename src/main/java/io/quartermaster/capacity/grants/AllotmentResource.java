@@ -1,12 +1,12 @@
 package io.quartermaster.capacity.grants;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -42,7 +42,7 @@ public class AllotmentResource {
     }
 
     @GET
-    @Needs(Permission.ALLOTMENTS_READ)
+    @RequiresPermission(Permission.ALLOTMENTS_READ)
     @Operation(operationId = "listAllotments", summary = "Lists what a tenant was granted, by pool")
     public Uni<Page<AllotmentApi.View>> list(@PathParam("tenant") String tenant) {
         return allotments.list(tenantId(tenant)).map(all -> new Page<>(all, null));
@@ -50,7 +50,7 @@ public class AllotmentResource {
 
     @GET
     @Path("{pool}")
-    @Needs(Permission.ALLOTMENTS_READ)
+    @RequiresPermission(Permission.ALLOTMENTS_READ)
     @Operation(operationId = "getAllotment", summary = "Shows what a tenant was granted in a pool")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AllotmentApi.View.class)))
     public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("pool") String pool) {
@@ -59,7 +59,7 @@ public class AllotmentResource {
 
     @PUT
     @Path("{pool}")
-    @Needs(Permission.ALLOTMENTS_WRITE)
+    @RequiresPermission(Permission.ALLOTMENTS_WRITE)
     @Operation(
             operationId = "putAllotment",
             summary = "Grants a tenant its part of a pool, or changes it",
@@ -82,7 +82,7 @@ public class AllotmentResource {
     @PATCH
     @Path("{pool}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.ALLOTMENTS_WRITE)
+    @RequiresPermission(Permission.ALLOTMENTS_WRITE)
     @Operation(
             operationId = "patchAllotment",
             summary = "Changes some fields of an allotment, by a merge patch (RFC 7396)",
@@ -111,7 +111,7 @@ public class AllotmentResource {
 
     @DELETE
     @Path("{pool}")
-    @Needs(Permission.ALLOTMENTS_WRITE)
+    @RequiresPermission(Permission.ALLOTMENTS_WRITE)
     @Operation(
             operationId = "deleteAllotment",
             summary =

@@ -1,28 +1,27 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.capacity.inventory.Filters;
-import io.quartermaster.capacity.inventory.Lock;
-import io.quartermaster.capacity.inventory.PoolApi;
-import io.quartermaster.capacity.inventory.PoolStore;
-import io.quartermaster.capacity.inventory.Tenancies;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
-import io.quartermaster.access.Callers;
+import io.quartermaster.access.CurrentCaller;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.capacity.inventory.ListFilters;
+import io.quartermaster.capacity.inventory.NodeIsolationRule;
+import io.quartermaster.capacity.inventory.PoolApi;
+import io.quartermaster.capacity.inventory.PoolStore;
+import io.quartermaster.capacity.inventory.RowLock;
 import io.quartermaster.engine.model.PoolId;
-import io.quartermaster.platform.writes.FieldChange;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.writes.FieldChange;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -44,62 +43,62 @@ import org.jspecify.annotations.Nullable;
 public class AllotmentService {
 
     private final TenantTransactions transactions;
-    private final Writes writes;
+    private final TenantWrites tenantWrites;
     private final SystemDatabase database;
-    private final Allotments allotments;
+    private final TenantAllotments tenantAllotments;
     private final PoolStore pools;
-    private final Tenancies tenancies;
+    private final NodeIsolationRule nodeIsolationRule;
     private final AllotmentGuard guard;
-    private final CapacityReservations reservations;
+    private final CapacityReservationStore reservations;
     private final AuditLog audit;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
     private final ObjectMapper json;
 
     AllotmentService(
             TenantTransactions transactions,
-            Writes writes,
+            TenantWrites tenantWrites,
             SystemDatabase database,
-            Allotments allotments,
+            TenantAllotments tenantAllotments,
             PoolStore pools,
-            Tenancies tenancies,
+            NodeIsolationRule nodeIsolationRule,
             AllotmentGuard guard,
-            CapacityReservations reservations,
+            CapacityReservationStore reservations,
             AuditLog audit,
-            Callers callers,
+            CurrentCaller currentCaller,
             ObjectMapper json) {
         this.transactions = transactions;
-        this.writes = writes;
+        this.tenantWrites = tenantWrites;
         this.database = database;
-        this.allotments = allotments;
+        this.tenantAllotments = tenantAllotments;
         this.pools = pools;
-        this.tenancies = tenancies;
+        this.nodeIsolationRule = nodeIsolationRule;
         this.guard = guard;
         this.reservations = reservations;
         this.audit = audit;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
         this.json = json;
     }
 
     Uni<List<AllotmentApi.View>> list(TenantId tenant) {
-        return transactions.in(tenant, session -> allotments
+        return transactions.in(tenant, session -> tenantAllotments
                 .requireTenant(session, tenant)
-                .chain(() -> allotments.of(session, tenant))
+                .chain(() -> tenantAllotments.of(session, tenant))
                 .map(all ->
                         all.stream().map(one -> AllotmentApi.View.of(one, null)).toList()));
     }
 
     Uni<Response> get(TenantId tenant, String pool) {
         return transactions
-                .in(tenant, session -> allotments.of(session, tenant))
+                .in(tenant, session -> tenantAllotments.of(session, tenant))
                 .map(all -> {
-                    Allotments.Named found = named(all, pool).orElseThrow(ProblemException::notFound);
-                    return Writes.response(Reply.ok(AllotmentApi.View.of(found, null), found.version()));
+                    TenantAllotments.Named found = named(all, pool).orElseThrow(ProblemException::notFound);
+                    return TenantWrites.response(WriteReply.ok(AllotmentApi.View.of(found, null), found.version()));
                 });
     }
 
     Uni<List<PoolApi.TenantView>> poolsOf(TenantId tenant) {
         return transactions
-                .in(tenant, session -> allotments.of(session, tenant))
+                .in(tenant, session -> tenantAllotments.of(session, tenant))
                 .map(all -> all.stream().map(AllotmentService::tenantView).toList());
     }
 
@@ -109,10 +108,10 @@ public class AllotmentService {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         QuotaTerms terms = checked(body);
-        Caller caller = callers.current();
-        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+        Caller caller = currentCaller.current();
+        return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(target -> writes.run(
+                .chain(target -> tenantWrites.run(
                         tenant, caller.subject(), uri, params, body, session -> begin(session, tenant, target)
                                 .chain(all -> set(
                                         new Change(session, tenant, caller, target.id(), target.name()),
@@ -126,13 +125,17 @@ public class AllotmentService {
     Uni<Response> patch(TenantId tenant, String pool, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, AllotmentApi.Request.class);
-        Caller caller = callers.current();
-        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+        Caller caller = currentCaller.current();
+        return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(target -> writes.run(tenant, caller.subject(), uri, params, patch.patch(), session -> begin(
-                                session, tenant, target)
-                        .chain(all -> {
-                            Allotments.Named now = named(all, pool).orElseThrow(ProblemException::notFound);
+                .chain(target -> tenantWrites.run(
+                        tenant,
+                        caller.subject(),
+                        uri,
+                        params,
+                        patch.patch(),
+                        session -> begin(session, tenant, target).chain(all -> {
+                            TenantAllotments.Named now = named(all, pool).orElseThrow(ProblemException::notFound);
                             params.requireVersion(now.version());
                             AllotmentApi.Request asked = patch.applyTo(
                                     AllotmentApi.Request.of(now.allotment().terms()), AllotmentApi.Request.class, json);
@@ -158,7 +161,7 @@ public class AllotmentService {
      * is no such pool or it may not serve the tenant.
      */
     public Uni<Void> grantIfAbsent(TenantId tenant, String pool, QuotaTerms terms, Caller caller) {
-        return database.on(connection -> pools.find(connection, pool, Lock.NONE))
+        return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
                 .map(found -> found.orElseThrow(() -> new IllegalStateException("there is no pool " + pool)))
                 .chain(target -> transactions.in(tenant, session -> begin(session, tenant, target)
                         .chain(all -> named(all, pool).isPresent()
@@ -178,10 +181,12 @@ public class AllotmentService {
      */
     public Uni<Void> takeAll(TenantId tenant, Caller caller) {
         return transactions
-                .in(tenant, session -> allotments.lock(session, tenant).chain(() -> allotments.of(session, tenant)))
+                .in(tenant, session -> tenantAllotments
+                        .lock(session, tenant)
+                        .chain(() -> tenantAllotments.of(session, tenant)))
                 .chain(all -> {
                     Uni<Void> chain = Uni.createFrom().voidItem();
-                    for (Allotments.Named one : all) {
+                    for (TenantAllotments.Named one : all) {
                         chain = chain.chain(() -> transactions.in(
                                         tenant,
                                         session ->
@@ -203,10 +208,10 @@ public class AllotmentService {
      * Begins a grant: takes the locks and then reads, for the tenant may have begun to leave and the pool may have been retired while
      * this transaction waited.
      */
-    private Uni<List<Allotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
-        return allotments
+    private Uni<List<TenantAllotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
+        return tenantAllotments
                 .lock(session, tenant)
-                .chain(() -> allotments.requireStays(session, tenant))
+                .chain(() -> tenantAllotments.requireStays(session, tenant))
                 .chain(() -> lockPool(session, pool.id()))
                 .chain(() -> database.on(connection -> pools.isLive(connection, pool.id())))
                 .invoke(live -> {
@@ -214,23 +219,23 @@ public class AllotmentService {
                         throw ProblemException.notFound();
                     }
                 })
-                .chain(() -> allotments.of(session, tenant));
+                .chain(() -> tenantAllotments.of(session, tenant));
     }
 
     private static Uni<Void> lockPool(Mutiny.Session session, UUID pool) {
-        return session.createNativeQuery(Tenancies.lockSql(":pool"), Integer.class)
+        return session.createNativeQuery(NodeIsolationRule.lockSql(":pool"), Integer.class)
                 .setParameter("pool", pool.toString())
                 .getSingleResult()
                 .replaceWithVoid();
     }
 
-    private Uni<Reply> set(
-            Change change, PoolApi.View pool, List<Allotments.Named> all, QuotaTerms terms, WriteParams params) {
-        Optional<Allotments.Named> before = named(all, pool.name());
+    private Uni<WriteReply> set(
+            Change change, PoolApi.View pool, List<TenantAllotments.Named> all, QuotaTerms terms, WriteParams params) {
+        Optional<TenantAllotments.Named> before = named(all, pool.name());
         if (before.isPresent()) {
             if (before.get().allotment().terms().equals(terms)) {
                 return Uni.createFrom()
-                        .item(Reply.ok(
+                        .item(WriteReply.ok(
                                 AllotmentApi.View.of(before.get(), null),
                                 before.get().version()));
             }
@@ -238,7 +243,7 @@ public class AllotmentService {
         } else if (params.givenVersion().isPresent()) {
             throw ProblemException.of(412, "precondition-failed", "there is no allotment yet: leave If-Match out");
         }
-        Allotments.Named after = after(change.tenant(), pool, terms, before);
+        TenantAllotments.Named after = after(change.tenant(), pool, terms, before);
         return checkTenants(change, before)
                 .chain(() -> guardAgainst(change, replaced(all, pool.id(), after), Optional.of(terms)))
                 .chain(() -> store(change, before, after))
@@ -247,18 +252,18 @@ public class AllotmentService {
                 .map(warnings -> {
                     AllotmentApi.View view = AllotmentApi.View.of(after, warnings);
                     return before.isPresent()
-                            ? Reply.ok(view.with(changed(before.get(), after)), after.version())
-                            : Reply.created(path(change), view, after.version());
+                            ? WriteReply.ok(view.with(changed(before.get(), after)), after.version())
+                            : WriteReply.created(path(change), view, after.version());
                 });
     }
 
-    private List<FieldChange> changed(Allotments.Named before, Allotments.Named after) {
+    private List<FieldChange> changed(TenantAllotments.Named before, TenantAllotments.Named after) {
         return FieldChange.between(AllotmentApi.View.of(before, null), AllotmentApi.View.of(after, null), json);
     }
 
     Uni<Response> delete(TenantId tenant, String pool, WriteParams params, UriInfo uri) {
-        Caller caller = callers.current();
-        return writes.run(
+        Caller caller = currentCaller.current();
+        return tenantWrites.run(
                 tenant, caller.subject(), uri, params, null, session -> takeBack(session, tenant, caller, pool, params)
                         .map(taken -> taken.orElseThrow(ProblemException::notFound)));
     }
@@ -266,11 +271,11 @@ public class AllotmentService {
     /**
      * Takes an allotment back, whatever the states of its tenant and its pool are. Empty when there is none in a pool of that name.
      */
-    private Uni<Optional<Reply>> takeBack(
+    private Uni<Optional<WriteReply>> takeBack(
             Mutiny.Session session, TenantId tenant, Caller caller, String pool, WriteParams params) {
-        return allotments
+        return tenantAllotments
                 .lock(session, tenant)
-                .chain(() -> allotments.of(session, tenant))
+                .chain(() -> tenantAllotments.of(session, tenant))
                 .chain(all -> named(all, pool)
                         .map(before -> lockPool(session, before.poolId())
                                 .chain(() -> remove(
@@ -282,29 +287,30 @@ public class AllotmentService {
                         .orElseGet(() -> Uni.createFrom().item(Optional.empty())));
     }
 
-    private Uni<Reply> remove(Change change, Allotments.Named before, List<Allotments.Named> all, WriteParams params) {
+    private Uni<WriteReply> remove(
+            Change change, TenantAllotments.Named before, List<TenantAllotments.Named> all, WriteParams params) {
         if (params.givenVersion().isPresent()) {
             params.requireVersion(before.version());
         }
         return guardAgainst(change, replaced(all, change.poolId(), null), Optional.empty())
                 .chain(() -> reservations.endAll(
-                        new CapacityReservations.Change(change.session(), change.tenant(), change.caller()),
+                        new CapacityReservationStore.Change(change.session(), change.tenant(), change.caller()),
                         each -> each.pool().equals(change.poolId())))
                 .chain(() -> row(change))
                 .chain(row -> change.session().remove(row))
                 .chain(() -> record(change, Optional.of(before), Optional.empty()))
-                .map(done -> Reply.noContent());
+                .map(done -> WriteReply.noContent());
     }
 
-    private Uni<Void> checkTenants(Change change, Optional<Allotments.Named> before) {
+    private Uni<Void> checkTenants(Change change, Optional<TenantAllotments.Named> before) {
         return before.isPresent()
                 ? Uni.createFrom().voidItem()
-                : database.on(connection -> tenancies.checkTenant(
+                : database.on(connection -> nodeIsolationRule.checkTenant(
                         connection, change.poolId(), change.tenant().value(), "pool"));
     }
 
     /** @param terms as they would be; empty where the allotment would go */
-    private Uni<Void> guardAgainst(Change change, List<Allotments.Named> after, Optional<QuotaTerms> terms) {
+    private Uni<Void> guardAgainst(Change change, List<TenantAllotments.Named> after, Optional<QuotaTerms> terms) {
         return reservations
                 .coming(change.session(), change.tenant())
                 .map(coming -> coming.stream()
@@ -329,7 +335,7 @@ public class AllotmentService {
         }
         if (!uses.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "rules of the tenant name the pool: " + Filters.some(uses) + "; change those first");
+                    "in-use", "rules of the tenant name the pool: " + ListFilters.some(uses) + "; change those first");
         }
         unfit.refuseIfAny("reservations-do-not-fit");
     }
@@ -342,7 +348,7 @@ public class AllotmentService {
         return overridden ? "override.reserved" : "reserved";
     }
 
-    private Uni<Void> store(Change change, Optional<Allotments.Named> before, Allotments.Named after) {
+    private Uni<Void> store(Change change, Optional<TenantAllotments.Named> before, TenantAllotments.Named after) {
         if (before.isEmpty()) {
             return change.session()
                     .persist(new AllotmentRow(
@@ -363,7 +369,8 @@ public class AllotmentService {
                 .find(AllotmentRow.class, new AllotmentRow.Key(change.tenant().value(), change.poolId()));
     }
 
-    private Uni<Void> record(Change change, Optional<Allotments.Named> before, Optional<Allotments.Named> after) {
+    private Uni<Void> record(
+            Change change, Optional<TenantAllotments.Named> before, Optional<TenantAllotments.Named> after) {
         String action = before.isEmpty() ? "create" : after.isEmpty() ? "delete" : "update";
         return audit.record(
                         change.session(),
@@ -390,12 +397,12 @@ public class AllotmentService {
                 .map(others -> {
                     List<QuotaTerms> all = new ArrayList<>(others);
                     all.add(terms);
-                    return Oversold.warnings(
+                    return OversubscriptionWarning.warnings(
                             pool.name(),
-                            Oversold.mostReserved(all, now.toEpochMilli(), Long.MAX_VALUE),
+                            OversubscriptionWarning.mostReserved(all, now.toEpochMilli(), Long.MAX_VALUE),
                             pool.up().milli());
                 })
-                .chain(oversold -> allotments
+                .chain(oversold -> tenantAllotments
                         .held(change.session(), change.tenant(), pool.id())
                         .map(held -> {
                             List<String> warnings = new ArrayList<>(oversold);
@@ -409,25 +416,26 @@ public class AllotmentService {
                         }));
     }
 
-    private static Allotments.Named after(
-            TenantId tenant, PoolApi.View pool, QuotaTerms terms, Optional<Allotments.Named> before) {
+    private static TenantAllotments.Named after(
+            TenantId tenant, PoolApi.View pool, QuotaTerms terms, Optional<TenantAllotments.Named> before) {
         Allotment allotment = new Allotment(tenant, new PoolId(pool.id().toString()), terms);
         long version = before.map(one -> one.version() + 1).orElse(0L);
-        return new Allotments.Named(pool.name(), pool.id(), pool.topologyLevels(), pool.maxGrace(), allotment, version);
+        return new TenantAllotments.Named(
+                pool.name(), pool.id(), pool.topologyLevels(), pool.maxGrace(), allotment, version);
     }
 
-    private static List<Allotments.Named> replaced(
-            List<Allotments.Named> all, UUID pool, Allotments.@Nullable Named by) {
-        List<Allotments.Named> after = new ArrayList<>(all);
+    private static List<TenantAllotments.Named> replaced(
+            List<TenantAllotments.Named> all, UUID pool, TenantAllotments.@Nullable Named by) {
+        List<TenantAllotments.Named> after = new ArrayList<>(all);
         after.removeIf(one -> one.poolId().equals(pool));
         if (by != null) {
             after.add(by);
         }
-        after.sort(Comparator.comparing(Allotments.Named::poolName));
+        after.sort(Comparator.comparing(TenantAllotments.Named::poolName));
         return after;
     }
 
-    private static Optional<Allotments.Named> named(List<Allotments.Named> all, String pool) {
+    private static Optional<TenantAllotments.Named> named(List<TenantAllotments.Named> all, String pool) {
         return all.stream().filter(one -> one.poolName().equals(pool)).findFirst();
     }
 
@@ -435,7 +443,7 @@ public class AllotmentService {
         return "/v1/operator/tenants/" + change.tenant() + "/" + change.resource();
     }
 
-    private static PoolApi.TenantView tenantView(Allotments.Named one) {
+    private static PoolApi.TenantView tenantView(TenantAllotments.Named one) {
         QuotaTerms terms = one.allotment().terms();
         QuotaFields fields = QuotaFields.of(terms);
         return new PoolApi.TenantView(

@@ -1,7 +1,6 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.capacity.inventory.TimeAhead;
-
+import io.quartermaster.capacity.inventory.MaxLookahead;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.http.ProblemException;
 import java.time.Duration;
@@ -45,7 +44,7 @@ public final class CapacityReservationApi {
                     problems.instant("endsAt", endsAt).map(time -> time.truncatedTo(ChronoUnit.MILLIS));
             stated.ifPresent(time -> checkEnd(problems, start, time, now));
             Instant end = stated.orElse(start.plusSeconds(1));
-            TimeAhead.check(problems, "startsAt", start, now);
+            MaxLookahead.check(problems, "startsAt", start, now);
             // What has passed of it is not to be changed any more.
             return new Terms(
                     String.valueOf(pool),

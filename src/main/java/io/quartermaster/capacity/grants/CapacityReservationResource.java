@@ -1,11 +1,11 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -35,15 +35,15 @@ import org.jspecify.annotations.Nullable;
 public class CapacityReservationResource {
 
     private final CapacityReservationService service;
-    private final CapacityReservations reservations;
+    private final CapacityReservationStore reservations;
 
-    CapacityReservationResource(CapacityReservationService service, CapacityReservations reservations) {
+    CapacityReservationResource(CapacityReservationService service, CapacityReservationStore reservations) {
         this.service = service;
         this.reservations = reservations;
     }
 
     @POST
-    @Needs(Permission.CAPACITY_RESERVATIONS_WRITE)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "createTenantCapacityReservation",
             summary = "Raises what is reserved for a tenant in a pool, and its limit, for a window of time",
@@ -61,7 +61,7 @@ public class CapacityReservationResource {
     }
 
     @GET
-    @Needs(Permission.CAPACITY_RESERVATIONS_READ)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_READ)
     @Operation(
             operationId = "listTenantCapacityReservations",
             summary = "Lists the capacity reservations of a tenant and its groups in the order in which they were made")
@@ -77,7 +77,7 @@ public class CapacityReservationResource {
 
     @GET
     @Path("{capacityReservation}")
-    @Needs(Permission.CAPACITY_RESERVATIONS_READ)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_READ)
     @Operation(operationId = "getTenantCapacityReservation", summary = "Shows a capacity reservation")
     public Uni<CapacityReservationApi.View> get(
             @PathParam("tenant") String tenant, @PathParam("capacityReservation") String id) {
@@ -86,7 +86,7 @@ public class CapacityReservationResource {
 
     @DELETE
     @Path("{capacityReservation}")
-    @Needs(Permission.CAPACITY_RESERVATIONS_WRITE)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "endTenantCapacityReservation",
             summary =

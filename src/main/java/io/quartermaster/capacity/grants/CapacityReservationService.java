@@ -1,17 +1,16 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.capacity.inventory.Lock;
-import io.quartermaster.capacity.inventory.PoolStore;
-
 import io.quartermaster.access.Caller;
-import io.quartermaster.access.Callers;
-import io.quartermaster.capacity.grants.CapacityReservations.Change;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.access.CurrentCaller;
+import io.quartermaster.capacity.grants.CapacityReservationStore.Change;
+import io.quartermaster.capacity.inventory.PoolStore;
+import io.quartermaster.capacity.inventory.RowLock;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -25,26 +24,26 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class CapacityReservationService {
 
-    private final Writes writes;
+    private final TenantWrites tenantWrites;
     private final SystemDatabase database;
-    private final Allotments allotments;
+    private final TenantAllotments tenantAllotments;
     private final PoolStore pools;
-    private final CapacityReservations reservations;
-    private final Callers callers;
+    private final CapacityReservationStore reservations;
+    private final CurrentCaller currentCaller;
 
     CapacityReservationService(
-            Writes writes,
+            TenantWrites tenantWrites,
             SystemDatabase database,
-            Allotments allotments,
+            TenantAllotments tenantAllotments,
             PoolStore pools,
-            CapacityReservations reservations,
-            Callers callers) {
-        this.writes = writes;
+            CapacityReservationStore reservations,
+            CurrentCaller currentCaller) {
+        this.tenantWrites = tenantWrites;
         this.database = database;
-        this.allotments = allotments;
+        this.tenantAllotments = tenantAllotments;
         this.pools = pools;
         this.reservations = reservations;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     Uni<Response> create(
@@ -53,12 +52,12 @@ class CapacityReservationService {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         CapacityReservationApi.Terms terms = body.check(reservations.now());
-        Caller caller = callers.current();
-        return writes.run(tenant, caller.subject(), uri, params, body, session -> {
+        Caller caller = currentCaller.current();
+        return tenantWrites.run(tenant, caller.subject(), uri, params, body, session -> {
             Change change = new Change(session, tenant, caller);
-            return allotments
+            return tenantAllotments
                     .lock(session, tenant)
-                    .chain(() -> allotments.requireStays(session, tenant))
+                    .chain(() -> tenantAllotments.requireStays(session, tenant))
                     .chain(() -> reservations.allotment(session, tenant, terms.pool()))
                     .chain(pool -> reservations
                             .coming(session, tenant)
@@ -68,30 +67,30 @@ class CapacityReservationService {
     }
 
     /** With all that others hold in that time. */
-    private Uni<List<String>> warnings(CapacityReservations.Named made) {
-        return database.on(connection -> pools.find(connection, made.pool(), Lock.NONE)
+    private Uni<List<String>> warnings(CapacityReservationStore.Named made) {
+        return database.on(connection -> pools.find(connection, made.pool(), RowLock.NONE)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(pool -> ReservedAmounts.reservedBeside(connection, made.reservation(), reservations.now())
-                        .map(others -> Oversold.warnings(
+                        .map(others -> OversubscriptionWarning.warnings(
                                 pool.name(),
                                 others + made.reservation().gpuMilli(),
                                 pool.up().milli()))));
     }
 
-    private Reply reply(TenantId tenant, CapacityReservations.Named made, List<String> warnings) {
+    private WriteReply reply(TenantId tenant, CapacityReservationStore.Named made, List<String> warnings) {
         Instant now = reservations.now();
-        return Reply.created(
+        return WriteReply.created(
                 "/v1/operator/tenants/" + tenant + "/capacity-reservations/"
                         + made.reservation().id(),
                 made.view(tenant, now, warnings));
     }
 
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
-        Caller caller = callers.current();
-        return writes.run(tenant, caller.subject(), uri, params, null, session -> allotments
+        Caller caller = currentCaller.current();
+        return tenantWrites.run(tenant, caller.subject(), uri, params, null, session -> tenantAllotments
                 .lock(session, tenant)
                 .chain(() -> reservations.find(session, tenant, id))
                 .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
-                .map(done -> Reply.noContent()));
+                .map(done -> WriteReply.noContent()));
     }
 }

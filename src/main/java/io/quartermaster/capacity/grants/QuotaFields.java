@@ -1,7 +1,6 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.capacity.inventory.TimeAhead;
-
+import io.quartermaster.capacity.inventory.MaxLookahead;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.http.ProblemException;
 import java.time.Instant;
@@ -81,8 +80,8 @@ public record QuotaFields(
                         .orElse(terms);
         Instant now = Instant.now();
         Optional<Instant> by = problems.instant(prefix + "drainBy", drainBy);
-        by.ifPresent(time -> TimeAhead.check(problems, prefix + "drainBy", time, now));
-        return by.filter(time -> !time.isAfter(TimeAhead.latest(now)))
+        by.ifPresent(time -> MaxLookahead.check(problems, prefix + "drainBy", time, now));
+        return by.filter(time -> !time.isAfter(MaxLookahead.latest(now)))
                 .map(time -> turning.drainedBy(time.toEpochMilli()))
                 .orElse(turning);
     }

@@ -1,7 +1,6 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.capacity.inventory.TimeAhead;
-
+import io.quartermaster.capacity.inventory.MaxLookahead;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.http.ProblemException;
@@ -62,14 +61,14 @@ public final class QuotaOverrideApi {
             Optional<Instant> start =
                     found.instant(prefix + ".from", from).map(time -> time.truncatedTo(ChronoUnit.MILLIS));
             Instant end = found.instant(prefix + ".until", until)
-                    .orElse(TimeAhead.latest(now))
+                    .orElse(MaxLookahead.latest(now))
                     .truncatedTo(ChronoUnit.MILLIS);
             if (!end.isAfter(now)) {
                 found.add(prefix + ".until", "has passed", "a time after " + now);
             } else if (start.isPresent() && !end.isAfter(start.get())) {
                 found.add(prefix + ".until", "is not after from", "a time after " + start.get());
             }
-            TimeAhead.check(found, prefix + ".until", end, now);
+            MaxLookahead.check(found, prefix + ".until", end, now);
             if (!found.isEmpty()) {
                 problems.addAll(found);
                 return Optional.empty();

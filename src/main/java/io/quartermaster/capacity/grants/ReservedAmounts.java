@@ -1,7 +1,6 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.capacity.inventory.Rows;
-
+import io.quartermaster.capacity.inventory.RowValues;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -25,7 +24,7 @@ final class ReservedAmounts {
                         "select reserved_milli, override_reserved_milli, override_from, override_until from allotment"
                                 + " where pool_id = $1 and tenant_id <> $2")
                 .execute(Tuple.of(pool, tenant))
-                .map(rows -> Rows.list(rows, row -> reserved(row, now)));
+                .map(rows -> RowValues.list(rows, row -> reserved(row, now)));
     }
 
     private static QuotaTerms reserved(Row row, Instant now) {
@@ -62,7 +61,7 @@ final class ReservedAmounts {
                 .map(rows -> rows.iterator().next().getLong(0))
                 .chain(windows -> reservedByOthers(connection, window.pool(), "", now)
                         .map(allotments -> windows
-                                + Oversold.mostReserved(
+                                + OversubscriptionWarning.mostReserved(
                                         allotments,
                                         window.startsAt().toEpochMilli(),
                                         window.endsAt().toEpochMilli())));

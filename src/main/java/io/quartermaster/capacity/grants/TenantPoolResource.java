@@ -1,11 +1,10 @@
 package io.quartermaster.capacity.grants;
 
-import io.quartermaster.capacity.inventory.PoolApi;
-
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.http.Page;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.capacity.inventory.PoolApi;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.Page;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
@@ -28,7 +27,7 @@ public class TenantPoolResource {
     }
 
     @GET
-    @Needs(Permission.POOLS_READ)
+    @RequiresPermission(Permission.POOLS_READ)
     @Operation(operationId = "listTenantPools", summary = "Lists the pools the tenant has a part in")
     public Uni<Page<PoolApi.TenantView>> list(@PathParam("tenant") String tenant) {
         return allotments.poolsOf(new TenantId(tenant)).map(all -> new Page<>(all, null));

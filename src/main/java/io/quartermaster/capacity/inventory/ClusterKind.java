@@ -1,6 +1,6 @@
 package io.quartermaster.capacity.inventory;
 
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import java.util.List;
 
 /** How work runs in a cluster. */
@@ -24,7 +24,7 @@ public enum ClusterKind {
         return isServed()
                 ? List.of()
                 : List.of(
-                        "cluster " + cluster + " is of kind " + Words.of(this)
+                        "cluster " + cluster + " is of kind " + EnumNames.of(this)
                                 + ": this version speaks to no such orchestrator, so work runs in the cluster only on nodes with an agent");
     }
 }

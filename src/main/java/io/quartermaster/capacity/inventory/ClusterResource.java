@@ -1,8 +1,8 @@
 package io.quartermaster.capacity.inventory;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
@@ -43,7 +43,7 @@ public class ClusterResource {
     }
 
     @POST
-    @Needs(Permission.CLUSTERS_WRITE)
+    @RequiresPermission(Permission.CLUSTERS_WRITE)
     @Operation(
             operationId = "createCluster",
             summary = "Adds a cluster; the same again changes nothing and answers 200")
@@ -54,7 +54,7 @@ public class ClusterResource {
     }
 
     @GET
-    @Needs(Permission.CLUSTERS_READ)
+    @RequiresPermission(Permission.CLUSTERS_READ)
     @Operation(operationId = "listClusters", summary = "Lists clusters by name")
     public Uni<Page<ClusterApi.View>> list(
             @Parameter(
@@ -70,7 +70,7 @@ public class ClusterResource {
 
     @GET
     @Path("{cluster}")
-    @Needs(Permission.CLUSTERS_READ)
+    @RequiresPermission(Permission.CLUSTERS_READ)
     @Operation(operationId = "getCluster", summary = "Shows a cluster")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ClusterApi.View.class)))
     public Uni<Response> get(@PathParam("cluster") String cluster) {
@@ -80,7 +80,7 @@ public class ClusterResource {
     @PATCH
     @Path("{cluster}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.CLUSTERS_WRITE)
+    @RequiresPermission(Permission.CLUSTERS_WRITE)
     @Operation(operationId = "updateCluster", summary = "Changes a cluster by a merge patch (RFC 7396)")
     @RequestBody(
             required = true,
@@ -99,7 +99,7 @@ public class ClusterResource {
 
     @DELETE
     @Path("{cluster}")
-    @Needs(Permission.CLUSTERS_WRITE)
+    @RequiresPermission(Permission.CLUSTERS_WRITE)
     @Operation(operationId = "retireCluster", summary = "Retires a cluster that has no nodes left")
     @APIResponse(responseCode = "204", description = "It is retired.")
     public Uni<Response> retire(@PathParam("cluster") String cluster, @BeanParam WriteParams params, UriInfo uri) {

@@ -2,16 +2,16 @@ package io.quartermaster.capacity.inventory;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -30,11 +30,15 @@ class ClusterService {
     private final SystemDatabase database;
     private final ClusterStore store;
     private final NodeStore nodes;
-    private final OperatorAction action;
+    private final OperatorWriteContext action;
     private final ObjectMapper json;
 
     ClusterService(
-            SystemDatabase database, ClusterStore store, NodeStore nodes, OperatorAction action, ObjectMapper json) {
+            SystemDatabase database,
+            ClusterStore store,
+            NodeStore nodes,
+            OperatorWriteContext action,
+            ObjectMapper json) {
         this.json = json;
         this.database = database;
         this.store = store;
@@ -45,19 +49,19 @@ class ClusterService {
     Uni<Response> create(ClusterApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         return action.run(uri, params, body, (work, request) -> {
             var problems = new ProblemException.Invalid();
-            String name = Names.check(problems, "name", request.name());
+            String name = ResourceNames.check(problems, "name", request.name());
             ClusterKind kind = request.kind();
-            problems.check(kind != null, "kind", "a kind is needed", Words.accepted(ClusterKind.class));
+            problems.check(kind != null, "kind", "a kind is needed", EnumNames.accepted(ClusterKind.class));
             String region = request.region();
             checkRegion(problems, region);
             problems.throwIfAny();
-            return store.find(work.connection(), name, Lock.FOR_CHANGE).chain(found -> {
+            return store.find(work.connection(), name, RowLock.FOR_CHANGE).chain(found -> {
                 if (found.isPresent()) {
                     ClusterApi.View view = found.get();
                     if (!view.says(request)) {
-                        throw OperatorAction.existsOtherwise("cluster", name);
+                        throw OperatorWriteContext.existsOtherwise("cluster", name);
                     }
-                    return Uni.createFrom().item(Reply.ok(view, view.version()));
+                    return Uni.createFrom().item(WriteReply.ok(view, view.version()));
                 }
                 return insert(work, name, kind, region);
             });
@@ -65,16 +69,16 @@ class ClusterService {
     }
 
     @SuppressWarnings("NullAway") // kind and region were checked above
-    private Uni<Reply> insert(
-            OperatorAction.Work work, String name, @Nullable ClusterKind kind, @Nullable String region) {
+    private Uni<WriteReply> insert(
+            OperatorWriteContext.Work work, String name, @Nullable ClusterKind kind, @Nullable String region) {
         return store.insert(work.connection(), Ids.next(), name, kind, region)
                 .call(view -> action.record(work, "clusters:create", "clusters/" + name, null, view))
                 .map(view -> view.with(view.kind().warnings(name)))
-                .map(view -> Reply.created("/v1/operator/clusters/" + name, view, view.version()));
+                .map(view -> WriteReply.created("/v1/operator/clusters/" + name, view, view.version()));
     }
 
     Uni<Page<ClusterApi.View>> list(@Nullable String kind, @Nullable String region, PageRequest page) {
-        ClusterKind wanted = Filters.word(ClusterKind.class, "kind", kind);
+        ClusterKind wanted = ListFilters.word(ClusterKind.class, "kind", kind);
         String scope = "clusters " + kind + " " + region;
         String after = page.after(scope).orElse("");
         int size = page.size();
@@ -83,8 +87,8 @@ class ClusterService {
     }
 
     Uni<Response> get(String name) {
-        return database.on(connection -> known(connection, name, Lock.NONE))
-                .map(view -> Writes.response(Reply.ok(view, view.version())));
+        return database.on(connection -> known(connection, name, RowLock.NONE))
+                .map(view -> TenantWrites.response(WriteReply.ok(view, view.version())));
     }
 
     Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
@@ -98,37 +102,38 @@ class ClusterService {
                 checkRegion(problems, patch.region());
             }
             problems.throwIfAny();
-            return known(work.connection(), name, Lock.FOR_CHANGE).chain(before -> {
+            return known(work.connection(), name, RowLock.FOR_CHANGE).chain(before -> {
                 params.requireVersion(before.version());
                 String region = patch.region() == null ? before.region() : patch.region();
                 if (region.equals(before.region())) {
-                    return Uni.createFrom().item(Reply.ok(before, before.version()));
+                    return Uni.createFrom().item(WriteReply.ok(before, before.version()));
                 }
                 return store.update(work.connection(), before.id(), region)
                         .call(after -> action.record(work, "clusters:update", "clusters/" + name, before, after))
-                        .map(after -> Reply.ok(after, after.version()));
+                        .map(after -> WriteReply.ok(after, after.version()));
             });
         });
     }
 
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
-        return action.run(
-                uri, params, null, (OperatorAction.Work work) -> known(work.connection(), name, Lock.FOR_CHANGE)
-                        .call(before -> nodes.names(work.connection(), NodeStore.By.CLUSTER, before.id())
-                                .invoke(left -> refuseWhile(left)))
-                        .call(before -> store.retire(work.connection(), before.id()))
-                        .call(before -> action.record(work, "clusters:retire", "clusters/" + name, before, null))
-                        .map(before -> Reply.noContent()));
+        return action.run(uri, params, null, (OperatorWriteContext.Work work) -> known(
+                        work.connection(), name, RowLock.FOR_CHANGE)
+                .call(before -> nodes.names(work.connection(), NodeStore.By.CLUSTER, before.id())
+                        .invoke(left -> refuseWhile(left)))
+                .call(before -> store.retire(work.connection(), before.id()))
+                .call(before -> action.record(work, "clusters:retire", "clusters/" + name, before, null))
+                .map(before -> WriteReply.noContent()));
     }
 
     private static void refuseWhile(List<String> nodes) {
         if (!nodes.isEmpty()) {
-            throw ProblemException.conflict("in-use", "it has nodes: " + Filters.some(nodes) + "; retire them first");
+            throw ProblemException.conflict(
+                    "in-use", "it has nodes: " + ListFilters.some(nodes) + "; retire them first");
         }
     }
 
-    private Uni<ClusterApi.View> known(SqlConnection connection, String name, Lock lock) {
-        return store.find(connection, name, lock).map(found -> found.orElseThrow(ProblemException::notFound));
+    private Uni<ClusterApi.View> known(SqlConnection connection, String name, RowLock rowLock) {
+        return store.find(connection, name, rowLock).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 
     private static void checkRegion(ProblemException.Invalid problems, @Nullable String region) {

@@ -1,6 +1,6 @@
 package io.quartermaster.capacity.inventory;
 
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -17,12 +17,12 @@ class ClusterStore {
 
     private static final String COLUMNS = "id, name, kind, region, version, created_at";
 
-    Uni<Optional<ClusterApi.View>> find(SqlConnection connection, String name, Lock lock) {
+    Uni<Optional<ClusterApi.View>> find(SqlConnection connection, String name, RowLock rowLock) {
         return connection
                 .preparedQuery(
-                        "select " + COLUMNS + " from cluster where name = $1 and retired_at is null" + lock.clause())
+                        "select " + COLUMNS + " from cluster where name = $1 and retired_at is null" + rowLock.clause())
                 .execute(Tuple.of(name))
-                .map(rows -> Rows.optional(rows, ClusterStore::view));
+                .map(rows -> RowValues.optional(rows, ClusterStore::view));
     }
 
     Uni<List<ClusterApi.View>> list(
@@ -31,15 +31,15 @@ class ClusterStore {
                 .preparedQuery(
                         "select " + COLUMNS + " from cluster where retired_at is null and name > $1"
                                 + " and ($2::text is null or kind = $2) and ($3::text is null or region = $3) order by name limit $4")
-                .execute(Tuple.of(after, kind == null ? null : Words.of(kind), region, most))
-                .map(rows -> Rows.list(rows, ClusterStore::view));
+                .execute(Tuple.of(after, kind == null ? null : EnumNames.of(kind), region, most))
+                .map(rows -> RowValues.list(rows, ClusterStore::view));
     }
 
     Uni<ClusterApi.View> insert(SqlConnection connection, UUID id, String name, ClusterKind kind, String region) {
         return connection
                 .preparedQuery(
                         "insert into cluster (id, name, kind, region) values ($1, $2, $3, $4) returning " + COLUMNS)
-                .execute(Tuple.of(id, name, Words.of(kind), region))
+                .execute(Tuple.of(id, name, EnumNames.of(kind), region))
                 .map(rows -> view(rows.iterator().next()));
     }
 
@@ -62,7 +62,7 @@ class ClusterStore {
         return new ClusterApi.View(
                 row.getUUID("id"),
                 row.getString("name"),
-                Words.stored(ClusterKind.class, row.getString("kind")),
+                EnumNames.stored(ClusterKind.class, row.getString("kind")),
                 row.getString("region"),
                 row.getLong("version"),
                 row.getOffsetDateTime("created_at").toInstant(),

@@ -116,7 +116,7 @@ final class NodeApi {
     @Schema(name = "NodeAgent", description = "The agent of the node as last heard.")
     record Agent(
             String version,
-            Isolation isolation,
+            NodeIsolation isolation,
 
             @Schema(
                     description = "how it lets preempted work stand still off the GPUs; absent where it cannot",

@@ -1,8 +1,8 @@
 package io.quartermaster.capacity.inventory;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.access.keycloak.NodeCredential;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
@@ -43,7 +43,7 @@ public class NodeResource {
     }
 
     @POST
-    @Needs(Permission.NODES_WRITE)
+    @RequiresPermission(Permission.NODES_WRITE)
     @Operation(operationId = "createNode", summary = "Adds a node; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
@@ -52,7 +52,7 @@ public class NodeResource {
     }
 
     @GET
-    @Needs(Permission.NODES_READ)
+    @RequiresPermission(Permission.NODES_READ)
     @Operation(operationId = "listNodes", summary = "Lists nodes by name")
     public Uni<Page<NodeApi.View>> list(
             @QueryParam("cluster") @Nullable String cluster,
@@ -64,7 +64,7 @@ public class NodeResource {
 
     @GET
     @Path("{node}")
-    @Needs(Permission.NODES_READ)
+    @RequiresPermission(Permission.NODES_READ)
     @Operation(operationId = "getNode", summary = "Shows a node, its GPUs and its agent")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
     public Uni<Response> get(@PathParam("node") String node) {
@@ -74,7 +74,7 @@ public class NodeResource {
     @PATCH
     @Path("{node}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.NODES_WRITE)
+    @RequiresPermission(Permission.NODES_WRITE)
     @Operation(
             operationId = "updateNode",
             summary =
@@ -94,7 +94,7 @@ public class NodeResource {
 
     @DELETE
     @Path("{node}")
-    @Needs(Permission.NODES_WRITE)
+    @RequiresPermission(Permission.NODES_WRITE)
     @Operation(operationId = "retireNode", summary = "Retires a node on which nothing runs")
     @APIResponse(responseCode = "204", description = "It is retired.")
     public Uni<Response> retire(@PathParam("node") String node, @BeanParam WriteParams params, UriInfo uri) {
@@ -103,7 +103,7 @@ public class NodeResource {
 
     @POST
     @Path("{node}/credential")
-    @Needs(Permission.NODES_CREDENTIAL)
+    @RequiresPermission(Permission.NODES_CREDENTIAL)
     @Operation(
             operationId = "issueNodeCredential",
             summary = "Issues the credential with which the node's agent speaks",

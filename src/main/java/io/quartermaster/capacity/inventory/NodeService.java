@@ -2,20 +2,20 @@ package io.quartermaster.capacity.inventory;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.keycloak.NodeCredentials;
-import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.access.keycloak.NodeCredentialIssuer;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.WriteMode;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.PrintableText;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -40,9 +40,9 @@ class NodeService {
     private final NodeStore store;
     private final ClusterStore clusters;
     private final PoolStore pools;
-    private final Tenancies tenancies;
-    private final OperatorAction action;
-    private final NodeCredentials credentials;
+    private final NodeIsolationRule nodeIsolationRule;
+    private final OperatorWriteContext action;
+    private final NodeCredentialIssuer credentials;
     private final ObjectMapper json;
 
     NodeService(
@@ -50,16 +50,16 @@ class NodeService {
             NodeStore store,
             ClusterStore clusters,
             PoolStore pools,
-            Tenancies tenancies,
-            OperatorAction action,
-            NodeCredentials credentials,
+            NodeIsolationRule nodeIsolationRule,
+            OperatorWriteContext action,
+            NodeCredentialIssuer credentials,
             ObjectMapper json) {
         this.json = json;
         this.database = database;
         this.store = store;
         this.clusters = clusters;
         this.pools = pools;
-        this.tenancies = tenancies;
+        this.nodeIsolationRule = nodeIsolationRule;
         this.action = action;
         this.credentials = credentials;
     }
@@ -67,38 +67,39 @@ class NodeService {
     Uni<Response> create(NodeApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         return action.run(uri, params, body, (work, request) -> {
             var problems = new ProblemException.Invalid();
-            String name = Names.checkNode(problems, "name", request.name());
-            String cluster = Names.check(problems, "cluster", request.cluster());
-            String pool = Names.check(problems, "pool", request.pool());
+            String name = ResourceNames.checkNode(problems, "name", request.name());
+            String cluster = ResourceNames.check(problems, "cluster", request.cluster());
+            String pool = ResourceNames.check(problems, "pool", request.pool());
             NodeApi.Settings settings = NodeApi.Settings.of(request, pool);
             check(problems, settings);
             NodeLabels.check(problems, "labels", settings.labels());
             problems.throwIfAny();
-            return store.find(work.connection(), name, Lock.NONE).chain(found -> {
+            return store.find(work.connection(), name, RowLock.NONE).chain(found -> {
                 if (found.isPresent()) {
                     NodeApi.View view = found.get();
                     if (!view.says(request, pool)) {
-                        throw OperatorAction.existsOtherwise("node", name);
+                        throw OperatorWriteContext.existsOtherwise("node", name);
                     }
-                    return Uni.createFrom().item(Reply.ok(view, view.version()));
+                    return Uni.createFrom().item(WriteReply.ok(view, view.version()));
                 }
                 return insert(work, name, cluster, settings);
             });
         });
     }
 
-    private Uni<Reply> insert(OperatorAction.Work work, String name, String cluster, NodeApi.Settings settings) {
+    private Uni<WriteReply> insert(
+            OperatorWriteContext.Work work, String name, String cluster, NodeApi.Settings settings) {
         UUID id = Ids.next();
         SqlConnection connection = work.connection();
-        return clusters.find(connection, cluster, Lock.FOR_CHANGE)
+        return clusters.find(connection, cluster, RowLock.FOR_CHANGE)
                 .map(found -> found.orElseThrow(() -> unknown("cluster", cluster)))
                 .chain(in -> nodePool(connection, settings.pool())
                         .call(pool -> store.insert(connection, id, name, in.id(), pool.id(), settings))
                         .map(pool -> warnings(in, pool, settings)))
                 .call(() -> action.record(work, "nodes:create", "nodes/" + name, null, settings))
                 .call(() -> action.tellLeader(work, Inbox.Kind.NODE, id))
-                .chain(warnings -> known(connection, name, Lock.NONE).map(view -> view.with(warnings)))
-                .map(view -> Reply.created(PATH + name, view, view.version()));
+                .chain(warnings -> known(connection, name, RowLock.NONE).map(view -> view.with(warnings)))
+                .map(view -> WriteReply.created(PATH + name, view, view.version()));
     }
 
     private static List<String> warnings(ClusterApi.View cluster, PoolApi.View pool, NodeApi.Settings settings) {
@@ -127,34 +128,35 @@ class NodeService {
     }
 
     Uni<Response> get(String name) {
-        return database.on(connection -> known(connection, name, Lock.NONE))
-                .map(view -> Writes.response(Reply.ok(view, view.version())));
+        return database.on(connection -> known(connection, name, RowLock.NONE))
+                .map(view -> TenantWrites.response(WriteReply.ok(view, view.version())));
     }
 
     Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, NodeApi.Patch.class);
         patch.requireValue("pool", "the name of a pool");
-        return action.run(uri, params, patch.patch(), (work, asked) -> known(work.connection(), name, Lock.FOR_CHANGE)
-                .chain(before -> {
-                    params.requireVersion(before.version());
-                    NodeApi.Settings settings = patch.applyTo(
-                                    NodeApi.Patch.of(before.settings()), NodeApi.Patch.class, json)
-                            .settings();
-                    var problems = new ProblemException.Invalid();
-                    check(problems, settings);
-                    // Labels that an older version accepted stand in the way of no other change.
-                    if (!settings.labels().equals(before.labels())) {
-                        NodeLabels.check(problems, "labels", settings.labels());
-                    }
-                    problems.throwIfAny();
-                    return settings.equals(before.settings())
-                            ? Uni.createFrom().item(Reply.ok(before, before.version()))
-                            : change(work, before, settings);
-                }));
+        return action.run(
+                uri, params, patch.patch(), (work, asked) -> known(work.connection(), name, RowLock.FOR_CHANGE)
+                        .chain(before -> {
+                            params.requireVersion(before.version());
+                            NodeApi.Settings settings = patch.applyTo(
+                                            NodeApi.Patch.of(before.settings()), NodeApi.Patch.class, json)
+                                    .settings();
+                            var problems = new ProblemException.Invalid();
+                            check(problems, settings);
+                            // Labels that an older version accepted stand in the way of no other change.
+                            if (!settings.labels().equals(before.labels())) {
+                                NodeLabels.check(problems, "labels", settings.labels());
+                            }
+                            problems.throwIfAny();
+                            return settings.equals(before.settings())
+                                    ? Uni.createFrom().item(WriteReply.ok(before, before.version()))
+                                    : change(work, before, settings);
+                        }));
     }
 
-    private Uni<Reply> change(OperatorAction.Work work, NodeApi.View before, NodeApi.Settings settings) {
+    private Uni<WriteReply> change(OperatorWriteContext.Work work, NodeApi.View before, NodeApi.Settings settings) {
         SqlConnection connection = work.connection();
         boolean moves = !settings.pool().equals(before.pool());
         return nodePool(connection, settings.pool())
@@ -164,15 +166,15 @@ class NodeService {
                 .call(pool -> store.update(connection, before.id(), pool.id(), settings))
                 .call(() -> action.record(work, "nodes:update", "nodes/" + before.name(), before.settings(), settings))
                 .call(() -> action.tellLeader(work, Inbox.Kind.NODE, before.id()))
-                .chain(pool -> known(connection, before.name(), Lock.NONE)
+                .chain(pool -> known(connection, before.name(), RowLock.NONE)
                         .map(after -> after.with(topologyWarnings(pool, settings))))
-                .map(after -> Reply.ok(after, after.version()));
+                .map(after -> WriteReply.ok(after, after.version()));
     }
 
     private Uni<Void> checkMove(SqlConnection connection, NodeApi.View node, PoolApi.View pool) {
         return refuseWhileHeld(connection, node)
-                .chain(() -> tenancies.lock(connection, pool.id()))
-                .chain(() -> tenancies.checkNode(connection, pool.id(), node, "pool"));
+                .chain(() -> nodeIsolationRule.lock(connection, pool.id()))
+                .chain(() -> nodeIsolationRule.checkNode(connection, pool.id(), node, "pool"));
     }
 
     /**
@@ -180,17 +182,17 @@ class NodeService {
      * asking again for a node that is retired revokes it then.
      */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, null, (OperatorAction.Work work) -> store.find(
-                                work.connection(), name, Lock.FOR_CHANGE)
+        return action.run(uri, params, null, (OperatorWriteContext.Work work) -> store.find(
+                                work.connection(), name, RowLock.FOR_CHANGE)
                         .chain(found ->
                                 found.isPresent() ? retire(work, found.get()) : requireRetired(work.connection(), name))
-                        .replaceWith(Reply.noContent()))
+                        .replaceWith(WriteReply.noContent()))
                 .call(() -> params.mode() == WriteMode.COMMIT
                         ? credentials.revoke(name)
                         : Uni.createFrom().voidItem());
     }
 
-    private Uni<Void> retire(OperatorAction.Work work, NodeApi.View node) {
+    private Uni<Void> retire(OperatorWriteContext.Work work, NodeApi.View node) {
         return refuseWhileHeld(work.connection(), node)
                 .chain(() -> store.retire(work.connection(), node.id()))
                 .call(() -> action.record(work, "nodes:retire", "nodes/" + node.name(), node.settings(), null))
@@ -209,14 +211,15 @@ class NodeService {
 
     /** Not kept for a repeated key, as other answers are: a secret is stored nowhere. */
     Uni<Response> issueCredential(String name, WriteParams params) {
-        return action.alone(params.mode(), work -> known(work.connection(), name, Lock.NONE)
+        return action.alone(params.mode(), work -> known(work.connection(), name, RowLock.NONE)
                         .call(() -> action.record(work, "nodes:credential", "nodes/" + name, null, null)))
                 .chain(node -> params.mode() == WriteMode.DRY_RUN
                         ? Uni.createFrom()
-                                .item(action.unstored(params.mode(), new Reply(201, Map.of("node", name), Map.of())))
+                                .item(action.unstored(
+                                        params.mode(), new WriteReply(201, Map.of("node", name), Map.of())))
                         : credentials
                                 .issue(node.name())
-                                .map(made -> action.unstored(params.mode(), new Reply(201, made, Map.of()))));
+                                .map(made -> action.unstored(params.mode(), new WriteReply(201, made, Map.of()))));
     }
 
     private Uni<Void> refuseWhileHeld(SqlConnection connection, NodeApi.View node) {
@@ -225,7 +228,7 @@ class NodeService {
                     if (holders > 0) {
                         throw ProblemException.conflict(
                                 "in-use",
-                                Amounts.count(holders, "attempt", "hold")
+                                GpuFormat.count(holders, "attempt", "hold")
                                         + " devices of it; set schedulable to false and wait for "
                                         + (holders == 1 ? "it" : "them"));
                     }
@@ -235,7 +238,7 @@ class NodeService {
 
     /** The pool a node may stand in: one that is no plain count. It is kept from changing meanwhile. */
     private Uni<PoolApi.View> nodePool(SqlConnection connection, String name) {
-        return pools.find(connection, name, Lock.NO_KEY_UPDATE).map(found -> {
+        return pools.find(connection, name, RowLock.NO_KEY_UPDATE).map(found -> {
             PoolApi.View pool = found.orElseThrow(() -> unknown("pool", name));
             if (pool.capacity() != null) {
                 throw ProblemException.refused(
@@ -245,8 +248,8 @@ class NodeService {
         });
     }
 
-    private Uni<NodeApi.View> known(SqlConnection connection, String name, Lock lock) {
-        return store.find(connection, name, lock).map(found -> found.orElseThrow(ProblemException::notFound));
+    private Uni<NodeApi.View> known(SqlConnection connection, String name, RowLock rowLock) {
+        return store.find(connection, name, rowLock).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 
     private static ProblemException unknown(String field, String name) {

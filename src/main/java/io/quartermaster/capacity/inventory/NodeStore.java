@@ -1,6 +1,6 @@
 package io.quartermaster.capacity.inventory;
 
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -50,12 +50,12 @@ class NodeStore {
             @Nullable String pool,
             @Nullable Boolean schedulable) {}
 
-    Uni<Optional<NodeApi.View>> find(SqlConnection connection, String name, Lock lock) {
-        String clause = lock == Lock.NONE ? "" : lock.clause() + " of n";
+    Uni<Optional<NodeApi.View>> find(SqlConnection connection, String name, RowLock rowLock) {
+        String clause = rowLock == RowLock.NONE ? "" : rowLock.clause() + " of n";
         return connection
                 .preparedQuery(SELECT + " and n.name = $1" + clause)
                 .execute(Tuple.of(name))
-                .map(rows -> Rows.optional(rows, NodeStore::view));
+                .map(rows -> RowValues.optional(rows, NodeStore::view));
     }
 
     Uni<List<NodeApi.View>> list(SqlConnection connection, Filter filter, String after, int most) {
@@ -64,7 +64,7 @@ class NodeStore {
                         + " and ($3::text is null or p.name = $3) and ($4::boolean is null or n.schedulable = $4)"
                         + " order by n.name limit $5")
                 .execute(Tuple.of(after, filter.cluster(), filter.pool(), filter.schedulable(), most))
-                .map(rows -> Rows.list(rows, NodeStore::view));
+                .map(rows -> RowValues.list(rows, NodeStore::view));
     }
 
     Uni<List<String>> names(SqlConnection connection, By by, UUID id) {
@@ -72,7 +72,7 @@ class NodeStore {
                 .preparedQuery(
                         "select name from node where " + by.column + " = $1 and retired_at is null order by name")
                 .execute(Tuple.of(id))
-                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+                .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }
 
     Uni<Void> insert(SqlConnection connection, UUID id, String name, UUID cluster, UUID pool, NodeApi.Settings set) {
@@ -144,7 +144,7 @@ class NodeStore {
                 ? null
                 : new NodeApi.Agent(
                         heardVersion,
-                        Words.stored(Isolation.class, row.getString("isolation")),
+                        EnumNames.stored(NodeIsolation.class, row.getString("isolation")),
                         row.getString("pausing"),
                         row.getOffsetDateTime("last_heard").toInstant(),
                         instant(row.getOffsetDateTime("other_agent_seen_at")));

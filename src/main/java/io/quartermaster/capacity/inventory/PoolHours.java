@@ -1,8 +1,8 @@
 package io.quartermaster.capacity.inventory;
 
 import io.quartermaster.engine.model.Hours;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.Words;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.DateTimeException;
@@ -120,13 +120,13 @@ public record PoolHours(
         JsonArray spans = new JsonArray();
         for (Span span : hours.open == null ? List.<Span>of() : hours.open) {
             JsonArray days = new JsonArray();
-            (span.days == null ? List.<DayOfWeek>of() : span.days).forEach(day -> days.add(Words.of(day)));
+            (span.days == null ? List.<DayOfWeek>of() : span.days).forEach(day -> days.add(EnumNames.of(day)));
             spans.add(new JsonObject().put("days", days).put("from", span.from).put("to", span.to));
         }
         return new JsonObject()
                 .put("timeZone", hours.timeZone)
                 .put("open", spans)
-                .put("atClose", Words.of(hours.atClose == null ? Hours.AtClose.GO_ON : hours.atClose));
+                .put("atClose", EnumNames.of(hours.atClose == null ? Hours.AtClose.GO_ON : hours.atClose));
     }
 
     static @Nullable PoolHours fromJson(@Nullable JsonObject stored) {
@@ -137,11 +137,13 @@ public record PoolHours(
         for (Object each : stored.getJsonArray("open")) {
             JsonObject span = (JsonObject) each;
             List<@Nullable DayOfWeek> days = new ArrayList<>();
-            span.getJsonArray("days").forEach(day -> days.add(Words.stored(DayOfWeek.class, (String) day)));
+            span.getJsonArray("days").forEach(day -> days.add(EnumNames.stored(DayOfWeek.class, (String) day)));
             spans.add(new Span(days, span.getString("from"), span.getString("to")));
         }
         return new PoolHours(
-                stored.getString("timeZone"), spans, Words.stored(Hours.AtClose.class, stored.getString("atClose")));
+                stored.getString("timeZone"),
+                spans,
+                EnumNames.stored(Hours.AtClose.class, stored.getString("atClose")));
     }
 
     /** What is stored of a pool, as the engine takes it. */

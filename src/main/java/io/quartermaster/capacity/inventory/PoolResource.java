@@ -1,8 +1,8 @@
 package io.quartermaster.capacity.inventory;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
@@ -41,7 +41,7 @@ public class PoolResource {
     }
 
     @POST
-    @Needs(Permission.POOLS_WRITE)
+    @RequiresPermission(Permission.POOLS_WRITE)
     @Operation(operationId = "createPool", summary = "Adds a pool; the same again changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
@@ -50,7 +50,7 @@ public class PoolResource {
     }
 
     @GET
-    @Needs(Permission.POOLS_READ)
+    @RequiresPermission(Permission.POOLS_READ)
     @Operation(operationId = "listPools", summary = "Lists pools by name")
     public Uni<Page<PoolApi.View>> list(@BeanParam PageRequest page) {
         return pools.list(page);
@@ -58,7 +58,7 @@ public class PoolResource {
 
     @GET
     @Path("{pool}")
-    @Needs(Permission.POOLS_READ)
+    @RequiresPermission(Permission.POOLS_READ)
     @Operation(operationId = "getPool", summary = "Shows a pool and its capacity now")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
     public Uni<Response> get(@PathParam("pool") String pool) {
@@ -68,7 +68,7 @@ public class PoolResource {
     @PATCH
     @Path("{pool}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.POOLS_WRITE)
+    @RequiresPermission(Permission.POOLS_WRITE)
     @Operation(operationId = "updatePool", summary = "Changes a pool by a merge patch (RFC 7396)")
     @RequestBody(
             required = true,
@@ -85,7 +85,7 @@ public class PoolResource {
 
     @DELETE
     @Path("{pool}")
-    @Needs(Permission.POOLS_WRITE)
+    @RequiresPermission(Permission.POOLS_WRITE)
     @Operation(operationId = "retirePool", summary = "Retires a pool that has no nodes and no allotments left")
     @APIResponse(responseCode = "204", description = "It is retired.")
     public Uni<Response> retire(@PathParam("pool") String pool, @BeanParam WriteParams params, UriInfo uri) {

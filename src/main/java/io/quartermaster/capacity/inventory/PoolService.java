@@ -2,18 +2,18 @@ package io.quartermaster.capacity.inventory;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -37,47 +37,47 @@ class PoolService {
     private final SystemDatabase database;
     private final PoolStore store;
     private final NodeStore nodes;
-    private final Tenancies tenancies;
-    private final OperatorAction action;
+    private final NodeIsolationRule nodeIsolationRule;
+    private final OperatorWriteContext action;
     private final ObjectMapper json;
 
     PoolService(
             SystemDatabase database,
             PoolStore store,
             NodeStore nodes,
-            Tenancies tenancies,
-            OperatorAction action,
+            NodeIsolationRule nodeIsolationRule,
+            OperatorWriteContext action,
             ObjectMapper json) {
         this.json = json;
         this.database = database;
         this.store = store;
         this.nodes = nodes;
-        this.tenancies = tenancies;
+        this.nodeIsolationRule = nodeIsolationRule;
         this.action = action;
     }
 
     Uni<Response> create(PoolApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         return action.run(uri, params, body, (work, request) -> {
             var problems = new ProblemException.Invalid();
-            String name = Names.check(problems, "name", request.name());
+            String name = ResourceNames.check(problems, "name", request.name());
             checkLevels(problems, request.settings().topologyLevels());
             PoolHours.check(problems, request.hours());
             request.settings().check(problems);
             problems.throwIfAny();
-            return store.find(work.connection(), name, Lock.NONE).chain(found -> {
+            return store.find(work.connection(), name, RowLock.NONE).chain(found -> {
                 if (found.isPresent()) {
                     PoolApi.View view = found.get();
                     if (!view.settings().equals(request.settings())) {
-                        throw OperatorAction.existsOtherwise("pool", name);
+                        throw OperatorWriteContext.existsOtherwise("pool", name);
                     }
-                    return Uni.createFrom().item(Reply.ok(view, view.version()));
+                    return Uni.createFrom().item(WriteReply.ok(view, view.version()));
                 }
                 return insert(work, name, request.settings());
             });
         });
     }
 
-    private Uni<Reply> insert(OperatorAction.Work work, String name, PoolApi.Settings settings) {
+    private Uni<WriteReply> insert(OperatorWriteContext.Work work, String name, PoolApi.Settings settings) {
         UUID id = Ids.next();
         return store.wasUsed(work.connection(), name)
                 .invoke(used -> {
@@ -88,10 +88,10 @@ class PoolService {
                     }
                 })
                 .chain(() -> store.insert(work.connection(), id, name, settings))
-                .chain(() -> known(work.connection(), name, Lock.NONE))
+                .chain(() -> known(work.connection(), name, RowLock.NONE))
                 .call(view -> action.record(work, "pools:create", "pools/" + name, null, settings))
                 .call(() -> action.tellLeader(work, Inbox.Kind.POOL, id))
-                .map(view -> Reply.created(PATH + name, view, view.version()));
+                .map(view -> WriteReply.created(PATH + name, view, view.version()));
     }
 
     Uni<Page<PoolApi.View>> list(PageRequest page) {
@@ -102,15 +102,15 @@ class PoolService {
     }
 
     Uni<Response> get(String name) {
-        return database.on(connection -> known(connection, name, Lock.NONE))
-                .map(view -> Writes.response(Reply.ok(view, view.version())));
+        return database.on(connection -> known(connection, name, RowLock.NONE))
+                .map(view -> TenantWrites.response(WriteReply.ok(view, view.version())));
     }
 
     Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, PoolApi.Patch.class);
         return action.run(uri, params, patch.patch(), (work, asked) -> known(
-                        work.connection(), name, Lock.NO_KEY_UPDATE)
+                        work.connection(), name, RowLock.NO_KEY_UPDATE)
                 .chain(before -> {
                     params.requireVersion(before.version());
                     PoolApi.Patch wanted =
@@ -123,28 +123,29 @@ class PoolService {
                     settings.check(problems);
                     problems.throwIfAny();
                     if (settings.equals(before.settings())) {
-                        return Uni.createFrom().item(Reply.ok(before, before.version()));
+                        return Uni.createFrom().item(WriteReply.ok(before, before.version()));
                     }
                     if (settings.capacity() != null && before.nodes() > 0) {
                         throw ProblemException.refused(
                                 "pool-has-nodes",
                                 "capacity",
-                                "the pool has " + Amounts.count(before.nodes(), "node") + ", so it is no plain count",
+                                "the pool has " + GpuFormat.count(before.nodes(), "node") + ", so it is no plain count",
                                 "no capacity, or a pool without nodes");
                     }
                     boolean trustEnds = before.tenantsTrustEachOther() && !settings.tenantsTrustEachOther();
                     return requireCountUnused(work.connection(), before, settings)
                             .chain(() -> requireLevelsKept(work.connection(), before, settings))
-                            .chain(() -> tenancies.lock(work.connection(), before.id()))
+                            .chain(() -> nodeIsolationRule.lock(work.connection(), before.id()))
                             .chain(() -> trustEnds
-                                    ? tenancies.checkTrust(work.connection(), before.id(), "tenantsTrustEachOther")
+                                    ? nodeIsolationRule.checkTrust(
+                                            work.connection(), before.id(), "tenantsTrustEachOther")
                                     : Uni.createFrom().voidItem())
                             .chain(() -> store.update(work.connection(), before.id(), name, settings))
                             .call(() ->
                                     action.record(work, "pools:update", "pools/" + name, before.settings(), settings))
                             .call(() -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
-                            .chain(() -> known(work.connection(), name, Lock.NONE))
-                            .map(after -> Reply.ok(after, after.version()));
+                            .chain(() -> known(work.connection(), name, RowLock.NONE))
+                            .map(after -> WriteReply.ok(after, after.version()));
                 }));
     }
 
@@ -153,27 +154,27 @@ class PoolService {
      * check and the commit.
      */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
-        return action.run(
-                uri, params, null, (OperatorAction.Work work) -> known(work.connection(), name, Lock.NO_KEY_UPDATE)
-                        .call(before -> tenancies.lock(work.connection(), before.id()))
-                        .call(before -> nodes.names(work.connection(), NodeStore.By.POOL, before.id())
-                                .invoke(left -> refuseWhile("nodes", left)))
-                        .call(before -> store.tenants(work.connection(), before.id())
-                                .invoke(left -> refuseWhile("allotments of tenants", left)))
-                        .call(before -> store.retire(work.connection(), before.id()))
-                        .call(before -> action.record(work, "pools:retire", "pools/" + name, before.settings(), null))
-                        .call(before -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
-                        .map(before -> Reply.noContent()));
+        return action.run(uri, params, null, (OperatorWriteContext.Work work) -> known(
+                        work.connection(), name, RowLock.NO_KEY_UPDATE)
+                .call(before -> nodeIsolationRule.lock(work.connection(), before.id()))
+                .call(before -> nodes.names(work.connection(), NodeStore.By.POOL, before.id())
+                        .invoke(left -> refuseWhile("nodes", left)))
+                .call(before -> store.tenants(work.connection(), before.id())
+                        .invoke(left -> refuseWhile("allotments of tenants", left)))
+                .call(before -> store.retire(work.connection(), before.id()))
+                .call(before -> action.record(work, "pools:retire", "pools/" + name, before.settings(), null))
+                .call(before -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
+                .map(before -> WriteReply.noContent()));
     }
 
     private static void checkLevels(ProblemException.Invalid problems, List<String> levels) {
         problems.check(
                 levels.size() <= MAX_LEVELS
-                        && levels.stream().allMatch(Names::isName)
+                        && levels.stream().allMatch(ResourceNames::isName)
                         && Set.copyOf(levels).size() == levels.size(),
                 "topologyLevels",
                 "not accepted",
-                "at most " + MAX_LEVELS + " different names, each " + Names.ACCEPTED);
+                "at most " + MAX_LEVELS + " different names, each " + ResourceNames.ACCEPTED);
     }
 
     /** What holds a part of a plain count holds no devices of nodes. */
@@ -205,7 +206,7 @@ class PoolService {
                                 throw new ProblemException(Problem.of(
                                         409,
                                         "in-use",
-                                        "profiles need " + String.join(", ", dropped) + ": " + Filters.some(left),
+                                        "profiles need " + String.join(", ", dropped) + ": " + ListFilters.some(left),
                                         List.of(new Problem.Field(
                                                 "topologyLevels",
                                                 "profiles need " + String.join(", ", dropped),
@@ -218,11 +219,11 @@ class PoolService {
     private static void refuseWhile(String what, List<String> left) {
         if (!left.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "it has " + what + ": " + Filters.some(left) + "; end those first");
+                    "in-use", "it has " + what + ": " + ListFilters.some(left) + "; end those first");
         }
     }
 
-    private Uni<PoolApi.View> known(SqlConnection connection, String name, Lock lock) {
-        return store.find(connection, name, lock).map(found -> found.orElseThrow(ProblemException::notFound));
+    private Uni<PoolApi.View> known(SqlConnection connection, String name, RowLock rowLock) {
+        return store.find(connection, name, rowLock).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 }

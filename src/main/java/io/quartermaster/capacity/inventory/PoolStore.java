@@ -1,8 +1,8 @@
 package io.quartermaster.capacity.inventory;
 
 import io.quartermaster.engine.model.Pool;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.Words;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -31,18 +31,18 @@ public class PoolStore {
             from pool p where p.retired_at is null
             """;
 
-    public Uni<Optional<PoolApi.View>> find(SqlConnection connection, String name, Lock lock) {
+    public Uni<Optional<PoolApi.View>> find(SqlConnection connection, String name, RowLock rowLock) {
         return connection
-                .preparedQuery(SELECT + " and p.name = $1" + lock.clause())
+                .preparedQuery(SELECT + " and p.name = $1" + rowLock.clause())
                 .execute(Tuple.of(name))
-                .map(rows -> Rows.optional(rows, PoolStore::view));
+                .map(rows -> RowValues.optional(rows, PoolStore::view));
     }
 
     Uni<List<PoolApi.View>> list(SqlConnection connection, String after, int most) {
         return connection
                 .preparedQuery(SELECT + " and p.name > $1 order by p.name limit $2")
                 .execute(Tuple.of(after, most))
-                .map(rows -> Rows.list(rows, PoolStore::view));
+                .map(rows -> RowValues.list(rows, PoolStore::view));
     }
 
     /** Whether any pool ever had the name: the books go by it, so it is not given twice. */
@@ -99,7 +99,7 @@ public class PoolStore {
         return connection
                 .preparedQuery("select tenant_id from allotment where pool_id = $1 order by tenant_id")
                 .execute(Tuple.of(pool))
-                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+                .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }
 
     /** Profiles that name one of these levels and would find it in none of their pools any more, each after its tenant. */
@@ -114,7 +114,7 @@ public class PoolStore {
                          order by 1
                         """)
                 .execute(Tuple.of(pool, levels.toArray(String[]::new)))
-                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+                .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }
 
     /** Whether the operator states that tenants of the pool may meet on nodes that do not keep them apart. */
@@ -132,7 +132,7 @@ public class PoolStore {
                         "select n.name from node n join node_contact c on c.node_id = n.id"
                                 + " where n.pool_id = $1 and n.retired_at is null and c.isolation <> 'container' order by n.name")
                 .execute(Tuple.of(pool))
-                .map(rows -> Rows.list(rows, row -> row.getString(0)));
+                .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }
 
     private static Tuple tuple(UUID id, String name, PoolApi.Settings settings) {
@@ -140,8 +140,8 @@ public class PoolStore {
         return Tuple.of(
                         id,
                         name,
-                        Words.of(settings.placement()),
-                        Words.of(settings.shareGpus()),
+                        EnumNames.of(settings.placement()),
+                        EnumNames.of(settings.shareGpus()),
                         capacity == null ? null : capacity.milli(),
                         settings.elastic())
                 .addArrayOfString(settings.topologyLevels().toArray(String[]::new))
@@ -155,8 +155,8 @@ public class PoolStore {
         return new PoolApi.View(
                 row.getUUID("id"),
                 row.getString("name"),
-                Words.stored(Pool.Placement.class, row.getString("placement")),
-                Words.stored(Pool.Sharing.class, row.getString("share_gpus")),
+                EnumNames.stored(Pool.Placement.class, row.getString("placement")),
+                EnumNames.stored(Pool.Sharing.class, row.getString("share_gpus")),
                 amount(row.getLong("capacity_milli")),
                 row.getBoolean("elastic"),
                 List.of(row.getArrayOfStrings("topology_levels")),

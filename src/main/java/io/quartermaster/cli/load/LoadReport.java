@@ -63,7 +63,8 @@ public final class LoadReport {
         return text.toString();
     }
 
-    private static String pair(Latencies latencies) {
-        return String.format(Locale.ROOT, "%.1f, %.1f", latencies.percentileMillis(50), latencies.percentileMillis(99));
+    private static String pair(LatencyRecorder latencyRecorder) {
+        return String.format(
+                Locale.ROOT, "%.1f, %.1f", latencyRecorder.percentileMillis(50), latencyRecorder.percentileMillis(99));
     }
 }

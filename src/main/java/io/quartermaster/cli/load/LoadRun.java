@@ -1,9 +1,8 @@
 package io.quartermaster.cli.load;
 
 import io.quartermaster.cli.demo.ApiClient;
-import io.quartermaster.cli.demo.DemoStage;
-
 import io.quartermaster.cli.demo.ApiClient.ApiFailure;
+import io.quartermaster.cli.demo.DemoStage;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -46,7 +45,7 @@ public final class LoadRun {
      *
      * @param refused requests that the service answered it had too much to do, or did not answer in time
      */
-    record Figures(int clients, double perSecond, Latencies answer, long refused) {}
+    record Figures(int clients, double perSecond, LatencyRecorder answer, long refused) {}
 
     /**
      * The run at one number of clients.
@@ -59,13 +58,13 @@ public final class LoadRun {
             Figures ceiling,
             Figures single,
             double ofCeiling,
-            Latencies bound,
+            LatencyRecorder bound,
             long unseen,
             Figures batch,
             Optional<Figures> redisStopped) {}
 
     /** Inserts and submissions in turn, so that what else the machine does weighs on both. */
-    private record Pairs(Figures ceiling, Figures single, double ofCeiling, Latencies bound, long unseen) {}
+    private record Pairs(Figures ceiling, Figures single, double ofCeiling, LatencyRecorder bound, long unseen) {}
 
     public LoadRun(
             PrintWriter out,
@@ -96,7 +95,7 @@ public final class LoadRun {
         for (Pairs each : pairs) {
             int clients = each.ceiling().clients();
             Phase batches = new Phase(clients, BATCH, (token, n) -> submitBatch(waiterToken, n));
-            drive(clients, warmUp, batches.request, new Latencies(), new AtomicLong());
+            drive(clients, warmUp, batches.request, new LatencyRecorder(), new AtomicLong());
             batches.measure(measured);
             Figures figures = batches.figures("submissions in batches");
             rounds.add(new Round(
@@ -146,8 +145,8 @@ public final class LoadRun {
         Map<String, Long> sent = new ConcurrentHashMap<>();
         Phase inserts = new Phase(clients, 1, this::insertOneRow);
         Phase submissions = new Phase(clients, 1, (token, n) -> submit(token, n, sent));
-        drive(clients, warmUp, inserts.request, new Latencies(), new AtomicLong());
-        drive(clients, warmUp, submissions.request, new Latencies(), new AtomicLong());
+        drive(clients, warmUp, inserts.request, new LatencyRecorder(), new AtomicLong());
+        drive(clients, warmUp, submissions.request, new LatencyRecorder(), new AtomicLong());
         List<Double> ratios = new ArrayList<>();
         for (int i = 0; i < PAIRS; i++) {
             double ceiling = inserts.measure(measured.dividedBy(PAIRS));
@@ -156,7 +155,7 @@ public final class LoadRun {
         ratios.sort(null);
         Figures ceiling = inserts.figures("one-row inserts");
         Figures single = submissions.figures("submissions");
-        Latencies bound = new Latencies();
+        LatencyRecorder bound = new LatencyRecorder();
         long unseen = await(sent, bound);
         cancel(sent.keySet());
         return new Pairs(ceiling, single, ratios.get(PAIRS / 2), bound, unseen);
@@ -173,7 +172,7 @@ public final class LoadRun {
         private final int clients;
         private final int perRequest;
         private final Request request;
-        private final Latencies answers = new Latencies();
+        private final LatencyRecorder answers = new LatencyRecorder();
         private final AtomicLong refused = new AtomicLong();
         private double seconds;
 
@@ -211,7 +210,7 @@ public final class LoadRun {
     }
 
     /** A client whose request was refused waits as long as the service asks it to. */
-    private void drive(int clients, Duration time, Request request, Latencies answers, AtomicLong refused) {
+    private void drive(int clients, Duration time, Request request, LatencyRecorder answers, AtomicLong refused) {
         // A phase is far shorter than a token's life, so one token serves it.
         String token = starter.token();
         AtomicLong numbers = new AtomicLong();
@@ -260,7 +259,7 @@ public final class LoadRun {
     }
 
     /** @return how many were not seen bound in time */
-    private long await(Map<String, Long> sent, Latencies bound) {
+    private long await(Map<String, Long> sent, LatencyRecorder bound) {
         long end = System.nanoTime() + BIND_PATIENCE.toNanos();
         while (System.nanoTime() < end && sent.keySet().stream().anyMatch(id -> client.boundAtNanos(id) == null)) {
             DemoStage.pause();

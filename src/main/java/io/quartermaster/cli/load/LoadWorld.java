@@ -1,11 +1,10 @@
 package io.quartermaster.cli.load;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.cli.demo.ApiClient;
+import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import io.quartermaster.cli.demo.DemoStage;
 import io.quartermaster.cli.demo.DemoWorld;
-
-import com.fasterxml.jackson.databind.JsonNode;
-import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

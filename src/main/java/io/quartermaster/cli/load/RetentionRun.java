@@ -1,7 +1,6 @@
 package io.quartermaster.cli.load;
 
 import io.quartermaster.cli.demo.ApiClient;
-
 import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import java.io.PrintWriter;
 import java.sql.Connection;

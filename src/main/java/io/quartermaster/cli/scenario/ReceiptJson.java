@@ -1,8 +1,8 @@
 package io.quartermaster.cli.scenario;
 
 import io.quartermaster.engine.model.DecisionReceipt;
-import io.quartermaster.engine.model.Receipt;
-import io.quartermaster.engine.model.Turn;
+import io.quartermaster.engine.model.EvictionReceipt;
+import io.quartermaster.engine.model.OrderReceipt;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +14,7 @@ final class ReceiptJson {
     /** The whole receipt; what a stop says of itself stays where it is without receipts, too. */
     static Map<String, Object> of(DecisionReceipt receipt) {
         Map<String, Object> object = new LinkedHashMap<>();
-        receipt.turn().ifPresent(turn -> object.put("turn", turn(turn)));
+        receipt.turn().ifPresent(orderReceipt -> object.put("turn", turn(orderReceipt)));
         receipt.givenUp().ifPresent(why -> object.put("givenUp", why));
         if (!receipt.notTaken().isEmpty()) {
             object.put(
@@ -31,17 +31,18 @@ final class ReceiptJson {
         return object;
     }
 
-    private static Map<String, Object> turn(Turn turn) {
+    private static Map<String, Object> turn(OrderReceipt orderReceipt) {
         Map<String, Object> object = new LinkedHashMap<>();
-        object.put("withinReserved", turn.withinReserved());
-        object.put("candidates", turn.candidates());
-        turn.placeInPool().ifPresent(place -> object.put("placeInPool", place));
-        turn.placeInProfile().ifPresent(place -> object.put("placeInProfile", place));
-        object.put("won", turn.won().stream().map(ReceiptJson::comparison).toList());
+        object.put("withinReserved", orderReceipt.withinReserved());
+        object.put("candidates", orderReceipt.candidates());
+        orderReceipt.placeInPool().ifPresent(place -> object.put("placeInPool", place));
+        orderReceipt.placeInProfile().ifPresent(place -> object.put("placeInProfile", place));
+        object.put(
+                "won", orderReceipt.won().stream().map(ReceiptJson::comparison).toList());
         return object;
     }
 
-    private static Map<String, Object> comparison(Turn.Comparison comparison) {
+    private static Map<String, Object> comparison(OrderReceipt.Comparison comparison) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("by", comparison.by());
         object.put("own", side(comparison.own()));
@@ -49,7 +50,7 @@ final class ReceiptJson {
         return object;
     }
 
-    private static Map<String, Object> side(Turn.Side side) {
+    private static Map<String, Object> side(OrderReceipt.Side side) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("workload", side.workload().value());
         object.put("scope", side.scope().toString());
@@ -62,22 +63,24 @@ final class ReceiptJson {
     }
 
     /** Why somebody is stopped. */
-    static Map<String, Object> ofStop(Receipt receipt) {
+    static Map<String, Object> ofStop(EvictionReceipt evictionReceipt) {
         Map<String, Object> object = new LinkedHashMap<>();
-        object.put("right", receipt.right());
-        object.put("before", shares(receipt.before()));
-        object.put("after", shares(receipt.after()));
+        object.put("right", evictionReceipt.right());
+        object.put("before", shares(evictionReceipt.before()));
+        object.put("after", shares(evictionReceipt.after()));
         Map<String, Object> considered = new LinkedHashMap<>();
-        receipt.considered().forEach(one -> considered.put(one.workload().value(), one.outcome()));
+        evictionReceipt
+                .considered()
+                .forEach(one -> considered.put(one.workload().value(), one.outcome()));
         object.put("considered", considered);
         return object;
     }
 
-    private static List<Map<String, Object>> shares(List<Receipt.Share> shares) {
+    private static List<Map<String, Object>> shares(List<EvictionReceipt.Share> shares) {
         return shares.stream().map(ReceiptJson::share).toList();
     }
 
-    private static Map<String, Object> share(Receipt.Share share) {
+    private static Map<String, Object> share(EvictionReceipt.Share share) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("scope", share.scope().toString());
         object.put("path", share.path().toString());

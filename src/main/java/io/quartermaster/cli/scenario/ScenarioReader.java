@@ -1,6 +1,5 @@
 package io.quartermaster.cli.scenario;
 
-import io.quartermaster.engine.model.CapacityReservation;
 import io.quartermaster.engine.model.CapacityReservationId;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Hours;
@@ -8,12 +7,13 @@ import io.quartermaster.engine.model.Node.Device;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
-import io.quartermaster.engine.model.Profile;
 import io.quartermaster.engine.model.ProfileId;
+import io.quartermaster.engine.model.ProfileOrder;
 import io.quartermaster.engine.model.QueueId;
 import io.quartermaster.engine.model.QueueOrder;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.ReservationWindow;
 import io.quartermaster.engine.model.Scope;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.simulation.Scenario;
@@ -305,7 +305,7 @@ public final class ScenarioReader {
                 throw section.error("there is no quota of '" + path + "' in pool '" + pool + "'");
             }
             CapacityReservationId id = new CapacityReservationId(String.format(Locale.ROOT, "%06d", setup.size()));
-            setup.add(new Change.CapacityReservationSet(section.made(() -> new CapacityReservation(
+            setup.add(new Change.CapacityReservationSet(section.made(() -> new ReservationWindow(
                     id,
                     path,
                     pool,
@@ -324,7 +324,7 @@ public final class ScenarioReader {
         try (YamlSection section = new YamlSection(node)) {
             List<QuotaPath> order =
                     section.texts("path-order").stream().map(QuotaPath::parse).toList();
-            setup.add(new Change.ProfileSet(new Profile(new ProfileId(id), order)));
+            setup.add(new Change.ProfileSet(new ProfileOrder(new ProfileId(id), order)));
             workloads.profile(new ProfileId(id), section);
         }
     }

@@ -1,6 +1,6 @@
 package io.quartermaster.cli.scenario;
 
-import io.quartermaster.engine.simulation.Result;
+import io.quartermaster.engine.simulation.SimulationResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -38,22 +38,23 @@ public final class SimulationChart {
     private SimulationChart() {}
 
     /** For each scenario what every tenant holds, of how much, and how many wait: over all the time that was played. */
-    public static String of(List<Result> results) {
+    public static String of(List<SimulationResult> simulationResults) {
         StringBuilder body = new StringBuilder();
-        for (Result result : results) {
+        for (SimulationResult simulationResult : simulationResults) {
             // Where all happens at one moment, what is true then is drawn all along.
-            Axis time = new Axis(Math.max(1, result.endMillis()), decimal(result.endMillis()) + " s", true);
-            body.append("<h2>").append(escaped(result.scenario())).append("</h2>\n");
+            Axis time = new Axis(
+                    Math.max(1, simulationResult.endMillis()), decimal(simulationResult.endMillis()) + " s", true);
+            body.append("<h2>").append(escaped(simulationResult.scenario())).append("</h2>\n");
             List<Curve> held = new ArrayList<>();
-            result.usage().forEach((name, samples) -> held.add(curve(name, samples, false)));
-            held.add(curve("capacity of all pools", result.capacity(), true));
+            simulationResult.usage().forEach((name, samples) -> held.add(curve(name, samples, false)));
+            held.add(curve("capacity of all pools", simulationResult.capacity(), true));
             body.append(drawing("GPUs held, by tenant", held, time));
-            body.append(drawing("waiting", List.of(curve("waiting", result.waiting(), false)), time));
+            body.append(drawing("waiting", List.of(curve("waiting", simulationResult.waiting(), false)), time));
         }
         return page(body);
     }
 
-    private static Curve curve(String name, List<Result.Sample> samples, boolean bound) {
+    private static Curve curve(String name, List<SimulationResult.Sample> samples, boolean bound) {
         return new Curve(
                 name,
                 samples.stream()

@@ -3,10 +3,10 @@ package io.quartermaster.cli.scenario;
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.Reason;
-import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.Workload;
-import io.quartermaster.engine.model.WorkloadState;
-import io.quartermaster.engine.simulation.Result;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.simulation.SimulationResult;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,29 +17,45 @@ import java.util.Map;
 public final class SimulationJson {
     private SimulationJson() {}
 
-    public static List<Object> of(List<Result> results) {
+    public static List<Object> of(List<SimulationResult> simulationResults) {
         List<Object> list = new ArrayList<>();
-        for (Result result : results) {
+        for (SimulationResult simulationResult : simulationResults) {
             Map<String, Object> object = new LinkedHashMap<>();
-            object.put("scenario", result.scenario());
-            object.put("outcome", result.passed() ? "PASS" : "FAIL");
-            object.put("failures", result.failures());
+            object.put("scenario", simulationResult.scenario());
+            object.put("outcome", simulationResult.passed() ? "PASS" : "FAIL");
+            object.put("failures", simulationResult.failures());
             object.put(
                     "decisions",
-                    result.decisions().stream().map(SimulationJson::taken).toList());
+                    simulationResult.decisions().stream()
+                            .map(SimulationJson::taken)
+                            .toList());
             object.put(
                     "moments",
-                    result.moments().stream().map(SimulationJson::moment).toList());
+                    simulationResult.moments().stream()
+                            .map(SimulationJson::moment)
+                            .toList());
             list.add(object);
         }
         return list;
     }
 
-    private static Map<String, Object> taken(Result.Taken taken) {
+    /** The word of a decision in the output; tools that read the output rely on it. */
+    private static String word(Decision decision) {
+        return switch (decision) {
+            case Decision.Start start -> "start";
+            case Decision.Grow grow -> "grow";
+            case Decision.Preempt preempt -> "preempt";
+            case Decision.Shrink shrink -> "shrink";
+            case Decision.Nominate nominate -> "nominate";
+            case Decision.WithdrawNomination withdrawal -> "denominate";
+        };
+    }
+
+    private static Map<String, Object> taken(SimulationResult.Taken taken) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("at", seconds(taken.atMillis()));
         Decision decision = taken.decision();
-        object.put("decision", decision.getClass().getSimpleName().toLowerCase(java.util.Locale.ROOT));
+        object.put("decision", word(decision));
         object.put("workload", decision.workload().value());
         switch (decision) {
             case Decision.Start start -> {
@@ -64,7 +80,7 @@ public final class SimulationJson {
                 object.put("receipt", ReceiptJson.ofStop(shrink.receipt()));
             }
             case Decision.Nominate nominate -> object.put("allocation", allocation(nominate.place()));
-            case Decision.Denominate denominate -> {}
+            case Decision.WithdrawNomination withdrawNomination -> {}
         }
         taken.receipt().ifPresent(receipt -> object.putIfAbsent("receipt", ReceiptJson.of(receipt)));
         return object;
@@ -90,21 +106,21 @@ public final class SimulationJson {
         return object;
     }
 
-    private static Map<String, Object> moment(Result.Moment moment) {
+    private static Map<String, Object> moment(SimulationResult.Moment moment) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("at", seconds(moment.atMillis()));
         Map<String, Object> running = new LinkedHashMap<>();
         for (Workload workload : moment.workloads()) {
-            if (workload.state() instanceof WorkloadState.Holding holding) {
+            if (workload.state() instanceof WorkloadPhase.Holding holding) {
                 running.put(workload.id().value(), allocation(holding.allocation()));
             }
         }
         object.put("running", running);
         Map<String, Object> waiting = new LinkedHashMap<>();
-        for (Wait wait : moment.waits()) {
+        for (WaitReasons waitReasons : moment.waits()) {
             waiting.put(
-                    wait.workload().value(),
-                    wait.perPool().stream().map(SimulationJson::reason).toList());
+                    waitReasons.workload().value(),
+                    waitReasons.perPool().stream().map(SimulationJson::reason).toList());
         }
         object.put("waiting", waiting);
         return object;

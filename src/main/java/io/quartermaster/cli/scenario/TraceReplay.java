@@ -2,18 +2,18 @@ package io.quartermaster.cli.scenario;
 
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.GpuRequest;
-import io.quartermaster.engine.model.Mix;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.model.WorkloadMix;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
-import io.quartermaster.engine.placement.Horizon;
-import io.quartermaster.engine.placement.Request;
-import io.quartermaster.engine.placement.Space;
-import io.quartermaster.engine.placement.Tenure;
-import io.quartermaster.engine.quota.When;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.quota.View;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -75,13 +75,13 @@ public final class TraceReplay {
 
     private final List<Node> nodes;
     private final List<Piece> pieces;
-    private final Mix mix;
+    private final WorkloadMix workloadMix;
     private final long capacityGpuMilli;
 
     public TraceReplay(List<Node> nodes, List<Piece> pieces) {
         this.nodes = List.copyOf(nodes);
         this.pieces = List.copyOf(pieces);
-        this.mix = commonest(pieces);
+        this.workloadMix = commonest(pieces);
         long capacity = 0;
         for (Node node : nodes) {
             capacity += node.devices().size() * 1000L;
@@ -89,23 +89,23 @@ public final class TraceReplay {
         this.capacityGpuMilli = capacity;
     }
 
-    private static Mix commonest(List<Piece> pieces) {
-        Map<Mix.Kind, Long> counts = new LinkedHashMap<>();
+    private static WorkloadMix commonest(List<Piece> pieces) {
+        Map<WorkloadMix.Kind, Long> counts = new LinkedHashMap<>();
         for (Piece piece : pieces) {
-            counts.merge(new Mix.Kind(piece.gpus(), piece.cpuMilli(), piece.models(), 1), 1L, Long::sum);
+            counts.merge(new WorkloadMix.Kind(piece.gpus(), piece.cpuMilli(), piece.models(), 1), 1L, Long::sum);
         }
-        List<Map.Entry<Mix.Kind, Long>> byCount = new ArrayList<>(counts.entrySet());
+        List<Map.Entry<WorkloadMix.Kind, Long>> byCount = new ArrayList<>(counts.entrySet());
         byCount.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
-        List<Mix.Kind> kinds = new ArrayList<>();
+        List<WorkloadMix.Kind> kinds = new ArrayList<>();
         long covered = 0;
-        for (Map.Entry<Mix.Kind, Long> entry : byCount) {
+        for (Map.Entry<WorkloadMix.Kind, Long> entry : byCount) {
             if (covered * 100 < (long) pieces.size() * MIX_PERCENT) {
-                Mix.Kind kind = entry.getKey();
-                kinds.add(new Mix.Kind(kind.gpus(), kind.cpuMilli(), kind.models(), entry.getValue()));
+                WorkloadMix.Kind kind = entry.getKey();
+                kinds.add(new WorkloadMix.Kind(kind.gpus(), kind.cpuMilli(), kind.models(), entry.getValue()));
                 covered += entry.getValue();
             }
         }
-        return new Mix(kinds);
+        return new WorkloadMix(kinds);
     }
 
     /**
@@ -120,21 +120,21 @@ public final class TraceReplay {
             arriving.sort(Comparator.comparingLong((Piece piece) -> -piece.gpuMilli())
                     .thenComparingLong(piece -> -piece.cpuMilli()));
         }
-        Space space = space(policy);
+        PoolCapacity poolCapacity = space(policy);
         List<Long> allocated = new ArrayList<>();
         List<Long> stranded = new ArrayList<>();
         long asked = 0;
         long held = 0;
         for (Piece piece : arriving) {
             asked += piece.gpuMilli();
-            held += place(space, piece) ? piece.gpuMilli() : 0;
+            held += place(poolCapacity, piece) ? piece.gpuMilli() : 0;
             while (asked * 10 >= capacityGpuMilli * (allocated.size() + 1)) {
                 allocated.add(held * PARTS / capacityGpuMilli);
-                stranded.add(space.unusableGpuMilli(mix) * PARTS / capacityGpuMilli);
+                stranded.add(poolCapacity.unusableGpuMilli(workloadMix) * PARTS / capacityGpuMilli);
             }
         }
         allocated.add(held * PARTS / capacityGpuMilli);
-        stranded.add(space.unusableGpuMilli(mix) * PARTS / capacityGpuMilli);
+        stranded.add(poolCapacity.unusableGpuMilli(workloadMix) * PARTS / capacityGpuMilli);
         return new Run(allocated, stranded);
     }
 
@@ -158,7 +158,7 @@ public final class TraceReplay {
         return arriving;
     }
 
-    private Space space(Policy policy) {
+    private PoolCapacity space(Policy policy) {
         Pool pool = new Pool(
                 POOL,
                 Pool.ofNodes(POOL).capacity(),
@@ -167,19 +167,20 @@ public final class TraceReplay {
                 List.of(),
                 List.of(),
                 true);
-        Pool told = policy == Policy.FRAGMENTATION ? pool.withMix(mix) : pool;
+        Pool told = policy == Policy.FRAGMENTATION ? pool.withMix(workloadMix) : pool;
         return Cluster.of(List.of(told), nodes, new TreeMap<>(), new TreeMap<>(), new TreeSet<>(List.of(PATH)))
                 .space(POOL)
                 .orElseThrow();
     }
 
-    private static boolean place(Space space, Piece piece) {
-        Request request = new Request(piece.shape(), List.of(0), PATH, node -> suits(node, piece));
-        Optional<Allocation> place = space.place(request, Horizon.AT_ONCE);
+    private static boolean place(PoolCapacity poolCapacity, Piece piece) {
+        PlacementRequest placementRequest =
+                new PlacementRequest(piece.shape(), List.of(0), PATH, node -> suits(node, piece));
+        Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.NOW);
         place.ifPresent(found -> {
-            Tenure tenure = new Tenure(PATH, Optional.empty(), piece.shape(), true, found, true);
-            for (When when : When.values()) {
-                space.add(tenure, when);
+            Booking booking = new Booking(PATH, Optional.empty(), piece.shape(), true, found, true);
+            for (View view : View.values()) {
+                poolCapacity.add(booking, view);
             }
         });
         return place.isPresent();

@@ -3,7 +3,7 @@ package io.quartermaster.cli.scenario;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Shape;
-import io.quartermaster.engine.model.Slice;
+import io.quartermaster.engine.model.WorkerSlice;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -25,7 +25,7 @@ record WorkloadForm(
         SortedMap<String, String> labels,
         Optional<String> requiredLevel,
         Optional<String> preferredLevel,
-        Optional<Slice> slice,
+        Optional<WorkerSlice> slice,
         List<WorkloadForm> sets,
         Optional<Boolean> moveBack,
         List<PoolId> pools) {
@@ -44,7 +44,7 @@ record WorkloadForm(
         Optional<YamlSection> topology = section.section("topology");
         Optional<String> required = topology.flatMap(levels -> levels.text("required"));
         Optional<String> preferred = topology.flatMap(levels -> levels.text("preferred"));
-        Optional<Slice> slice =
+        Optional<WorkerSlice> workerSlice =
                 topology.flatMap(levels -> levels.section("slice")).map(WorkloadForm::slice);
         topology.ifPresent(YamlSection::close);
         List<PoolId> wanted = new ArrayList<>();
@@ -65,7 +65,7 @@ record WorkloadForm(
                 section.labels("labels"),
                 required,
                 preferred,
-                slice,
+                workerSlice,
                 sets(section, known),
                 section.flag("move-back"),
                 wanted);
@@ -86,14 +86,14 @@ record WorkloadForm(
         return sets;
     }
 
-    private static Slice slice(YamlSection given) {
+    private static WorkerSlice slice(YamlSection given) {
         try (YamlSection section = given) {
             OptionalInt workers = section.count("workers");
             Optional<String> level = section.text("required");
             if (workers.isEmpty() || level.isEmpty()) {
                 throw section.error("a slice says its 'workers' and the level that is 'required'");
             }
-            return section.made(() -> new Slice(workers.getAsInt(), level.get()));
+            return section.made(() -> new WorkerSlice(workers.getAsInt(), level.get()));
         }
     }
 

@@ -11,9 +11,9 @@ import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
-import io.quartermaster.engine.placement.CountedSpace;
-import io.quartermaster.engine.placement.Seating;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.placement.CounterPool;
+import io.quartermaster.engine.placement.FixedPlacement;
 import io.quartermaster.engine.simulation.Scenario;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -33,7 +33,7 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 final class WorkloadReader {
     private final Map<PoolId, Pool> pools;
     private final Map<NodeId, io.quartermaster.engine.model.Node> nodes;
-    private final Map<PoolId, Seating> seatings = new HashMap<>();
+    private final Map<PoolId, FixedPlacement> fixedPlacements = new HashMap<>();
     private final Map<ProfileId, WorkloadForm> profiles = new HashMap<>();
     private final Set<QueueId> queues = new HashSet<>();
     private final Map<QueueId, QuotaPath> pathOfQueue = new HashMap<>();
@@ -87,10 +87,10 @@ final class WorkloadReader {
         List<Scenario.Job> jobs = new ArrayList<>();
         for (Statement statement : statements) {
             for (WorkloadId id : statement.ids()) {
-                WorkloadState state = Optional.ofNullable(seated.get(id))
+                WorkloadPhase state = Optional.ofNullable(seated.get(id))
                         .map(place ->
-                                WorkloadState.running(place, statement.startedMillis(), statement.fromReservation()))
-                        .orElse(WorkloadState.waiting());
+                                WorkloadPhase.running(place, statement.startedMillis(), statement.fromReservation()))
+                        .orElse(WorkloadPhase.waiting());
                 Workload workload = statement.template().workload(id, atMillis, sequence++, state);
                 jobs.add(new Scenario.Job(workload, statement.durationMillis()));
             }
@@ -208,7 +208,7 @@ final class WorkloadReader {
             OptionalLong maxRuntimeMillis,
             boolean held) {
 
-        Workload workload(WorkloadId id, long submittedMillis, long sequence, WorkloadState state) {
+        Workload workload(WorkloadId id, long submittedMillis, long sequence, WorkloadPhase state) {
             return new Workload(
                     id,
                     path,
@@ -281,18 +281,19 @@ final class WorkloadReader {
             return new Allocation.Worker(
                     number,
                     new Allocation.Place.Counted(
-                            CountedSpace.counts(template.shape().of(number).gpus())));
+                            CounterPool.counts(template.shape().of(number).gpus())));
         }
-        Seating seating = seatings.computeIfAbsent(pool, this::seating);
+        FixedPlacement fixedPlacement = fixedPlacements.computeIfAbsent(pool, this::seating);
         NodeId node = new NodeId(on.get(number));
         List<Integer> devices = devices(statement.section(), statement.gpu(), number, on);
-        return seating.seat(number, pool, template.path(), template.shape().of(number), node, devices)
+        return fixedPlacement
+                .seat(number, pool, template.path(), template.shape().of(number), node, devices)
                 .orElseThrow(() -> statement.section().error("it does not fit on node '" + node + "'"));
     }
 
-    private Seating seating(PoolId id) {
+    private FixedPlacement seating(PoolId id) {
         Pool pool = pools.getOrDefault(id, Pool.ofNodes(id));
-        return new Seating(
+        return new FixedPlacement(
                 pool,
                 nodes.values().stream().filter(node -> node.pool().equals(id)).toList());
     }

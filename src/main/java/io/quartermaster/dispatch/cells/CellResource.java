@@ -1,7 +1,7 @@
 package io.quartermaster.dispatch.cells;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.writes.WriteParams;
@@ -34,7 +34,7 @@ public class CellResource {
     }
 
     @GET
-    @Needs(Permission.CELLS_READ)
+    @RequiresPermission(Permission.CELLS_READ)
     @Operation(operationId = "listCells", summary = "Lists the cells by name, with their leaders and stamps")
     public Uni<Page<CellApi.View>> list(@BeanParam PageRequest page) {
         return cells.list(page);
@@ -42,7 +42,7 @@ public class CellResource {
 
     @GET
     @Path("{cell}")
-    @Needs(Permission.CELLS_READ)
+    @RequiresPermission(Permission.CELLS_READ)
     @Operation(operationId = "getCell", summary = "Shows a cell, its leader and its stamp")
     public Uni<CellApi.View> get(@PathParam("cell") String cell) {
         return cells.get(cell);
@@ -50,7 +50,7 @@ public class CellResource {
 
     @POST
     @Path("{cell}/stamp-resets")
-    @Needs(Permission.CELLS_WRITE)
+    @RequiresPermission(Permission.CELLS_WRITE)
     @Operation(
             operationId = "resetStamp",
             summary = "Sets a stamp that is ahead back to the database's time",

@@ -1,17 +1,16 @@
 package io.quartermaster.dispatch.cells;
 
-import io.quartermaster.dispatch.read.DispatchConfig;
-
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
-import io.quartermaster.access.Callers;
-import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.access.CurrentCaller;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.dispatch.read.DispatchConfig;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.writes.OperatorWrites;
 import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -51,15 +50,19 @@ class CellService {
     private final SystemDatabase database;
     private final OperatorWrites writes;
     private final AuditLog audit;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
     private final DispatchConfig config;
 
     CellService(
-            SystemDatabase database, OperatorWrites writes, AuditLog audit, Callers callers, DispatchConfig config) {
+            SystemDatabase database,
+            OperatorWrites writes,
+            AuditLog audit,
+            CurrentCaller currentCaller,
+            DispatchConfig config) {
         this.database = database;
         this.writes = writes;
         this.audit = audit;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
         this.config = config;
     }
 
@@ -82,7 +85,7 @@ class CellService {
     }
 
     Uni<Response> resetStamp(String name, WriteParams params, UriInfo uri) {
-        Caller caller = callers.current();
+        Caller caller = currentCaller.current();
         return writes.run(caller.subject(), uri, params, null, connection -> find(connection, name, " for update")
                 .chain(before -> set(connection, before, resetTo(before, Instant.now()))
                         .chain(() -> find(connection, name, ""))
@@ -91,7 +94,7 @@ class CellService {
                                 AuditLog.OPERATOR,
                                 caller,
                                 new AuditLog.Change("cells:reset-stamp", "cells/" + name, before, after))))
-                .map(Reply::ok));
+                .map(WriteReply::ok));
     }
 
     /** The stamp from now on; a refusal where that would be unsafe or no change. */

@@ -1,15 +1,14 @@
 package io.quartermaster.dispatch.cells;
 
-import io.quartermaster.dispatch.commit.PendingReasons;
-import io.quartermaster.dispatch.lifecycle.StopReason;
-import io.quartermaster.dispatch.read.SetAsideWork;
-
 import io.quarkus.smallrye.openapi.OpenApiFilter;
-import io.quartermaster.engine.model.Cause;
+import io.quartermaster.dispatch.commit.PendingReasons;
+import io.quartermaster.dispatch.lifecycle.AttemptStopReason;
+import io.quartermaster.dispatch.read.QuarantinedWorkloads;
 import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.EvictionReceipt;
 import io.quartermaster.engine.model.Reason;
-import io.quartermaster.engine.model.Receipt;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.Arrays;
@@ -56,15 +55,15 @@ public final class ContractStates implements OASFilter {
                         "What an attempt does at present. It holds its devices from `bound` until `ended`.",
                         states(AttemptState.class)),
                 "StopReason",
-                words("Why an attempt was told to stop.", constants(StopReason.class)),
+                words("Why an attempt was told to stop.", constants(AttemptStopReason.class)),
                 "PreemptionCause",
-                words("Why the scheduler stops running work.", constants(Cause.class)),
+                words("Why the scheduler stops running work.", constants(EvictionCause.class)),
                 "PreemptionRight",
-                words("The rule that gave the preemptor its right.", constants(Receipt.Right.class)),
+                words("The rule that gave the preemptor its right.", constants(EvictionReceipt.Right.class)),
                 "ConsideredOutcome",
                 words(
                         "What a preemption did with a workload: stopped, moved to another place, or spared because it proved unnecessary.",
-                        constants(Receipt.Outcome.class)),
+                        constants(EvictionReceipt.Outcome.class)),
                 "StartRule",
                 words("The right by which an attempt holds its devices.", constants(Decision.Rule.class)),
                 "WaitReasonCode",
@@ -72,12 +71,15 @@ public final class ContractStates implements OASFilter {
                         "Why a workload waits.",
                         Stream.concat(
                                         Arrays.stream(Reason.Code.values()).map(Enum::name),
-                                        Stream.of(PendingReasons.QUEUE_HELD, PendingReasons.RETRY, SetAsideWork.CODE))
+                                        Stream.of(
+                                                PendingReasons.QUEUE_HELD,
+                                                PendingReasons.RETRY,
+                                                QuarantinedWorkloads.CODE))
                                 .toList()));
     }
 
     private static List<String> constants(Class<? extends Enum<?>> type) {
-        return Arrays.stream(type.getEnumConstants()).map(Words::of).toList();
+        return Arrays.stream(type.getEnumConstants()).map(EnumNames::of).toList();
     }
 
     /** The words of a sealed family, in the order in which it lists its states. */

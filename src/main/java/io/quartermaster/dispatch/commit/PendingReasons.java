@@ -1,11 +1,10 @@
 package io.quartermaster.dispatch.commit;
 
-import io.quartermaster.dispatch.lifecycle.Setbacks;
+import io.quartermaster.dispatch.lifecycle.RetryBackoff;
 import io.quartermaster.dispatch.transaction.PlanRows;
-
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Reason;
-import io.quartermaster.engine.model.Wait;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.platform.GpuAmount;
 import io.vertx.core.json.JsonArray;
@@ -26,14 +25,14 @@ public final class PendingReasons {
     public static final String QUEUE_HELD = "QUEUE_HELD";
 
     private final int perPlan;
-    private final Map<WorkloadId, Wait> pending = new LinkedHashMap<>();
+    private final Map<WorkloadId, WaitReasons> pending = new LinkedHashMap<>();
 
     public PendingReasons(int perPlan) {
         this.perPlan = perPlan;
     }
 
-    public void add(List<Wait> waits) {
-        waits.forEach(wait -> pending.put(wait.workload(), wait));
+    public void add(List<WaitReasons> waits) {
+        waits.forEach(waitReasons -> pending.put(waitReasons.workload(), waitReasons));
     }
 
     /** What was to be said of it is so no more. */
@@ -41,13 +40,13 @@ public final class PendingReasons {
         pending.remove(workload);
     }
 
-    static JsonArray retry(PoolId pool, Setbacks setbacks) {
+    static JsonArray retry(PoolId pool, RetryBackoff retryBackoff) {
         return new JsonArray()
                 .add(
                         new JsonObject()
                                 .put("pool", pool.value())
                                 .put("code", RETRY)
-                                .put("sentence", setbacks.sentence())
+                                .put("sentence", retryBackoff.sentence())
                                 .put(
                                         "remedy",
                                         "Read the message of its last attempt, which says how the attempt was lost. Hold and release the workload to try again at once."));
@@ -75,15 +74,15 @@ public final class PendingReasons {
 
     /** Writes the oldest; true when some are left. */
     public boolean write(PlanRows rows) {
-        Iterator<Wait> oldest = pending.values().iterator();
+        Iterator<WaitReasons> oldest = pending.values().iterator();
         for (int n = 0; n < perPlan && oldest.hasNext(); n++) {
-            Wait wait = oldest.next();
+            WaitReasons waitReasons = oldest.next();
             oldest.remove();
             JsonArray perPool = new JsonArray();
-            wait.perPool().forEach(reason -> perPool.add(json(reason)));
+            waitReasons.perPool().forEach(reason -> perPool.add(json(reason)));
             rows.reason(
-                    UUID.fromString(wait.workload().value()),
-                    wait.reason().code().name(),
+                    UUID.fromString(waitReasons.workload().value()),
+                    waitReasons.reason().code().name(),
                     perPool);
         }
         return !pending.isEmpty();

@@ -1,25 +1,24 @@
 package io.quartermaster.dispatch.commit;
 
-import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.lifecycle.AttemptStopReason;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-import io.quartermaster.dispatch.read.EngineFacts;
-import io.quartermaster.dispatch.transaction.Fence;
-import io.quartermaster.dispatch.transaction.PlanRows;
-
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
+import io.quartermaster.dispatch.read.EngineFacts;
+import io.quartermaster.dispatch.transaction.Fence;
+import io.quartermaster.dispatch.transaction.PlanRows;
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Allocation.Place;
 import io.quartermaster.engine.model.Allocation.Worker;
-import io.quartermaster.engine.model.Cause;
 import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.EvictionReceipt;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Plan;
 import io.quartermaster.engine.model.PoolId;
-import io.quartermaster.engine.model.Receipt;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.TenantId;
@@ -38,7 +37,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** The engine's decisions as rows. A decision that contradicts what is stored is a {@link PlanFailure}: nothing of its plan is written. */
+/** The engine's decisions as rows. A decision that contradicts what is stored is a {@link PlanFailedException}: nothing of its plan is written. */
 public final class PlanTranslation {
 
     private final PlanRows rows;
@@ -92,7 +91,8 @@ public final class PlanTranslation {
                             workload.id(),
                             pools.apply(nominate.place().pool()),
                             EngineFacts.nominationBody(nominate.place()));
-                case Decision.Denominate denominate -> rows.denomination(workload.tenant(), workload.id());
+                case Decision.WithdrawNomination withdrawNomination ->
+                    rows.denomination(workload.tenant(), workload.id());
                 case Decision.Grow grow -> grow(workload, grow);
                 case Decision.Shrink shrink -> shrink(workload, shrink, records);
             }
@@ -107,13 +107,13 @@ public final class PlanTranslation {
             case Decision.Start start -> Optional.empty();
             case Decision.Grow grow -> Optional.empty();
             case Decision.Nominate nominate -> Optional.empty();
-            case Decision.Denominate denominate -> Optional.empty();
+            case Decision.WithdrawNomination withdrawNomination -> Optional.empty();
         };
     }
 
     private void start(WorkloadRecord workload, Decision.Start start) {
         if (workload.attempt().isPresent() || workload.over()) {
-            throw PlanFailure.invalidDecision(
+            throw PlanFailedException.invalidDecision(
                     workload.id() + " is to start but " + (workload.over() ? "is over" : "has a live attempt"),
                     workload.id());
         }
@@ -146,7 +146,7 @@ public final class PlanTranslation {
                 .filter(work ->
                         !start.allocation().touches(new NodeId(work.node().toString())))
                 .ifPresent(work -> {
-                    throw PlanFailure.invalidDecision(
+                    throw PlanFailedException.invalidDecision(
                             workload.id() + " is to start elsewhere than where it is paused", workload.id());
                 });
         return workload.paused().map(PausedWork::attempt);
@@ -236,7 +236,7 @@ public final class PlanTranslation {
         stop(victim, attempt, reason(victim, attempt), preempt.cause(), preempt.receipt(), successor, records);
         for (SurplusWorker worker : attempt.surplus().workers()) {
             if (!worker.attempt().stopping()) {
-                stop(victim, worker.attempt(), StopReason.PREEMPTED);
+                stop(victim, worker.attempt(), AttemptStopReason.PREEMPTED);
             }
         }
     }
@@ -252,7 +252,7 @@ public final class PlanTranslation {
                 stop(
                         victim,
                         worker.attempt(),
-                        StopReason.PREEMPTED,
+                        AttemptStopReason.PREEMPTED,
                         shrink.cause(),
                         shrink.receipt(),
                         successor,
@@ -260,27 +260,30 @@ public final class PlanTranslation {
             }
         }
         if (!leaving.isEmpty()) {
-            throw PlanFailure.invalidDecision(
+            throw PlanFailedException.invalidDecision(
                     victim.id() + " is to lose workers that are no surplus of it: " + leaving,
                     successor(shrink).orElse(victim.id()));
         }
     }
 
     /** One worker whose policy says so is paused where its node can do that, unless it moves. */
-    private StopReason reason(WorkloadRecord victim, LiveAttempt attempt) {
-        boolean pauses = victim.terms().onPreemption() == OnPreemption.PAUSE
+    private AttemptStopReason reason(WorkloadRecord victim, LiveAttempt attempt) {
+        boolean pauses = victim.terms().onPreemption() == PreemptionAction.PAUSE
                 && victim.terms().workers() == 1
                 && WorkloadRecord.isCountedAlike(victim.terms().gpus())
                 && attempt.gpuMilli() == victim.terms().wholeGpuMilli().getFirst()
                 && attempt.nodes().size() == 1
                 && pausing.contains(attempt.nodes().getFirst())
                 && !nominated.contains(EngineFacts.id(victim.id()));
-        return pauses ? StopReason.PAUSED : StopReason.PREEMPTED;
+        return pauses ? AttemptStopReason.PAUSED : AttemptStopReason.PREEMPTED;
     }
 
     private static JsonObject told(
-            WorkloadRecord victim, LiveAttempt attempt, Cause cause, Optional<WorkloadRecord> successor) {
-        JsonObject told = new JsonObject().put("attempt", attempt.number()).put("cause", word(cause));
+            WorkloadRecord victim,
+            LiveAttempt attempt,
+            EvictionCause evictionCause,
+            Optional<WorkloadRecord> successor) {
+        JsonObject told = new JsonObject().put("attempt", attempt.number()).put("cause", word(evictionCause));
         named(successor, victim.tenant()).ifPresent(id -> told.put("for", id.toString()));
         return told;
     }
@@ -294,9 +297,9 @@ public final class PlanTranslation {
     private void stop(
             WorkloadRecord victim,
             LiveAttempt attempt,
-            StopReason reason,
-            Cause cause,
-            Receipt receipt,
+            AttemptStopReason reason,
+            EvictionCause evictionCause,
+            EvictionReceipt evictionReceipt,
             Optional<WorkloadRecord> successor,
             Map<UUID, WorkloadRecord> records) {
         stop(victim, attempt, reason);
@@ -305,13 +308,13 @@ public final class PlanTranslation {
                 .put("id", Ids.next().toString())
                 .put("workload_id", victim.id().toString())
                 .put("attempt_id", attempt.id().toString())
-                .put("cause", word(cause))
-                .put("receipt", receipt(receipt, victim.tenant(), records));
+                .put("cause", word(evictionCause))
+                .put("receipt", receipt(evictionReceipt, victim.tenant(), records));
         named(successor, victim.tenant()).ifPresent(id -> row.put("for_workload", id.toString()));
         rows.preemption(row);
     }
 
-    private void stop(WorkloadRecord victim, LiveAttempt attempt, StopReason reason) {
+    private void stop(WorkloadRecord victim, LiveAttempt attempt, AttemptStopReason reason) {
         rows.attemptStopping(
                 victim.tenant(), attempt.id(), reason, victim.terms().graceMillis());
         rows.phase(victim.tenant(), attempt, "stopping", fence.stampMillis());
@@ -319,9 +322,10 @@ public final class PlanTranslation {
     }
 
     /** As the victim's tenant may see it: that another tenant was compared with its own, and nothing more of that one. */
-    private static JsonObject receipt(Receipt receipt, TenantId tenant, Map<UUID, WorkloadRecord> records) {
+    private static JsonObject receipt(
+            EvictionReceipt evictionReceipt, TenantId tenant, Map<UUID, WorkloadRecord> records) {
         JsonArray considered = new JsonArray();
-        receipt.considered().forEach(each -> {
+        evictionReceipt.considered().forEach(each -> {
             WorkloadRecord other = records.get(UUID.fromString(each.workload().value()));
             if (other != null && other.tenant().equals(tenant)) {
                 considered.add(new JsonObject()
@@ -330,16 +334,16 @@ public final class PlanTranslation {
             }
         });
         return new JsonObject()
-                .put("right", word(receipt.right()))
-                .put("before", shares(receipt.before(), tenant))
-                .put("after", shares(receipt.after(), tenant))
+                .put("right", word(evictionReceipt.right()))
+                .put("before", shares(evictionReceipt.before(), tenant))
+                .put("after", shares(evictionReceipt.after(), tenant))
                 .put("considered", considered);
     }
 
-    private static JsonArray shares(Iterable<Receipt.Share> shares, TenantId tenant) {
+    private static JsonArray shares(Iterable<EvictionReceipt.Share> shares, TenantId tenant) {
         JsonArray json = new JsonArray();
         boolean others = false;
-        for (Receipt.Share share : shares) {
+        for (EvictionReceipt.Share share : shares) {
             if (!share.path().tenant().equals(tenant.value())) {
                 others = true;
                 continue;
@@ -360,14 +364,14 @@ public final class PlanTranslation {
 
     private static LiveAttempt attempt(WorkloadRecord workload, UUID decidedFor) {
         return workload.attempt()
-                .orElseThrow(() -> PlanFailure.invalidDecision(
+                .orElseThrow(() -> PlanFailedException.invalidDecision(
                         workload.id() + " is to change but has no live attempt", decidedFor));
     }
 
     private static WorkloadRecord record(Map<UUID, WorkloadRecord> records, UUID id, UUID decidedFor) {
         WorkloadRecord found = records.get(id);
         if (found == null) {
-            throw PlanFailure.invalidDecision(
+            throw PlanFailedException.invalidDecision(
                     "the plan decides about a workload that is not stored: " + id, decidedFor);
         }
         return found;

@@ -1,11 +1,10 @@
 package io.quartermaster.dispatch.commit;
 
 import io.quartermaster.dispatch.read.QuotaFacts;
-import io.quartermaster.dispatch.transaction.PlanRows;
-
 import io.quartermaster.dispatch.read.QuotaFacts.Level;
-import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.dispatch.transaction.PlanRows;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.HashMap;

@@ -1,12 +1,11 @@
 package io.quartermaster.dispatch.commit;
 
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Reason;
-import io.quartermaster.engine.model.Wait;
-import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
@@ -150,12 +149,12 @@ public final class UnmetReservations {
     }
 
     /** Why work waits, as a plan said; where a plan says nothing of one, what was said before still holds. */
-    public void reasons(List<Wait> waits) {
-        for (Wait wait : waits) {
-            UUID id = UUID.fromString(wait.workload().value());
+    public void reasons(List<WaitReasons> waits) {
+        for (WaitReasons waitReasons : waits) {
+            UUID id = UUID.fromString(waitReasons.workload().value());
             TenantId tenant = tenantOf.get(id);
             if (tenant != null) {
-                List<UUID> without = wait.perPool().stream()
+                List<UUID> without = waitReasons.perPool().stream()
                         .filter(reason -> isNoRoom(reason.code()))
                         .map(reason -> pools.apply(reason.pool()))
                         .toList();

@@ -13,7 +13,7 @@ public sealed interface SurplusStep {
     record Progress(AttemptState.Wanted state) implements SurplusStep {}
 
     /** It is told to stop, since what it is a worker of stops. */
-    record AskToStop(StopReason reason) implements SurplusStep {}
+    record AskToStop(AttemptStopReason reason) implements SurplusStep {}
 
     /** It is stopping, and is given less time for that. */
     record Shorten(long deadlineMillis) implements SurplusStep {}

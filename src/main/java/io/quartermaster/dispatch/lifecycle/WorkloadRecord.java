@@ -2,12 +2,12 @@ package io.quartermaster.dispatch.lifecycle;
 
 import io.quartermaster.engine.model.Allocation.MigInstance;
 import io.quartermaster.engine.model.GpuRequest;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
 import io.quartermaster.workloads.AttemptState;
-import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.DesiredState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -36,13 +36,13 @@ public record WorkloadRecord(
         boolean dedicatedOnly,
         OptionalLong maxRuntimeMillis,
         long submittedMillis,
-        Wish wish,
+        DesiredState wish,
         OptionalLong stopByMillis,
         WorkloadState state,
         int attempts,
         OptionalLong atHeadSinceMillis,
         OptionalLong place,
-        Setbacks setbacks,
+        RetryBackoff setbacks,
         Optional<LiveAttempt> attempt,
         Optional<PausedWork> paused,
         Optional<String> nomination) {
@@ -85,7 +85,7 @@ public record WorkloadRecord(
     public record Terms(
             UUID policy,
             String group,
-            OnPreemption onPreemption,
+            PreemptionAction onPreemption,
             long graceMillis,
             UUID queue,
             boolean queueHeld,
@@ -138,7 +138,7 @@ public record WorkloadRecord(
             long boundMillis,
             boolean fromReservation,
             OptionalLong startedMillis,
-            Optional<StopReason> stopReason,
+            Optional<AttemptStopReason> stopReason,
             OptionalLong deadlineMillis,
             List<Device> devices,
             List<Report> reports,
@@ -194,7 +194,7 @@ public record WorkloadRecord(
             return with(next, stopReason, deadlineMillis, surplus);
         }
 
-        public LiveAttempt told(StopReason reason, long untilMillis) {
+        public LiveAttempt told(AttemptStopReason reason, long untilMillis) {
             return with(new AttemptState.Stopping(), Optional.of(reason), OptionalLong.of(untilMillis), surplus);
         }
 
@@ -208,7 +208,7 @@ public record WorkloadRecord(
         }
 
         private LiveAttempt with(
-                AttemptState.Live next, Optional<StopReason> reason, OptionalLong deadline, Surplus workers) {
+                AttemptState.Live next, Optional<AttemptStopReason> reason, OptionalLong deadline, Surplus workers) {
             return new LiveAttempt(
                     id,
                     number,
@@ -274,7 +274,8 @@ public record WorkloadRecord(
     public record SurplusWorker(int number, LiveAttempt attempt) {}
 
     /** A part of the allocation; no node where the pool is a plain count. */
-    public record Device(int worker, Optional<UUID> node, OptionalLong index, long gpuMilli, Optional<MigInstance> instance) {}
+    public record Device(
+            int worker, Optional<UUID> node, OptionalLong index, long gpuMilli, Optional<MigInstance> instance) {}
 
     /**
      * What the executor of one node said last.
@@ -351,7 +352,8 @@ public record WorkloadRecord(
     }
 
     /** The same workload once it holds nothing any more. */
-    public WorkloadRecord without(WorkloadState.WithoutAttempt next, OptionalLong nextAtHeadSince, Setbacks nextSetbacks) {
+    public WorkloadRecord without(
+            WorkloadState.WithoutAttempt next, OptionalLong nextAtHeadSince, RetryBackoff nextSetbacks) {
         return with(next, nextAtHeadSince, nextSetbacks, Optional.empty(), paused);
     }
 
@@ -393,7 +395,7 @@ public record WorkloadRecord(
     private WorkloadRecord with(
             WorkloadState nextState,
             OptionalLong nextAtHeadSince,
-            Setbacks nextSetbacks,
+            RetryBackoff nextSetbacks,
             Optional<LiveAttempt> next,
             Optional<PausedWork> nextPaused) {
         return new WorkloadRecord(

@@ -1,7 +1,7 @@
 package io.quartermaster.dispatch.quarantine;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.writes.WriteParams;
@@ -35,7 +35,7 @@ public class QuarantineResource {
     }
 
     @GET
-    @Needs(Permission.QUARANTINE_READ)
+    @RequiresPermission(Permission.QUARANTINE_READ)
     @Operation(
             operationId = "listQuarantineEntries",
             summary = "Lists what the scheduler plans without because turns with it failed")
@@ -45,7 +45,7 @@ public class QuarantineResource {
 
     @GET
     @Path("{quarantineEntry}")
-    @Needs(Permission.QUARANTINE_READ)
+    @RequiresPermission(Permission.QUARANTINE_READ)
     @Operation(operationId = "getQuarantineEntry", summary = "Shows an entry of the quarantine")
     public Uni<QuarantineApi.Entry> get(@PathParam("quarantineEntry") String entry) {
         return quarantine.get(entry);
@@ -53,7 +53,7 @@ public class QuarantineResource {
 
     @POST
     @Path("{quarantineEntry}/retries")
-    @Needs(Permission.QUARANTINE_WRITE)
+    @RequiresPermission(Permission.QUARANTINE_WRITE)
     @Operation(
             operationId = "retryQuarantineEntry",
             summary = "Has the scheduler plan with it again in its next turn",
@@ -66,7 +66,7 @@ public class QuarantineResource {
 
     @DELETE
     @Path("{quarantineEntry}")
-    @Needs(Permission.QUARANTINE_WRITE)
+    @RequiresPermission(Permission.QUARANTINE_WRITE)
     @Operation(
             operationId = "dropQuarantineEntry",
             summary = "Gives up what is set aside",

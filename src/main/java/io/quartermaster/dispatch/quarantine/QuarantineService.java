@@ -1,18 +1,18 @@
 package io.quartermaster.dispatch.quarantine;
 
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
-import io.quartermaster.access.Callers;
+import io.quartermaster.access.CurrentCaller;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.inbox.Inbox;
-import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.writes.OperatorWrites;
 import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -55,13 +55,13 @@ class QuarantineService {
     private final SystemDatabase database;
     private final OperatorWrites writes;
     private final AuditLog audit;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
 
-    QuarantineService(SystemDatabase database, OperatorWrites writes, AuditLog audit, Callers callers) {
+    QuarantineService(SystemDatabase database, OperatorWrites writes, AuditLog audit, CurrentCaller currentCaller) {
         this.database = database;
         this.writes = writes;
         this.audit = audit;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     private record Found(String key, QuarantineApi.Entry entry) {}
@@ -97,7 +97,7 @@ class QuarantineService {
     }
 
     private Uni<Response> write(String id, WriteParams params, UriInfo uri, String action, Step step) {
-        Caller caller = callers.current();
+        Caller caller = currentCaller.current();
         return writes.run(caller.subject(), uri, params, null, connection -> find(connection, id)
                 .call(found -> step.apply(connection, found, caller))
                 .call(found -> audit.record(
@@ -105,7 +105,7 @@ class QuarantineService {
                         AuditLog.OPERATOR,
                         caller,
                         new AuditLog.Change(action, PATH + found.entry().id(), found.entry(), null)))
-                .map(found -> action.endsWith(":drop") ? Reply.noContent() : Reply.ok(found.entry())));
+                .map(found -> action.endsWith(":drop") ? WriteReply.noContent() : WriteReply.ok(found.entry())));
     }
 
     private Uni<Void> retry(SqlConnection connection, Found found, Caller caller) {

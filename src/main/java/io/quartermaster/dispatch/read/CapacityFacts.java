@@ -70,7 +70,7 @@ public final class CapacityFacts {
 
     public static List<PoolFact> pools(SystemTransaction transaction, Executors executors, UUID @Nullable [] only) {
         List<PoolFact> facts = new ArrayList<>();
-        SetAsideWork setAside = SetAsideWork.read(transaction);
+        QuarantinedWorkloads setAside = QuarantinedWorkloads.read(transaction);
         for (Row row : transaction.run(POOLS, (Object) only)) {
             PoolId id = new PoolId(row.getString("name"));
             Long count = row.getLong("capacity_milli");
@@ -126,7 +126,7 @@ public final class CapacityFacts {
 
     public static List<NodeFact> nodes(SystemTransaction transaction, OffsetDateTime stamp, UUID @Nullable [] only) {
         Map<UUID, List<Node.Device>> devices = new HashMap<>();
-        SetAsideWork setAside = SetAsideWork.read(transaction);
+        QuarantinedWorkloads setAside = QuarantinedWorkloads.read(transaction);
         for (Row row : transaction.run(
                 "select * from gpu where healthy and ($1::uuid[] is null or node_id = any($1)) order by node_id, device_index",
                 (Object) only)) {
@@ -155,7 +155,7 @@ public final class CapacityFacts {
 
     /** @param setAside what of the machine is not to be had */
     private static NodeFact node(
-            Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices, SetAsideWork.Part setAside) {
+            Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices, QuarantinedWorkloads.Part setAside) {
         UUID id = row.getUUID("id");
         OffsetDateTime leaseUntil = row.getOffsetDateTime("lease_until");
         boolean leased = leaseUntil != null && leaseUntil.isAfter(stamp);

@@ -1,15 +1,14 @@
 package io.quartermaster.dispatch.read;
 
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-
 import io.quartermaster.dispatch.read.CapacityFacts.Executors;
 import io.quartermaster.dispatch.read.CapacityFacts.NodeFact;
 import io.quartermaster.dispatch.read.CapacityFacts.PoolFact;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.QueueOrder;
-import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -88,7 +87,7 @@ public record CellFacts(
                 allPools,
                 QuotaFacts.read(transaction, stamp, extent.of(everyTenant(transaction)), allPools),
                 strictQueues(transaction),
-                KeptPastUse.read(transaction, cell),
+                UsageHistoryStore.read(transaction, cell),
                 new CellReader(transaction, CellReader.millis(stamp)).live(extent.throughSequence()));
     }
 
@@ -115,7 +114,7 @@ public record CellFacts(
 
     private static Change.QueueSet queue(Row row) {
         return new Change.QueueSet(
-                EngineFacts.queue(row.getUUID("id")), Words.stored(QueueOrder.class, row.getString("start_order")));
+                EngineFacts.queue(row.getUUID("id")), EnumNames.stored(QueueOrder.class, row.getString("start_order")));
     }
 
     /** Without those that are set aside. */

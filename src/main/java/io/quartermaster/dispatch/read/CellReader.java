@@ -1,19 +1,18 @@
 package io.quartermaster.dispatch.read;
 
-import io.quartermaster.dispatch.lifecycle.Setbacks;
+import io.quartermaster.dispatch.lifecycle.RetryBackoff;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Submitter;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Terms;
 import io.quartermaster.engine.model.GpuRequest;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.DatabaseFailures;
 import io.quartermaster.platform.db.SystemTransaction;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.DesiredState;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
@@ -74,16 +73,16 @@ public final class CellReader {
             + " and w.set_aside_at is null and w.tenant_id not in (select id from tenant where set_aside_at is not null)";
 
     private final SystemTransaction transaction;
-    private final SharedTerms shared;
+    private final TermsInterner shared;
     private final long nowMillis;
 
     /** @param nowMillis the stamp: what is timed is due by it, and by no other clock */
     public CellReader(SystemTransaction transaction, long nowMillis) {
-        this(transaction, new SharedTerms(), nowMillis);
+        this(transaction, new TermsInterner(), nowMillis);
     }
 
     /** @param shared what its reader keeps of each workload refers to */
-    public CellReader(SystemTransaction transaction, SharedTerms shared, long nowMillis) {
+    public CellReader(SystemTransaction transaction, TermsInterner shared, long nowMillis) {
         this.transaction = transaction;
         this.shared = shared;
         this.nowMillis = nowMillis;
@@ -229,13 +228,13 @@ public final class CellReader {
                 row.getBoolean("dedicated_only"),
                 shorter(row.getLong("max_runtime_ms"), row.getLong("profile_max_runtime_ms")),
                 millis(row.getOffsetDateTime("submitted_at")),
-                Wish.of(row.getString("wish")),
+                DesiredState.of(row.getString("wish")),
                 optionalMillis(row.getOffsetDateTime("stop_by")),
                 WorkloadState.of(row.getString("state")),
                 row.getInteger("attempts"),
                 optionalMillis(row.getOffsetDateTime("at_head_since")),
                 optional(row.getInteger("place")),
-                new Setbacks(row.getInteger("quick_losses"), optionalMillis(row.getOffsetDateTime("retry_at"))),
+                new RetryBackoff(row.getInteger("quick_losses"), optionalMillis(row.getOffsetDateTime("retry_at"))),
                 live,
                 paused(row),
                 nomination == null ? Optional.empty() : Optional.of(nomination.encode()));
@@ -270,7 +269,7 @@ public final class CellReader {
         return new Terms(
                 row.getUUID("policy_id"),
                 row.getString("group_path"),
-                OnPreemption.valueOf(row.getString("on_preemption").toUpperCase(Locale.ROOT)),
+                PreemptionAction.valueOf(row.getString("on_preemption").toUpperCase(Locale.ROOT)),
                 row.getLong("grace_ms"),
                 row.getUUID("queue_id"),
                 row.getBoolean("queue_held"),

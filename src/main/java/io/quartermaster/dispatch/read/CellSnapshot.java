@@ -1,10 +1,9 @@
 package io.quartermaster.dispatch.read;
 
-import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-
 import io.quartermaster.capacity.grants.Allotment;
-import io.quartermaster.engine.model.Change;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
 import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
@@ -12,10 +11,10 @@ import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.simulation.Playout;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.engine.simulation.Forecaster;
 import io.quartermaster.governance.rules.Policy;
-import io.quartermaster.governance.rules.QuotaTree;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.governance.rules.QuotaTreeBuilder;
 import io.quartermaster.platform.TenantId;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -50,7 +49,7 @@ public final class CellSnapshot {
     private final SortedMap<String, Node> nodes = new TreeMap<>();
     private final SortedMap<TenantId, QuotaFacts> quotas = new TreeMap<>();
     private final List<Workload> workloads = new ArrayList<>();
-    private final Map<WorkloadId, Playout.Yielding> yielding = new HashMap<>();
+    private final Map<WorkloadId, Forecaster.Yielding> yielding = new HashMap<>();
     private final List<Change> facts = new ArrayList<>();
     private final long lastSequence;
 
@@ -76,18 +75,18 @@ public final class CellSnapshot {
         stored.quotas().forEach(fact -> {
             quotas.put(fact.tenant(), fact);
             paths.putAll(fact.paths());
-            new ToldQuotas().tell(fact, facts);
+            new PublishedQuotas().publish(fact, facts);
         });
         facts.addAll(stored.strictQueues());
         facts.addAll(stored.pastUse());
         EngineFacts words = new EngineFacts(known(poolNames, "pool"), known(paths, "policy"));
-        Map<Playout.Yielding, Playout.Yielding> alike = new HashMap<>();
+        Map<Forecaster.Yielding, Forecaster.Yielding> alike = new HashMap<>();
         long last = 0;
         for (WorkloadRecord record : stored.workloads()) {
             Workload workload = words.asStored(record, asOfMillis);
             workloads.add(workload);
-            Playout.Yielding yields =
-                    new Playout.Yielding(graceMillis(record), record.terms().onPreemption() != OnPreemption.END);
+            Forecaster.Yielding yields =
+                    new Forecaster.Yielding(graceMillis(record), record.terms().onPreemption() != PreemptionAction.END);
             yielding.put(workload.id(), alike.computeIfAbsent(yields, same -> same));
             last = Math.max(last, record.sequence());
         }
@@ -143,7 +142,7 @@ public final class CellSnapshot {
     }
 
     /** How long it takes to give way where its pool allows that, and what becomes of it then. */
-    public Optional<Playout.Yielding> yielding(WorkloadId workload) {
+    public Optional<Forecaster.Yielding> yielding(WorkloadId workload) {
         return Optional.ofNullable(yielding.get(workload));
     }
 
@@ -178,14 +177,14 @@ public final class CellSnapshot {
                                 .map(Terms::policies)
                                 .orElse(fact.policies())
                                 .stream())
-                .anyMatch(QuotaTree::countsAllPools);
+                .anyMatch(QuotaTreeBuilder::countsAllPools);
         List<Change> changes = new ArrayList<>();
         for (QuotaFacts before : quotas.values()) {
             Terms terms = changed.get(before.tenant());
             if (terms != null || anyCountsAllPools != allPools) {
-                ToldQuotas told = new ToldQuotas();
-                told.tell(before, new ArrayList<>());
-                told.tell(
+                PublishedQuotas told = new PublishedQuotas();
+                told.publish(before, new ArrayList<>());
+                told.publish(
                         terms == null
                                 ? before.with(before.allotments(), before.policies(), anyCountsAllPools)
                                 : before.with(terms.allotments(), terms.policies(), anyCountsAllPools),

@@ -1,8 +1,7 @@
 package io.quartermaster.dispatch.read;
 
-import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.lifecycle.AttemptStopReason;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Device;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork;
@@ -13,7 +12,7 @@ import io.quartermaster.engine.model.Allocation.MigInstance;
 import io.quartermaster.engine.model.Allocation.Place;
 import io.quartermaster.engine.model.Allocation.Share;
 import io.quartermaster.engine.model.Allocation.Worker;
-import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.model.EvictionCause;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.ProfileId;
@@ -22,7 +21,7 @@ import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.model.WorkloadPhase;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -39,7 +38,7 @@ import java.util.function.Function;
 /** Workloads and allocations in the words of the engine, and allocations back in those of the tables. */
 public final class EngineFacts {
 
-    /** As in {@link SharedTerms}. */
+    /** As in {@link TermsInterner}. */
     private static final int MOST_TERMS = 10_000;
 
     private final Function<UUID, PoolId> pools;
@@ -56,7 +55,7 @@ public final class EngineFacts {
     }
 
     /** The workload as it will be once {@code state} is true of it. */
-    Workload workload(WorkloadRecord record, WorkloadState state, boolean held) {
+    Workload workload(WorkloadRecord record, WorkloadPhase state, boolean held) {
         Terms terms = record.terms();
         OfTerms same = ofTerms(terms);
         return new Workload(
@@ -95,9 +94,9 @@ public final class EngineFacts {
 
     /** As the tables have it, no step taken. What is not to be tried before another time is held until then, and so is what its queue holds. */
     public Workload asStored(WorkloadRecord record, long nowMillis) {
-        WorkloadState state = record.attempt()
-                .map(attempt -> (WorkloadState) holding(attempt))
-                .orElseGet(() -> new WorkloadState.Waiting(
+        WorkloadPhase state = record.attempt()
+                .map(attempt -> (WorkloadPhase) holding(attempt))
+                .orElseGet(() -> new WorkloadPhase.Waiting(
                         record.atHeadSinceMillis(),
                         record.place(),
                         pin(record).map(work -> new NodeId(work.node().toString()))));
@@ -113,8 +112,8 @@ public final class EngineFacts {
                 .orElse(record.terms().pools().getFirst()));
     }
 
-    private WorkloadState.Holding holding(LiveAttempt attempt) {
-        return new WorkloadState.Holding(
+    private WorkloadPhase.Holding holding(LiveAttempt attempt) {
+        return new WorkloadPhase.Holding(
                 allocation(attempt),
                 attempt.boundMillis(),
                 phase(attempt),
@@ -122,31 +121,31 @@ public final class EngineFacts {
                 attempt.fromReservation());
     }
 
-    private static WorkloadState.Phase phase(LiveAttempt attempt) {
+    private static WorkloadPhase.Phase phase(LiveAttempt attempt) {
         if (attempt.stopping()) {
-            return new WorkloadState.Phase.Stopping(cause(attempt), deadline(attempt));
+            return new WorkloadPhase.Phase.Stopping(cause(attempt), deadline(attempt));
         }
         SortedSet<Integer> leaving = new TreeSet<>();
         long deadline = 0;
-        Cause cause = Cause.ASKED;
+        EvictionCause evictionCause = EvictionCause.ASKED;
         for (SurplusWorker worker : attempt.surplus().workers()) {
             if (worker.attempt().stopping()) {
                 leaving.add(worker.number());
                 deadline = Math.max(deadline, deadline(worker.attempt()));
-                cause = cause(worker.attempt());
+                evictionCause = cause(worker.attempt());
             }
         }
         return leaving.isEmpty()
-                ? new WorkloadState.Phase.Running()
-                : new WorkloadState.Phase.Shrinking(cause, leaving, deadline);
+                ? new WorkloadPhase.Phase.Running()
+                : new WorkloadPhase.Phase.Shrinking(evictionCause, leaving, deadline);
     }
 
-    private static Cause cause(LiveAttempt attempt) {
+    private static EvictionCause cause(LiveAttempt attempt) {
         return attempt.stopReason()
-                        .filter(reason -> reason == StopReason.PREEMPTED || reason == StopReason.PAUSED)
+                        .filter(reason -> reason == AttemptStopReason.PREEMPTED || reason == AttemptStopReason.PAUSED)
                         .isPresent()
-                ? Cause.RECLAIM
-                : Cause.ASKED;
+                ? EvictionCause.RECLAIM
+                : EvictionCause.ASKED;
     }
 
     private static long deadline(LiveAttempt attempt) {

@@ -1,9 +1,8 @@
 package io.quartermaster.dispatch.read;
 
-import io.quartermaster.dispatch.transaction.ClockSkew;
-import io.quartermaster.dispatch.transaction.Fence;
-
 import io.quartermaster.dispatch.read.CapacityFacts.Executors;
+import io.quartermaster.dispatch.transaction.ClockSkewException;
+import io.quartermaster.dispatch.transaction.Fence;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.platform.db.SystemDatabase;
@@ -32,7 +31,7 @@ public record LeaderSettings(
         long pausedForMillis,
         Settings engine,
         Executors executors,
-        Planning planning) {
+        PlanComputation planning) {
 
     public LeaderSettings {
         if (bounds.whole().compareTo(lease) >= 0) {
@@ -56,21 +55,22 @@ public record LeaderSettings(
                 Engine::plan);
     }
 
-    public LeaderSettings with(Planning other) {
+    public LeaderSettings with(PlanComputation other) {
         return new LeaderSettings(
                 cell, lease, bounds, clockTolerance, batch, reasonsPerPlan, pausedForMillis, engine, executors, other);
     }
 
-    /** Takes the fence; empty when another replica leads. Throws {@link ClockSkew}: nobody may be billed by a clock that is wrong. */
+    /** Takes the fence; empty when another replica leads. Throws {@link ClockSkewException}: nobody may be billed by a clock that is wrong. */
     public Optional<Fence> fence(SystemTransaction transaction, long epoch) {
-        return Fence.take(transaction, cell, epoch, lease).map(this::checked);
+        return Fence.renew(transaction, cell, epoch, lease).map(this::checked);
     }
 
     private Fence checked(Fence fence) {
         Duration off =
                 Duration.between(fence.stamp().toInstant(), Instant.now()).abs();
         if (off.compareTo(clockTolerance) > 0) {
-            throw new ClockSkew("the stamp of the cell and this replica's clock are " + off + " apart; it steps down");
+            throw new ClockSkewException(
+                    "the stamp of the cell and this replica's clock are " + off + " apart; it steps down");
         }
         return fence;
     }

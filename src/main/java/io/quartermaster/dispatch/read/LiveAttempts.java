@@ -1,9 +1,8 @@
 package io.quartermaster.dispatch.read;
 
-import io.quartermaster.dispatch.lifecycle.Setbacks;
-import io.quartermaster.dispatch.lifecycle.StopReason;
-import io.quartermaster.dispatch.lifecycle.Transitions;
-
+import io.quartermaster.dispatch.lifecycle.AttemptStopReason;
+import io.quartermaster.dispatch.lifecycle.LifecycleRules;
+import io.quartermaster.dispatch.lifecycle.RetryBackoff;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Device;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Report;
@@ -93,7 +92,7 @@ final class LiveAttempts {
 
     private static boolean isQuickLoss(Row row) {
         return "lost".equals(row.getString("outcome"))
-                && Setbacks.isQuick(
+                && RetryBackoff.isQuick(
                         CellReader.millis(row.getOffsetDateTime("bound_at")),
                         CellReader.millis(row.getOffsetDateTime("ended_at")));
     }
@@ -102,8 +101,8 @@ final class LiveAttempts {
     private Surplus with(Surplus before, Row row, int quickLosses) {
         if (row.getString("state").equals("ended")) {
             AttemptOutcome outcome = AttemptOutcome.of(row.getString("outcome"));
-            boolean again =
-                    !Transitions.isForGood(outcome) && !(isQuickLoss(row) && quickLosses >= Setbacks.SURPLUS_LOSSES);
+            boolean again = !LifecycleRules.isForGood(outcome)
+                    && !(isQuickLoss(row) && quickLosses >= RetryBackoff.SURPLUS_LOSSES);
             return before.having(row.getInteger("worker"), !again);
         }
         return before.and(new SurplusWorker(
@@ -121,7 +120,7 @@ final class LiveAttempts {
                 CellReader.millis(row.getOffsetDateTime("bound_at")),
                 row.getBoolean("from_reservation"),
                 CellReader.optionalMillis(row.getOffsetDateTime("started_at")),
-                Optional.ofNullable(row.getString("stop_reason")).map(StopReason::of),
+                Optional.ofNullable(row.getString("stop_reason")).map(AttemptStopReason::of),
                 CellReader.optionalMillis(row.getOffsetDateTime("deadline_at")),
                 List.copyOf(devices.getOrDefault(id, List.of())),
                 List.copyOf(reports.getOrDefault(id, List.of())),

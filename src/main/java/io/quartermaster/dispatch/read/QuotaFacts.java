@@ -4,20 +4,20 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.grants.Allotment;
 import io.quartermaster.capacity.grants.QuotaOverrideApi;
 import io.quartermaster.capacity.grants.QuotaTerms;
-import io.quartermaster.engine.model.CapacityReservation;
 import io.quartermaster.engine.model.CapacityReservationId;
-import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.ConcurrencyCaps;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.ReservationWindow;
 import io.quartermaster.engine.model.Scope;
-import io.quartermaster.governance.rules.OnPreemption;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyQuota;
-import io.quartermaster.governance.rules.QuotaTree;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.governance.rules.QuotaTreeBuilder;
 import io.quartermaster.governance.rules.SubmissionRights;
-import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -54,11 +54,11 @@ public record QuotaFacts(
         Map<UUID, QuotaPath> paths,
         Map<UUID, String> groups,
         List<Quota> quotas,
-        List<Caps> caps,
+        List<ConcurrencyCaps> caps,
         List<Level> levels,
         List<Allotment> allotments,
         List<Policy> policies,
-        List<CapacityReservation> calendar) {
+        List<ReservationWindow> calendar) {
 
     /** What is reserved in a pool for the tenant (no policy) or for a policy. */
     public record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
@@ -118,7 +118,7 @@ public record QuotaFacts(
             List<Level> levels,
             List<Allotment> allotments,
             List<Policy> policies,
-            List<CapacityReservation> calendar,
+            List<ReservationWindow> calendar,
             boolean allPools) {
         return new QuotaFacts(
                 tenant,
@@ -155,25 +155,25 @@ public record QuotaFacts(
             List<Allotment> allotments,
             List<Policy> policies,
             boolean allPools) {
-        QuotaTree tree = allPools
-                ? QuotaTree.withAllPools(tenant, allotments, policies)
-                : QuotaTree.of(tenant, allotments, policies);
+        QuotaTreeBuilder tree = allPools
+                ? QuotaTreeBuilder.withAllPools(tenant, allotments, policies)
+                : QuotaTreeBuilder.of(tenant, allotments, policies);
         List<Quota> quotas = new ArrayList<>(tree.quotas());
         new TreeSet<>(paths.values()).forEach(path -> allotments.stream()
                 .map(allotment -> Scope.of(allotment.pool()))
-                .filter(scope -> policies.stream().noneMatch(policy -> QuotaTree.path(tenant, policy.group())
+                .filter(scope -> policies.stream().noneMatch(policy -> QuotaTreeBuilder.path(tenant, policy.group())
                         .equals(path)))
                 // A retired policy reserves nothing: what still runs under it is over-quota.
                 .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
         return List.copyOf(quotas);
     }
 
-    private static List<Caps> caps(TenantId tenant, List<Policy> policies) {
+    private static List<ConcurrencyCaps> caps(TenantId tenant, List<Policy> policies) {
         return policies.stream()
                 .filter(policy -> policy.userLimitGpuMilli().isPresent()
                         || policy.maxRunning().isPresent())
-                .map(policy -> new Caps(
-                        QuotaTree.path(tenant, policy.group()), policy.userLimitGpuMilli(), policy.maxRunning()))
+                .map(policy -> new ConcurrencyCaps(
+                        QuotaTreeBuilder.path(tenant, policy.group()), policy.userLimitGpuMilli(), policy.maxRunning()))
                 .toList();
     }
 
@@ -251,7 +251,7 @@ public record QuotaFacts(
         private final Map<UUID, QuotaPath> paths = new TreeMap<>();
         private final Map<UUID, String> groups = new TreeMap<>();
         private final List<Level> levels = new ArrayList<>();
-        private final List<CapacityReservation> calendar = new ArrayList<>();
+        private final List<ReservationWindow> calendar = new ArrayList<>();
 
         /** @param stampMillis the moment whose reserved amounts are told to the books */
         Gathering(TenantId tenant, boolean suspended, long stampMillis) {
@@ -282,11 +282,11 @@ public record QuotaFacts(
 
         void reservation(Row row) {
             UUID policy = row.getUUID("policy_id");
-            CapacityReservation reservation = new CapacityReservation(
+            ReservationWindow reservation = new ReservationWindow(
                     new CapacityReservationId(row.getUUID("id").toString()),
                     policy == null
                             ? QuotaPath.of(tenant.value())
-                            : QuotaTree.path(tenant, new GroupPath(row.getString("group_path"))),
+                            : QuotaTreeBuilder.path(tenant, new GroupPath(row.getString("group_path"))),
                     new PoolId(row.getString("pool_name")),
                     row.getLong("gpu_milli"),
                     row.getBoolean("lendable"),
@@ -304,11 +304,11 @@ public record QuotaFacts(
         void policy(Row row) {
             UUID id = row.getUUID("id");
             GroupPath group = new GroupPath(row.getString("group_path"));
-            paths.put(id, QuotaTree.path(tenant, group));
+            paths.put(id, QuotaTreeBuilder.path(tenant, group));
             groups.put(id, group.value());
             if (row.getOffsetDateTime("retired_at") == null) {
                 if (row.getOffsetDateTime("drift_since") != null) {
-                    suspendedPaths.add(QuotaTree.path(tenant, group));
+                    suspendedPaths.add(QuotaTreeBuilder.path(tenant, group));
                 }
                 policies.add(new Policy(
                         id,
@@ -316,7 +316,7 @@ public record QuotaFacts(
                         group,
                         granted.getOrDefault(id, List.of()),
                         row.getBoolean("over_quota"),
-                        OnPreemption.REQUEUE,
+                        PreemptionAction.REQUEUE,
                         row.getLong("grace_ms"),
                         optional(row.getLong("user_limit_milli")),
                         optional(row.getInteger("max_running")),

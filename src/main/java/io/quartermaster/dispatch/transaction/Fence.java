@@ -21,7 +21,7 @@ public final class Fence {
     }
 
     /** Becomes leader when nobody's lease holds: the new epoch, or empty. */
-    public static Optional<Long> lead(SystemTransaction transaction, String cell, String name, Duration lease) {
+    public static Optional<Long> acquire(SystemTransaction transaction, String cell, String name, Duration lease) {
         for (Row row : transaction.run("""
                 update cell set epoch = epoch + 1, leader = $2, lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
                  where id = $1 and lease_until < clock_timestamp() returning epoch
@@ -32,7 +32,7 @@ public final class Fence {
     }
 
     /** Takes the fence and renews the lease; empty when another epoch has begun. Stamps are whole milliseconds and never go back. */
-    public static Optional<Fence> take(SystemTransaction transaction, String cell, long epoch, Duration lease) {
+    public static Optional<Fence> renew(SystemTransaction transaction, String cell, long epoch, Duration lease) {
         for (Row row : transaction.run("""
                 update cell set stamp = greatest(stamp, date_trunc('milliseconds', clock_timestamp())),
                                 lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
@@ -66,7 +66,7 @@ public final class Fence {
     }
 
     /** Stores how far the sequence got. */
-    public void keep(SystemTransaction transaction, String cell) {
+    public void saveSequence(SystemTransaction transaction, String cell) {
         transaction.send("update cell set sequence = $2 where id = $1", cell, sequence);
     }
 }

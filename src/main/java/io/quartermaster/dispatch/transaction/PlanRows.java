@@ -1,12 +1,11 @@
 package io.quartermaster.dispatch.transaction;
 
-import io.quartermaster.dispatch.lifecycle.Setbacks;
-import io.quartermaster.dispatch.lifecycle.StopReason;
+import io.quartermaster.dispatch.lifecycle.AttemptStopReason;
+import io.quartermaster.dispatch.lifecycle.RetryBackoff;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.DatabaseFailures;
 import io.quartermaster.platform.db.SystemTransaction;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
 import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.WorkloadState;
@@ -75,7 +74,7 @@ public final class PlanRows {
                 .put("state", state.word()));
     }
 
-    public void attemptStopping(TenantId tenant, UUID attempt, StopReason reason, long graceMillis) {
+    public void attemptStopping(TenantId tenant, UUID attempt, AttemptStopReason reason, long graceMillis) {
         attemptStops.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())
@@ -131,13 +130,14 @@ public final class PlanRows {
         workloadState(workload, state, more, workload.setbacks().withoutDelay());
     }
 
-    public void workloadState(WorkloadRecord workload, WorkloadState state, JsonObject more, Setbacks setbacks) {
+    public void workloadState(
+            WorkloadRecord workload, WorkloadState state, JsonObject more, RetryBackoff retryBackoff) {
         JsonObject row = more.copy()
                 .put("tenant_id", workload.tenant().value())
                 .put("id", workload.id().toString())
                 .put("state", state.word())
-                .put("quick_losses", setbacks.quickLosses());
-        setbacks.retryAtMillis().ifPresent(millis -> row.put("retry_ms", millis));
+                .put("quick_losses", retryBackoff.quickLosses());
+        retryBackoff.retryAtMillis().ifPresent(millis -> row.put("retry_ms", millis));
         workloadStates.put(workload.id(), row);
         feed(workload.tenant(), workload.id(), more.copy().put("state", state.word()));
     }
@@ -252,15 +252,15 @@ public final class PlanRows {
     }
 
     /**
-     * Throws {@link Overtaken} when a workload was moved to another queue since the plan looked at it, or a node retired or moved to another
-     * pool on which something was to start; and {@link LockedRows} when another transaction keeps the row of a workload locked.
+     * Throws {@link StalePlanException} when a workload was moved to another queue since the plan looked at it, or a node retired or moved to another
+     * pool on which something was to start; and {@link LockedRowsException} when another transaction keeps the row of a workload locked.
      */
     public void write(SystemTransaction transaction, String cell) {
         try {
             send(transaction, cell);
             transaction.settle();
         } catch (RuntimeException e) {
-            throw DatabaseFailures.isLockTimeout(e) ? new LockedRows(writtenWorkloads(), e) : e;
+            throw DatabaseFailures.isLockTimeout(e) ? new LockedRowsException(writtenWorkloads(), e) : e;
         }
     }
 
@@ -382,13 +382,14 @@ public final class PlanRows {
                     fence.next());
         }
         Optional<SystemTransaction.Sent> nodes = startNodes(transaction);
-        fence.keep(transaction, cell);
+        fence.saveSequence(transaction, cell);
         toldWhy.ifPresent(told -> told.rows().forEach(row -> fedTenants.add(new TenantId(row.getString("tenant_id")))));
         if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
-            throw new Overtaken("work that was to start was moved to another queue meanwhile");
+            throw new StalePlanException("work that was to start was moved to another queue meanwhile");
         }
         if (nodes.isPresent() && nodes.get().rowCount() < poolsOfStarts.size()) {
-            throw new Overtaken("a node on which work was to start was retired or moved to another pool meanwhile");
+            throw new StalePlanException(
+                    "a node on which work was to start was retired or moved to another pool meanwhile");
         }
     }
 

@@ -21,7 +21,7 @@ public sealed interface Change {
 
     record QuotaRemoved(QuotaPath path, Scope scope) implements Change {}
 
-    record CapacityReservationSet(CapacityReservation reservation) implements Change {}
+    record CapacityReservationSet(ReservationWindow reservation) implements Change {}
 
     record CapacityReservationRemoved(CapacityReservationId id) implements Change {}
 
@@ -30,12 +30,12 @@ public sealed interface Change {
 
     record QueueRemoved(QueueId queue) implements Change {}
 
-    record ProfileSet(Profile profile) implements Change {}
+    record ProfileSet(ProfileOrder profile) implements Change {}
 
     record ProfileRemoved(ProfileId profile) implements Change {}
 
     /** Bounds on users and on numbers of workloads; the newest statement for a path replaces the one before. */
-    record CapsSet(Caps caps) implements Change {}
+    record CapsSet(ConcurrencyCaps caps) implements Change {}
 
     record CapsRemoved(QuotaPath path) implements Change {}
 
@@ -74,11 +74,11 @@ public sealed interface Change {
     record BudgetRemoved(QuotaPath path, Scope scope) implements Change {}
 
     /** Whether anything under a path may start. */
-    record StandingSet(QuotaPath path, Standing standing) implements Change {}
+    record AccountStatusSet(QuotaPath path, AccountStatus status) implements Change {}
 
     /** Why nothing under a path may start, or that it may. */
-    enum Standing {
-        GOOD,
+    enum AccountStatus {
+        ACTIVE,
         /** The tenant is suspended. */
         SUSPENDED,
         /** The GPU-hours of the period are used up. */

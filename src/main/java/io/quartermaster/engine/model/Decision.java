@@ -34,24 +34,28 @@ public sealed interface Decision {
      * @param successor for whom; absent where it has to stop although nobody claims what it holds
      */
     record Preempt(
-            WorkloadId workload, Cause cause, Optional<WorkloadId> successor, long deadlineMillis, Receipt receipt)
+            WorkloadId workload,
+            EvictionCause cause,
+            Optional<WorkloadId> successor,
+            long deadlineMillis,
+            EvictionReceipt receipt)
             implements Decision {}
 
     /** Tell some workers of an elastic workload to stop; the rest runs on. */
     record Shrink(
             WorkloadId workload,
             SortedSet<Integer> workers,
-            Cause cause,
+            EvictionCause cause,
             Optional<WorkloadId> successor,
             long deadlineMillis,
-            Receipt receipt)
+            EvictionReceipt receipt)
             implements Decision {}
 
     /** Keep a place for a workload: nobody else gets it, and it starts there when all of it is free. */
     record Nominate(WorkloadId workload, Allocation place) implements Decision {}
 
     /** The place is no longer kept. */
-    record Denominate(WorkloadId workload) implements Decision {}
+    record WithdrawNomination(WorkloadId workload) implements Decision {}
 
     /** By which right something started. */
     enum Rule {

@@ -16,12 +16,12 @@ import java.util.Optional;
  */
 public record DecisionReceipt(
         Decision decision,
-        Optional<Turn> turn,
+        Optional<OrderReceipt> turn,
         List<Reason> notTaken,
-        List<Receipt.Share> before,
-        List<Receipt.Share> after,
+        List<EvictionReceipt.Share> before,
+        List<EvictionReceipt.Share> after,
         List<Stop> stops,
-        Optional<GivenUp> givenUp) {
+        Optional<NominationEnd> givenUp) {
 
     public DecisionReceipt {
         notTaken = List.copyOf(notTaken);
@@ -31,5 +31,5 @@ public record DecisionReceipt(
     }
 
     /** Who was stopped, and why he. */
-    public record Stop(WorkloadId workload, Receipt receipt) {}
+    public record Stop(WorkloadId workload, EvictionReceipt receipt) {}
 }

@@ -13,20 +13,21 @@ import java.util.OptionalLong;
  *     in order of the first one's id; numbers alone make no new reason
  * @param nextPlanAtMillis when time alone may change something, if nothing else happens before
  */
-public record Plan(long nowMillis, List<Decision> decisions, List<News> news, OptionalLong nextPlanAtMillis) {
+public record Plan(
+        long nowMillis, List<Decision> decisions, List<ReasonChange> reasonChanges, OptionalLong nextPlanAtMillis) {
 
     public Plan {
         decisions = List.copyOf(decisions);
-        news = List.copyOf(news);
+        reasonChanges = List.copyOf(reasonChanges);
     }
 
     /** The news for each workload, in order of their ids. */
-    public List<Wait> waits() {
-        List<Wait> waits = new ArrayList<>();
-        for (News told : news) {
-            told.workloads().forEach(workload -> waits.add(new Wait(workload.id(), told.perPool())));
+    public List<WaitReasons> waits() {
+        List<WaitReasons> waits = new ArrayList<>();
+        for (ReasonChange told : reasonChanges) {
+            told.workloads().forEach(workload -> waits.add(new WaitReasons(workload.id(), told.perPool())));
         }
-        waits.sort(Comparator.comparing(Wait::workload));
+        waits.sort(Comparator.comparing(WaitReasons::workload));
         return waits;
     }
 }

@@ -23,7 +23,7 @@ public record Pool(
         List<ProfileId> profileOrder,
         List<String> topologyLevels,
         boolean open,
-        Optional<Mix> mix,
+        Optional<WorkloadMix> mix,
         Optional<Hours> hours,
         long waitBeforePreemptingMillis,
         boolean hasExecutor) {
@@ -87,7 +87,11 @@ public record Pool(
     }
 
     private Pool with(
-            boolean nowOpen, Optional<Mix> work, Optional<Hours> kept, long waitMillis, boolean nowHasExecutor) {
+            boolean nowOpen,
+            Optional<WorkloadMix> work,
+            Optional<Hours> kept,
+            long waitMillis,
+            boolean nowHasExecutor) {
         return new Pool(
                 id,
                 capacity,
@@ -124,7 +128,7 @@ public record Pool(
     }
 
     /** The same pool, meant for this work. */
-    public Pool withMix(Mix work) {
+    public Pool withMix(WorkloadMix work) {
         return with(open, Optional.of(work), hours, waitBeforePreemptingMillis, hasExecutor);
     }
 

@@ -32,7 +32,7 @@ public record Shape(
         SortedMap<String, String> labels,
         Optional<String> requiredLevel,
         Optional<String> preferredLevel,
-        Optional<Slice> slice,
+        Optional<WorkerSlice> slice,
         List<Shape> further,
         Optional<String> together) {
 
@@ -125,7 +125,7 @@ public record Shape(
 
     /** How many workers come and go together beyond the minimum. */
     public int step() {
-        return slice.map(Slice::workers).orElse(1);
+        return slice.map(WorkerSlice::workers).orElse(1);
     }
 
     /**
@@ -241,7 +241,7 @@ public record Shape(
         private SortedMap<String, String> labels;
         private Optional<String> requiredLevel;
         private Optional<String> preferredLevel;
-        private Optional<Slice> slice;
+        private Optional<WorkerSlice> workerSlice;
         private List<Shape> further;
         private Optional<String> together;
 
@@ -254,7 +254,7 @@ public record Shape(
             labels = from.labels;
             requiredLevel = from.requiredLevel;
             preferredLevel = from.preferredLevel;
-            slice = from.slice;
+            workerSlice = from.slice;
             further = from.further;
             together = from.together;
         }
@@ -299,8 +299,8 @@ public record Shape(
             return this;
         }
 
-        public Builder slice(Optional<Slice> ofWorkers) {
-            slice = ofWorkers;
+        public Builder slice(Optional<WorkerSlice> ofWorkers) {
+            workerSlice = ofWorkers;
             return this;
         }
 
@@ -320,7 +320,7 @@ public record Shape(
                     labels,
                     requiredLevel,
                     preferredLevel,
-                    slice,
+                    workerSlice,
                     further,
                     together);
         }

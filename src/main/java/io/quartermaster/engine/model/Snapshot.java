@@ -12,7 +12,8 @@ import java.util.TreeMap;
  * @param waits the reasons it gave last
  * @param stops how often each workload was told to stop, and got something again, since there was news
  */
-public record Snapshot(Settings settings, List<Change> facts, List<Wait> waits, SortedMap<WorkloadId, Integer> stops) {
+public record Snapshot(
+        Settings settings, List<Change> facts, List<WaitReasons> waits, SortedMap<WorkloadId, Integer> stops) {
 
     public Snapshot {
         facts = List.copyOf(facts);

@@ -18,7 +18,7 @@ import java.util.OptionalLong;
  * @param sequence breaks ties among those submitted in one millisecond; unique
  * @param maxRuntimeMillis what may be assumed as an upper bound of its running time
  * @param held not to be started
- * @param nomination the place kept for it, as a {@link Decision.Nominate} said and no {@link Decision.Denominate} took
+ * @param nomination the place kept for it, as a {@link Decision.Nominate} said and no {@link Decision.WithdrawNomination} took
  *     back; also for one that is stopping because it moves there
  */
 public record Workload(
@@ -37,7 +37,7 @@ public record Workload(
         long sequence,
         OptionalLong maxRuntimeMillis,
         boolean held,
-        WorkloadState state,
+        WorkloadPhase state,
         Optional<Allocation> nomination) {
 
     /** The priority of work that states none. */
@@ -69,13 +69,13 @@ public record Workload(
                 sequence,
                 OptionalLong.empty(),
                 false,
-                WorkloadState.waiting(),
+                WorkloadPhase.waiting(),
                 Optional.empty());
     }
 
     /** The one node that it may start on; empty for any, and for one that holds devices already. */
     public Optional<NodeId> only() {
-        return state instanceof WorkloadState.Waiting waiting ? waiting.only() : Optional.empty();
+        return state instanceof WorkloadPhase.Waiting waiting ? waiting.only() : Optional.empty();
     }
 
     /**
@@ -84,12 +84,12 @@ public record Workload(
      */
     public long waitsSinceMillis() {
         return switch (state) {
-            case WorkloadState.Waiting waiting -> waiting.atHeadSinceMillis().orElse(submittedMillis);
-            case WorkloadState.Holding holding -> holding.startedMillis();
+            case WorkloadPhase.Waiting waiting -> waiting.atHeadSinceMillis().orElse(submittedMillis);
+            case WorkloadPhase.Holding holding -> holding.startedMillis();
         };
     }
 
-    public Workload withState(WorkloadState next) {
+    public Workload withState(WorkloadPhase next) {
         return new Workload(
                 id,
                 path,

@@ -1,18 +1,18 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.model.Caps;
+import io.quartermaster.engine.model.ConcurrencyCaps;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
-import io.quartermaster.engine.quota.Ask;
-import io.quartermaster.engine.quota.Ceilings;
-import io.quartermaster.engine.quota.Meter;
+import io.quartermaster.engine.quota.BudgetMeter;
+import io.quartermaster.engine.quota.CapIndex;
 import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaRequest;
 import io.quartermaster.engine.quota.QuotaTree;
-import io.quartermaster.engine.quota.When;
+import io.quartermaster.engine.quota.View;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -30,22 +30,22 @@ import java.util.TreeMap;
  * tree that it concerns, so the two never differ.
  */
 public final class Cluster {
-    private final SortedMap<PoolId, Space> spaces = new TreeMap<>();
+    private final SortedMap<PoolId, PoolCapacity> poolCapacities = new TreeMap<>();
     private final SortedMap<Scope, QuotaTree> trees = new TreeMap<>();
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> bindingLeaves = new HashMap<>();
-    private final Map<Kind.Key, Kind> kinds = new HashMap<>();
-    private final List<Kind> byNumber = new ArrayList<>();
+    private final Map<RequestSignature.Key, RequestSignature> signatures = new HashMap<>();
+    private final List<RequestSignature> byNumber = new ArrayList<>();
 
-    private final Ceilings ceilings;
+    private final CapIndex caps;
 
-    private List<Meter> meters = List.of();
+    private List<BudgetMeter> budgetMeters = List.of();
 
     private long inUnknownPoolsNowGpuMilli;
     private long inUnknownPoolsNextGpuMilli;
 
-    private Cluster(Ceilings ceilings) {
-        this.ceilings = ceilings;
+    private Cluster(CapIndex capIndex) {
+        this.caps = capIndex;
     }
 
     /** An empty cluster; {@code paths} are all that work is known to use. */
@@ -53,9 +53,9 @@ public final class Cluster {
             Collection<Pool> pools,
             Collection<Node> nodes,
             SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas,
-            SortedMap<QuotaPath, Caps> caps,
+            SortedMap<QuotaPath, ConcurrencyCaps> concurrencyCaps,
             SortedSet<QuotaPath> paths) {
-        Cluster cluster = new Cluster(new Ceilings(caps));
+        Cluster cluster = new Cluster(new CapIndex(concurrencyCaps));
         SortedMap<PoolId, List<Node>> byPool = new TreeMap<>();
         for (Node node : nodes) {
             byPool.computeIfAbsent(node.pool(), pool -> new ArrayList<>()).add(node);
@@ -63,7 +63,7 @@ public final class Cluster {
         SortedMap<QuotaPath, Quota> ofAllPools = quotas.getOrDefault(Scope.ALL_POOLS, Collections.emptySortedMap());
         boolean overAll = !ofAllPools.isEmpty();
         for (Pool pool : pools) {
-            cluster.spaces.put(pool.id(), spaceOf(pool, byPool.getOrDefault(pool.id(), List.of())));
+            cluster.poolCapacities.put(pool.id(), spaceOf(pool, byPool.getOrDefault(pool.id(), List.of())));
             if (!overAll && !quotas.containsKey(Scope.of(pool.id()))) {
                 cluster.trees.put(Scope.of(pool.id()), QuotaTree.open(Scope.of(pool.id()), paths));
             }
@@ -79,19 +79,19 @@ public final class Cluster {
         return cluster;
     }
 
-    private static Space spaceOf(Pool pool, List<Node> nodes) {
+    private static PoolCapacity spaceOf(Pool pool, List<Node> nodes) {
         return switch (pool.capacity()) {
-            case Pool.Capacity.Nodes capacity -> new NodesSpace(pool, capacity, nodes);
-            case Pool.Capacity.Count capacity -> new CountedSpace(pool, capacity);
+            case Pool.Capacity.Nodes capacity -> new NodePool(pool, capacity, nodes);
+            case Pool.Capacity.Count capacity -> new CounterPool(pool, capacity);
         };
     }
 
-    public Optional<Space> space(PoolId pool) {
-        return Optional.ofNullable(spaces.get(pool));
+    public Optional<PoolCapacity> space(PoolId pool) {
+        return Optional.ofNullable(poolCapacities.get(pool));
     }
 
-    public Collection<Space> spaces() {
-        return Collections.unmodifiableCollection(spaces.values());
+    public Collection<PoolCapacity> spaces() {
+        return Collections.unmodifiableCollection(poolCapacities.values());
     }
 
     public Collection<QuotaTree> trees() {
@@ -130,97 +130,103 @@ public final class Cluster {
     }
 
     /** The kind of a request that may be on any node that its shape allows, with what it counts as. */
-    public Kind kind(Space space, Request request, long gpuMilli) {
-        boolean tenantMatters = space.hasNodesOfOneTenant()
-                || !request.isOfWholeGpus() && space.pool().sharing() == Pool.Sharing.TENANT;
-        Kind.Key key = new Kind.Key(
-                space.pool().id(), request.shape(), request.workers(), tenantMatters ? request.tenant() : "");
-        Kind known = kinds.get(key);
+    public RequestSignature signature(PoolCapacity poolCapacity, PlacementRequest placementRequest, long gpuMilli) {
+        boolean tenantMatters = poolCapacity.hasNodesOfOneTenant()
+                || !placementRequest.isOfWholeGpus() && poolCapacity.pool().sharing() == Pool.Sharing.TENANT;
+        RequestSignature.Key key = new RequestSignature.Key(
+                poolCapacity.pool().id(),
+                placementRequest.shape(),
+                placementRequest.workers(),
+                tenantMatters ? placementRequest.tenant() : "");
+        RequestSignature known = signatures.get(key);
         if (known != null) {
             return known;
         }
         List<QuotaNode> roots = new ArrayList<>(2);
-        for (QuotaNode leaf : leaves(space.pool().id(), request.path())) {
+        for (QuotaNode leaf : leaves(poolCapacity.pool().id(), placementRequest.path())) {
             roots.add(leaf.tree().root());
         }
-        Kind kind = new Kind(byNumber.size(), space, request, gpuMilli, roots);
-        kinds.put(key, kind);
-        byNumber.add(kind);
-        space.tell(kind);
-        return kind;
+        RequestSignature requestSignature =
+                new RequestSignature(byNumber.size(), poolCapacity, placementRequest, gpuMilli, roots);
+        signatures.put(key, requestSignature);
+        byNumber.add(requestSignature);
+        poolCapacity.register(requestSignature);
+        return requestSignature;
     }
 
     /** All kinds that were asked for, by their numbers. */
-    public List<Kind> kinds() {
+    public List<RequestSignature> signatures() {
         return Collections.unmodifiableList(byNumber);
     }
 
     /** What a tenure would ask of the quotas if it began now. */
-    public Ask ask(Tenure tenure, boolean dedicatedOnly) {
-        return new Ask(
-                bindingLeaves(tenure.allocation().pool(), tenure.path()),
-                ceilings.over(tenure.path(), tenure.user()),
-                tenure.gpuMilli(),
-                tenure.whole(),
-                tenure.preemptible(),
+    public QuotaRequest quotaRequest(Booking booking, boolean dedicatedOnly) {
+        return new QuotaRequest(
+                bindingLeaves(booking.allocation().pool(), booking.path()),
+                caps.over(booking.path(), booking.user()),
+                booking.gpuMilli(),
+                booking.whole(),
+                booking.preemptible(),
                 dedicatedOnly,
                 OptionalLong.empty());
     }
 
     /** Has what is held counted against budgets too; while nothing is held yet. */
-    public void meterBy(List<Meter> budgets) {
-        meters = List.copyOf(budgets);
+    public void meterBy(List<BudgetMeter> budgets) {
+        budgetMeters = List.copyOf(budgets);
     }
 
-    public List<Meter> meters() {
-        return meters;
+    public List<BudgetMeter> meters() {
+        return budgetMeters;
     }
 
     /** The budgets that work of a path counts against in a pool. */
-    public List<Meter> meters(PoolId pool, QuotaPath path) {
-        return meters.isEmpty()
-                ? meters
-                : meters.stream().filter(meter -> meter.counts(pool, path)).toList();
+    public List<BudgetMeter> meters(PoolId pool, QuotaPath path) {
+        return budgetMeters.isEmpty()
+                ? budgetMeters
+                : budgetMeters.stream()
+                        .filter(budgetMeter -> budgetMeter.counts(pool, path))
+                        .toList();
     }
 
-    private void meter(Tenure tenure, When when, int factor) {
-        for (Meter meter : meters) {
-            if (meter.counts(tenure.allocation().pool(), tenure.path())) {
-                meter.add(when, factor * tenure.gpuMilli());
+    private void meter(Booking booking, View view, int factor) {
+        for (BudgetMeter budgetMeter : budgetMeters) {
+            if (budgetMeter.counts(booking.allocation().pool(), booking.path())) {
+                budgetMeter.add(view, factor * booking.gpuMilli());
             }
         }
     }
 
-    public Ceilings ceilings() {
-        return ceilings;
+    public CapIndex caps() {
+        return caps;
     }
 
     /** Counts something in its pool and its trees. */
-    public void add(Tenure tenure, When when) {
-        Space space = spaces.get(tenure.allocation().pool());
-        if (space != null) {
-            space.add(tenure, when);
+    public void add(Booking booking, View view) {
+        PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
+        if (poolCapacity != null) {
+            poolCapacity.add(booking, view);
         } else {
-            changeInUnknownPools(tenure.gpuMilli(), when);
+            changeInUnknownPools(booking.gpuMilli(), view);
         }
-        addToTrees(tenure, when);
+        addToTrees(booking, view);
     }
 
     /** Undoes {@link #add}. */
-    public void remove(Tenure tenure, When when) {
-        Space space = spaces.get(tenure.allocation().pool());
-        if (space != null) {
-            space.remove(tenure, when);
+    public void remove(Booking booking, View view) {
+        PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
+        if (poolCapacity != null) {
+            poolCapacity.remove(booking, view);
         } else {
-            changeInUnknownPools(-tenure.gpuMilli(), when);
+            changeInUnknownPools(-booking.gpuMilli(), view);
         }
-        removeFromTrees(tenure, when);
+        removeFromTrees(booking, view);
     }
 
-    private void changeInUnknownPools(long gpuMilli, When when) {
-        switch (when) {
-            case NOW -> inUnknownPoolsNowGpuMilli += gpuMilli;
-            case NEXT -> inUnknownPoolsNextGpuMilli += gpuMilli;
+    private void changeInUnknownPools(long gpuMilli, View view) {
+        switch (view) {
+            case CURRENT -> inUnknownPoolsNowGpuMilli += gpuMilli;
+            case PROJECTED -> inUnknownPoolsNextGpuMilli += gpuMilli;
         }
     }
 
@@ -230,20 +236,20 @@ public final class Cluster {
     }
 
     /** Counts something in its trees only, to see what quotas would say of it. */
-    public void addToTrees(Tenure tenure, When when) {
-        for (QuotaNode leaf : leaves(tenure.allocation().pool(), tenure.path())) {
-            leaf.add(when, tenure.gpuMilli(), tenure.preemptible());
+    public void addToTrees(Booking booking, View view) {
+        for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
+            leaf.add(view, booking.gpuMilli(), booking.preemptible());
         }
-        ceilings.count(tenure.path(), tenure.user(), when, tenure.gpuMilli(), tenure.whole(), 1);
-        meter(tenure, when, 1);
+        caps.count(booking.path(), booking.user(), view, booking.gpuMilli(), booking.whole(), 1);
+        meter(booking, view, 1);
     }
 
     /** Undoes {@link #addToTrees}. */
-    public void removeFromTrees(Tenure tenure, When when) {
-        for (QuotaNode leaf : leaves(tenure.allocation().pool(), tenure.path())) {
-            leaf.add(when, -tenure.gpuMilli(), tenure.preemptible());
+    public void removeFromTrees(Booking booking, View view) {
+        for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
+            leaf.add(view, -booking.gpuMilli(), booking.preemptible());
         }
-        ceilings.count(tenure.path(), tenure.user(), when, tenure.gpuMilli(), tenure.whole(), -1);
-        meter(tenure, when, -1);
+        caps.count(booking.path(), booking.user(), view, booking.gpuMilli(), booking.whole(), -1);
+        meter(booking, view, -1);
     }
 }

@@ -2,8 +2,8 @@ package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.GpuRequest;
-import io.quartermaster.engine.model.Mix;
 import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.model.WorkloadMix;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -32,14 +32,14 @@ final class Fragmentation {
     private final long largestCpuMilli;
     private final long largestGpuMilli;
     private final long cpuMilliPerGpu;
-    private final Map<NodeSpace, Long> scarcity;
-    private final Map<Wanted, Map<NodeSpace, Optional<Choice>>> known = new LinkedHashMap<>();
+    private final Map<NodeCapacity, Long> scarcity;
+    private final Map<Wanted, Map<NodeCapacity, Optional<Choice>>> known = new LinkedHashMap<>();
 
     /** All that a choice depends on beside the node. */
     private record Wanted(Shape shape, String tenant) {}
 
     /** A kind of work with its part of all. */
-    private record Kind(int devices, int gpuMilliEach, Mix.Kind work, long part) {
+    private record Kind(int devices, int gpuMilliEach, WorkloadMix.Kind work, long part) {
         long gpuMilli() {
             return (long) devices * gpuMilliEach;
         }
@@ -48,19 +48,19 @@ final class Fragmentation {
     /** The best devices of a node for one worker, and what they cost. */
     record Choice(List<Allocation.Share> shares, long cost) {}
 
-    Fragmentation(Mix mix, Collection<NodeSpace> nodes) {
+    Fragmentation(WorkloadMix workloadMix, Collection<NodeCapacity> nodes) {
         long weights = 0;
-        for (Mix.Kind kind : mix.kinds()) {
+        for (WorkloadMix.Kind kind : workloadMix.kinds()) {
             weights += kind.weight();
         }
-        for (Mix.Kind kind : mix.kinds()) {
+        for (WorkloadMix.Kind kind : workloadMix.kinds()) {
             kinds.add(new Kind(devices(kind.gpus()), each(kind.gpus()), kind, kind.weight() * PARTS / weights));
         }
         long cpuMilli = 1;
         long gpuMilli = 1;
-        for (NodeSpace node : nodes) {
+        for (NodeCapacity node : nodes) {
             cpuMilli = Math.max(cpuMilli, node.node().cpuMilli().orElse(0));
-            gpuMilli = Math.max(gpuMilli, (long) node.devices().size() * DeviceSpace.WHOLE);
+            gpuMilli = Math.max(gpuMilli, (long) node.devices().size() * GpuCapacity.WHOLE);
         }
         largestCpuMilli = cpuMilli;
         largestGpuMilli = gpuMilli;
@@ -72,7 +72,7 @@ final class Fragmentation {
      * Processors that a GPU needs beside it for the expected work: what the work on GPUs asks for, and where all work together asks for more
      * than there are, what all of it asks for, since work without GPUs then takes what the GPUs need.
      */
-    private long cpuMilliPerGpu(Collection<NodeSpace> nodes) {
+    private long cpuMilliPerGpu(Collection<NodeCapacity> nodes) {
         long gpuMilli = 0;
         long besideGpus = 0;
         long all = 0;
@@ -81,13 +81,13 @@ final class Fragmentation {
             besideGpus += kind.devices > 0 ? kind.part * kind.work.cpuMilli() : 0;
             all += kind.part * kind.work.cpuMilli();
         }
-        long gpus = gpuMilli / DeviceSpace.WHOLE;
+        long gpus = gpuMilli / GpuCapacity.WHOLE;
         if (gpus == 0) {
             return 0;
         }
         long devicesThere = 0;
         long cpuMilliThere = 0;
-        for (NodeSpace node : nodes) {
+        for (NodeCapacity node : nodes) {
             if (node.node().cpuMilli().isPresent()) {
                 devicesThere += node.devices().size();
                 cpuMilliThere += node.node().cpuMilli().getAsLong();
@@ -97,25 +97,25 @@ final class Fragmentation {
     }
 
     /** How much of each node's GPUs is wanted by work that can use only some models; {@link #PARTS} is as much as there is. */
-    private Map<NodeSpace, Long> scarcity(Collection<NodeSpace> nodes) {
+    private Map<NodeCapacity, Long> scarcity(Collection<NodeCapacity> nodes) {
         long allDevices = 0;
-        for (NodeSpace node : nodes) {
+        for (NodeCapacity node : nodes) {
             allDevices += node.devices().size();
         }
         long allWanted = 0;
         for (Kind kind : kinds) {
             allWanted += kind.part * kind.gpuMilli();
         }
-        Map<NodeSpace, Long> scarcity = new HashMap<>();
+        Map<NodeCapacity, Long> scarcity = new HashMap<>();
         for (Kind kind : kinds) {
             long suitable = 0;
-            for (NodeSpace node : nodes) {
+            for (NodeCapacity node : nodes) {
                 suitable += node.hasModel(kind.work.models()) ? node.devices().size() : 0;
             }
             if (kind.devices > 0 && suitable > 0 && !kind.work.models().isEmpty()) {
                 long part = PARTS * kind.part * kind.gpuMilli() / allWanted;
                 long wanted = part * allDevices / suitable;
-                for (NodeSpace node : nodes) {
+                for (NodeCapacity node : nodes) {
                     if (node.hasModel(kind.work.models())) {
                         scarcity.merge(node, wanted, Long::sum);
                     }
@@ -136,40 +136,41 @@ final class Fragmentation {
 
     private static int each(GpuRequest gpus) {
         return switch (gpus) {
-            case GpuRequest.Whole whole -> DeviceSpace.WHOLE;
+            case GpuRequest.Whole whole -> GpuCapacity.WHOLE;
             case GpuRequest.Fraction fraction -> fraction.gpuMilliEach();
-            case GpuRequest.Memory memory -> DeviceSpace.WHOLE;
-            case GpuRequest.Mig mig -> mig.computeSlices() * DeviceSpace.WHOLE / 7;
+            case GpuRequest.Memory memory -> GpuCapacity.WHOLE;
+            case GpuRequest.Mig mig -> mig.computeSlices() * GpuCapacity.WHOLE / 7;
         };
     }
 
     /** What was worked out for a node holds no longer. */
-    void changed(NodeSpace node) {
+    void changed(NodeCapacity node) {
         known.values().forEach(ofShape -> ofShape.remove(node));
     }
 
     /** A node's best devices for one worker of the request, if it fits; remembered for what is free at once. */
-    Function<NodeSpace, Optional<Choice>> choices(Request request, Horizon horizon) {
-        if (horizon != Horizon.AT_ONCE) {
-            return node -> choose(node, request, horizon);
+    Function<NodeCapacity, Optional<Choice>> choices(PlacementRequest placementRequest, Availability availability) {
+        if (availability != Availability.NOW) {
+            return node -> choose(node, placementRequest, availability);
         }
-        Map<NodeSpace, Optional<Choice>> ofShape =
-                known.computeIfAbsent(new Wanted(request.shape(), request.tenant()), wanted -> new HashMap<>());
-        return node -> ofShape.computeIfAbsent(node, one -> choose(one, request, horizon));
+        Map<NodeCapacity, Optional<Choice>> ofShape = known.computeIfAbsent(
+                new Wanted(placementRequest.shape(), placementRequest.tenant()), wanted -> new HashMap<>());
+        return node -> ofShape.computeIfAbsent(node, one -> choose(one, placementRequest, availability));
     }
 
-    private Optional<Choice> choose(NodeSpace node, Request request, Horizon horizon) {
-        Optional<List<Allocation.Share>> usual = node.offer(request.shape(), request.tenant(), horizon);
+    private Optional<Choice> choose(NodeCapacity node, PlacementRequest placementRequest, Availability availability) {
+        Optional<List<Allocation.Share>> usual =
+                node.offer(placementRequest.shape(), placementRequest.tenant(), availability);
         if (usual.isEmpty()) {
             return Optional.empty();
         }
-        int[] left = node.left(horizon);
-        long cpuLeft = node.freeCpuMilli(horizon);
+        int[] left = node.left(availability);
+        long cpuLeft = node.freeCpuMilli(availability);
         long before = lost(node, left, cpuLeft);
         long scarce = SCARCE * scarcity.getOrDefault(node, 0L);
-        long cpuAfter = cpuLeft - request.shape().cpuMilli();
+        long cpuAfter = cpuLeft - placementRequest.shape().cpuMilli();
         Choice best = null;
-        for (List<Allocation.Share> shares : alternatives(node, request, horizon, usual.get(), left)) {
+        for (List<Allocation.Share> shares : alternatives(node, placementRequest, availability, usual.get(), left)) {
             int[] after = left.clone();
             shares.forEach(share -> after[node.position(share.device())] -= share.gpuMilli());
             long taken = 0;
@@ -178,7 +179,7 @@ final class Fragmentation {
             }
             long cost = lost(node, after, cpuAfter)
                     - before
-                    + scarce * taken / DeviceSpace.WHOLE
+                    + scarce * taken / GpuCapacity.WHOLE
                     + beside(node, after, cpuAfter);
             best = best == null || cost < best.cost ? new Choice(shares, cost) : best;
         }
@@ -187,16 +188,20 @@ final class Fragmentation {
 
     /** A part of one GPU may go on any that it fits on; of those with the same left, the first stands for all. */
     private static List<List<Allocation.Share>> alternatives(
-            NodeSpace node, Request request, Horizon horizon, List<Allocation.Share> usual, int[] left) {
-        if (!(request.gpus() instanceof GpuRequest.Fraction fraction) || fraction.devices() > 1) {
+            NodeCapacity node,
+            PlacementRequest placementRequest,
+            Availability availability,
+            List<Allocation.Share> usual,
+            int[] left) {
+        if (!(placementRequest.gpus() instanceof GpuRequest.Fraction fraction) || fraction.devices() > 1) {
             return List.of(usual);
         }
         List<List<Allocation.Share>> found = new ArrayList<>();
         List<Integer> seen = new ArrayList<>();
-        for (DeviceSpace device : node.devices()) {
+        for (GpuCapacity device : node.devices()) {
             int here = left[node.position(device.index())];
             if (!seen.contains(here)) {
-                device.offer(fraction, request.tenant(), horizon).ifPresent(share -> {
+                device.offer(fraction, placementRequest.tenant(), availability).ifPresent(share -> {
                     seen.add(here);
                     found.add(List.of(share));
                 });
@@ -206,16 +211,16 @@ final class Fragmentation {
     }
 
     /** What is free at once that the expected work could not use, on average over its kinds. */
-    long unusableGpuMilli(Collection<NodeSpace> nodes) {
+    long unusableGpuMilli(Collection<NodeCapacity> nodes) {
         long unusable = 0;
-        for (NodeSpace node : nodes) {
-            unusable += unusable(node, node.left(Horizon.AT_ONCE), node.freeCpuMilli(Horizon.AT_ONCE));
+        for (NodeCapacity node : nodes) {
+            unusable += unusable(node, node.left(Availability.NOW), node.freeCpuMilli(Availability.NOW));
         }
         return unusable / PARTS;
     }
 
     /** What is free on a node that the expected work could not use, in thousandths of a GPU times the parts. */
-    private long unusable(NodeSpace node, int[] left, long cpuLeft) {
+    private long unusable(NodeCapacity node, int[] left, long cpuLeft) {
         long total = total(left);
         long unusable = 0;
         for (Kind kind : total == 0 ? List.<Kind>of() : kinds) {
@@ -224,7 +229,7 @@ final class Fragmentation {
         return unusable;
     }
 
-    private static long unusableFor(Kind kind, NodeSpace node, int[] left, long cpuLeft, long total) {
+    private static long unusableFor(Kind kind, NodeCapacity node, int[] left, long cpuLeft, long total) {
         boolean suits = kind.devices > 0 && kind.work.cpuMilli() <= cpuLeft && node.hasModel(kind.work.models());
         int places = 0;
         long tooSmall = 0;
@@ -239,15 +244,15 @@ final class Fragmentation {
     }
 
     /** What is free on a node and will hardly be used, in thousandths of a GPU times the parts. */
-    private long lost(NodeSpace node, int[] left, long cpuLeft) {
+    private long lost(NodeCapacity node, int[] left, long cpuLeft) {
         return unusable(node, left, cpuLeft) + PARTS * withoutProcessors(node, left, cpuLeft);
     }
 
-    private long withoutProcessors(NodeSpace node, int[] left, long cpuLeft) {
+    private long withoutProcessors(NodeCapacity node, int[] left, long cpuLeft) {
         if (node.node().cpuMilli().isEmpty() || cpuMilliPerGpu == 0) {
             return 0;
         }
-        return Math.max(0, total(left) - cpuLeft * DeviceSpace.WHOLE / cpuMilliPerGpu);
+        return Math.max(0, total(left) - cpuLeft * GpuCapacity.WHOLE / cpuMilliPerGpu);
     }
 
     private static long total(int[] left) {
@@ -258,7 +263,7 @@ final class Fragmentation {
         return total;
     }
 
-    private long beside(NodeSpace node, int[] after, long cpuAfter) {
+    private long beside(NodeCapacity node, int[] after, long cpuAfter) {
         boolean cpuLimits = node.node().cpuMilli().isPresent();
         long cpuLeft = cpuLimits ? LEFT_CPU * PARTS * cpuAfter / largestCpuMilli : 0;
         return cpuLeft + LEFT_GPU * PARTS * total(after) / largestGpuMilli;

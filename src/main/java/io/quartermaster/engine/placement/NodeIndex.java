@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * only, and at the best first.
  */
 final class NodeIndex {
-    private final Horizon horizon;
+    private final Availability availability;
     private final boolean pack;
-    private final List<NodeSpace> nodes;
+    private final List<NodeCapacity> nodes;
     private final List<NavigableMap<Long, NodeSet>> byUntouched = new ArrayList<>();
     private final Map<String, NavigableMap<Integer, NodeSet>> byPartLeft = new TreeMap<>();
     private final @Nullable Entry[] entries;
@@ -33,9 +33,9 @@ final class NodeIndex {
         private final NodeSet alike;
         private final int untouched;
         private final long freeGpuMilli;
-        private final List<NodeSpace.Part> parts;
+        private final List<NodeCapacity.Part> parts;
 
-        Entry(NodeSet alike, int untouched, long freeGpuMilli, List<NodeSpace.Part> parts) {
+        Entry(NodeSet alike, int untouched, long freeGpuMilli, List<NodeCapacity.Part> parts) {
             this.alike = alike;
             this.untouched = untouched;
             this.freeGpuMilli = freeGpuMilli;
@@ -47,12 +47,12 @@ final class NodeIndex {
      * @param pack whether the fullest fitting node is the best; else the emptiest
      * @param nodes all of the pool in order of their ids, each at its position
      */
-    NodeIndex(Horizon horizon, boolean pack, List<NodeSpace> nodes) {
-        this.horizon = horizon;
+    NodeIndex(Availability availability, boolean pack, List<NodeCapacity> nodes) {
+        this.availability = availability;
         this.pack = pack;
         this.nodes = nodes;
         this.entries = new Entry[nodes.size()];
-        for (NodeSpace node : nodes) {
+        for (NodeCapacity node : nodes) {
             if (node.takesWork()) {
                 add(node);
             }
@@ -60,17 +60,17 @@ final class NodeIndex {
     }
 
     /** What a node has free may not be what it was; looked at when somebody asks. */
-    void changed(NodeSpace node) {
+    void changed(NodeCapacity node) {
         outdated.add(node.position());
     }
 
     /** A node takes work from now on. */
-    void admit(NodeSpace node) {
+    void admit(NodeCapacity node) {
         add(node);
     }
 
     /** Undoes {@link #admit}. */
-    void dismiss(NodeSpace node) {
+    void dismiss(NodeCapacity node) {
         comeUpToDate();
         Entry entry = entries[node.position()];
         if (entry != null) {
@@ -92,29 +92,29 @@ final class NodeIndex {
         }
     }
 
-    private void refresh(NodeSpace node, Entry entry) {
-        boolean same = entry.freeGpuMilli == node.freeGpuMilli(horizon)
-                && entry.untouched == node.untouched(horizon)
+    private void refresh(NodeCapacity node, Entry entry) {
+        boolean same = entry.freeGpuMilli == node.freeGpuMilli(availability)
+                && entry.untouched == node.untouched(availability)
                 && entry.parts.isEmpty()
-                && !node.hasGpuInParts(horizon);
+                && !node.hasGpuInParts(availability);
         if (!same) {
             remove(node, entry);
             add(node);
         }
     }
 
-    private void add(NodeSpace node) {
-        int untouched = node.untouched(horizon);
-        long free = node.freeGpuMilli(horizon);
+    private void add(NodeCapacity node) {
+        int untouched = node.untouched(availability);
+        long free = node.freeGpuMilli(availability);
         while (byUntouched.size() <= untouched) {
             byUntouched.add(new TreeMap<>());
         }
         NodeSet alike = byUntouched.get(untouched).computeIfAbsent(free, amount -> new NodeSet());
         alike.add(node.position());
-        List<NodeSpace.Part> parts = List.of();
-        if (node.hasGpuInParts(horizon)) {
-            parts = node.parts(horizon);
-            for (NodeSpace.Part part : parts) {
+        List<NodeCapacity.Part> parts = List.of();
+        if (node.hasGpuInParts(availability)) {
+            parts = node.parts(availability);
+            for (NodeCapacity.Part part : parts) {
                 byPartLeft
                         .computeIfAbsent(part.tenant(), tenant -> new TreeMap<>())
                         .computeIfAbsent(part.leftGpuMilli(), left -> new NodeSet())
@@ -127,14 +127,14 @@ final class NodeIndex {
         freeGpuMilli += free;
     }
 
-    private void remove(NodeSpace node, Entry entry) {
+    private void remove(NodeCapacity node, Entry entry) {
         entry.alike.remove(node.position());
-        boolean noneInParts = entry.freeGpuMilli == (long) entry.untouched * DeviceSpace.WHOLE;
+        boolean noneInParts = entry.freeGpuMilli == (long) entry.untouched * GpuCapacity.WHOLE;
         if (entry.alike.isEmpty() && !noneInParts) {
             byUntouched.get(entry.untouched).remove(entry.freeGpuMilli);
         }
         untouchedGpus -= entry.untouched;
-        for (NodeSpace.Part part : entry.parts) {
+        for (NodeCapacity.Part part : entry.parts) {
             countLeft(part.tenant(), -part.leftGpuMilli());
             NavigableMap<Integer, NodeSet> ofTenant = byPartLeft.getOrDefault(part.tenant(), new TreeMap<>());
             NodeSet same = ofTenant.get(part.leftGpuMilli());
@@ -153,7 +153,7 @@ final class NodeIndex {
         long after = before + moreGpuMilli;
         leftInParts.put(tenant, after);
         inPartsGpuMilli += moreGpuMilli;
-        wholeInParts += after / DeviceSpace.WHOLE - before / DeviceSpace.WHOLE;
+        wholeInParts += after / GpuCapacity.WHOLE - before / GpuCapacity.WHOLE;
     }
 
     long untouchedGpus() {
@@ -173,19 +173,19 @@ final class NodeIndex {
     boolean couldFitRearranged(long gpus, String tenant, long inPartsGpuMilli) {
         comeUpToDate();
         long leftOfTenant = leftInParts.getOrDefault(tenant, 0L);
-        long wholeOfOthers = wholeInParts - leftOfTenant / DeviceSpace.WHOLE;
-        long wholeOfTenant = Math.floorDiv(leftOfTenant - inPartsGpuMilli, DeviceSpace.WHOLE);
+        long wholeOfOthers = wholeInParts - leftOfTenant / GpuCapacity.WHOLE;
+        long wholeOfTenant = Math.floorDiv(leftOfTenant - inPartsGpuMilli, GpuCapacity.WHOLE);
         return gpus <= untouchedGpus + wholeOfOthers + wholeOfTenant;
     }
 
     /** Whether all that is free is of untouched GPUs or of such in parts that more may be given of. */
     boolean isAllOfUse() {
         comeUpToDate();
-        return freeGpuMilli == untouchedGpus * DeviceSpace.WHOLE + inPartsGpuMilli;
+        return freeGpuMilli == untouchedGpus * GpuCapacity.WHOLE + inPartsGpuMilli;
     }
 
-    private List<NodeSpace> all(NodeSet set) {
-        List<NodeSpace> found = new ArrayList<>();
+    private List<NodeCapacity> all(NodeSet set) {
+        List<NodeCapacity> found = new ArrayList<>();
         for (int position = set.next(0); position >= 0; position = set.next(position + 1)) {
             found.add(nodes.get(position));
         }
@@ -196,7 +196,7 @@ final class NodeIndex {
      * The nodes whose tightest GPU in parts that a tenant may share has at least so much left, alike in that, the
      * tightest first.
      */
-    Iterable<List<NodeSpace>> withPartLeft(String tenant, int gpuMilli) {
+    Iterable<List<NodeCapacity>> withPartLeft(String tenant, int gpuMilli) {
         comeUpToDate();
         NavigableMap<Integer, NodeSet> ofTenant = byPartLeft.get(tenant);
         return ofTenant == null
@@ -207,7 +207,7 @@ final class NodeIndex {
     }
 
     /** What the first makes an offer of, of the nodes with at least so many untouched GPUs, the best first. */
-    <T> @Nullable T first(int count, Function<NodeSpace, @Nullable T> offer) {
+    <T> @Nullable T first(int count, Function<NodeCapacity, @Nullable T> offer) {
         comeUpToDate();
         int counts = byUntouched.size();
         for (int i = count; i < counts; i++) {

@@ -1,6 +1,6 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.Pool;
@@ -14,7 +14,7 @@ import java.util.function.ToLongFunction;
 
 /**
  * Compares a shape with the nodes of a pool and says in words which of its needs none of them can meet, even when all are up and empty. Needs are looked at
- * one after the other, each on the nodes that meet those before. The words say nothing of the nodes, which the reader may not know. It only explains: whether there is a place at all {@link Space#couldEver} says.
+ * one after the other, each on the nodes that meet those before. The words say nothing of the nodes, which the reader may not know. It only explains: whether there is a place at all {@link PoolCapacity#couldEver} says.
  */
 public final class ShapeFit {
     private final Pool pool;
@@ -26,9 +26,9 @@ public final class ShapeFit {
     }
 
     /** A clause such as {@code it needs 16 GPUs on one node, and no node there has as many}; empty where no single need is at fault. */
-    public Optional<String> unmetNeed(Request request) {
-        for (Request set : request.sets()) {
-            Optional<String> need = unmetNeed(set.shape(), request.within());
+    public Optional<String> unmetNeed(PlacementRequest placementRequest) {
+        for (PlacementRequest set : placementRequest.sets()) {
+            Optional<String> need = unmetNeed(set.shape(), placementRequest.within());
             if (need.isPresent()) {
                 return need;
             }
@@ -78,7 +78,7 @@ public final class ShapeFit {
     private Optional<String> ofLevels(Shape shape) {
         List<String> levels = new ArrayList<>();
         shape.requiredLevel().ifPresent(levels::add);
-        shape.slice().ifPresent(slice -> levels.add(slice.level()));
+        shape.slice().ifPresent(workerSlice -> levels.add(workerSlice.level()));
         return levels.stream()
                 .filter(level -> !pool.topologyLevels().contains(level))
                 .findFirst()
@@ -93,7 +93,7 @@ public final class ShapeFit {
         long needed = (long) whole.fewest() * shape.minWorkers();
         long has = nodes.stream().mapToLong(node -> node.devices().size()).sum();
         return shape.minWorkers() > 1 && needed > has
-                ? Optional.of("it needs " + Amounts.gpus(needed * 1000) + " in all, and the pool has fewer")
+                ? Optional.of("it needs " + GpuFormat.gpus(needed * 1000) + " in all, and the pool has fewer")
                 : Optional.empty();
     }
 
@@ -115,7 +115,7 @@ public final class ShapeFit {
                         shape.cpuMilli(),
                         withGpus,
                         node -> node.cpuMilli().orElse(Long.MAX_VALUE),
-                        milli -> Amounts.decimal(milli) + (milli == 1000 ? " CPU" : " CPUs"))
+                        milli -> GpuFormat.decimal(milli) + (milli == 1000 ? " CPU" : " CPUs"))
                 .or(() -> ofAmount(
                         shape.memoryMiB(),
                         withGpus,
@@ -167,7 +167,8 @@ public final class ShapeFit {
         int most =
                 suitable.stream().mapToInt(node -> node.devices().size()).max().orElse(0);
         return most < gpus
-                ? Optional.of("it needs " + Amounts.gpus(gpus * 1000L) + " on one node, and no node there has as many")
+                ? Optional.of(
+                        "it needs " + GpuFormat.gpus(gpus * 1000L) + " on one node, and no node there has as many")
                 : Optional.empty();
     }
 

@@ -3,36 +3,35 @@ package io.quartermaster.engine.plan;
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
-import io.quartermaster.engine.model.GivenUp;
 import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.NominationEnd;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.Scope;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Workload;
-import io.quartermaster.engine.model.WorkloadState;
-import io.quartermaster.engine.order.Offer;
-import io.quartermaster.engine.order.Order;
-import io.quartermaster.engine.order.Proposals;
-import io.quartermaster.engine.state.Books;
-import io.quartermaster.engine.state.Facts;
-import io.quartermaster.engine.state.Line;
-import io.quartermaster.engine.state.Wish;
-import io.quartermaster.engine.state.Wishes;
-
-import io.quartermaster.engine.placement.Horizon;
-import io.quartermaster.engine.placement.Kind;
-import io.quartermaster.engine.placement.Request;
-import io.quartermaster.engine.placement.Space;
-import io.quartermaster.engine.placement.Tenure;
-import io.quartermaster.engine.preemption.Claimant;
-import io.quartermaster.engine.preemption.Room;
-import io.quartermaster.engine.preemption.RoomMaker;
-import io.quartermaster.engine.preemption.Stops;
-import io.quartermaster.engine.quota.Admission;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.order.AttemptSelector;
+import io.quartermaster.engine.order.Candidate;
+import io.quartermaster.engine.order.CandidateQueue;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.Booking;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.preemption.ChurnGuard;
+import io.quartermaster.engine.preemption.EvictionPlan;
+import io.quartermaster.engine.preemption.EvictionPlanner;
+import io.quartermaster.engine.preemption.Preemptor;
 import io.quartermaster.engine.quota.Budgets;
-import io.quartermaster.engine.quota.PastUse;
+import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaTree;
-import io.quartermaster.engine.quota.When;
+import io.quartermaster.engine.quota.UsageHistory;
+import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.PoolRequest;
+import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -44,216 +43,229 @@ import java.util.Set;
  */
 public final class Planner {
     private final Settings settings;
-    private final Facts facts;
-    private final Books books;
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
     private final Demand demand;
-    private final Order candidates;
-    private final Wishes wishes;
-    private final Claims claims;
-    private final RoomMaker roomMaker;
-    private final Proposals proposals;
-    private final Lapses lapses;
-    private final Stops stops;
-    private final Optional<PastUse> past;
+    private final CandidateQueue candidates;
+    private final PoolRequestFactory poolRequestFactory;
+    private final BackfillReservations backfillReservations;
+    private final EvictionPlanner evictionPlanner;
+    private final AttemptSelector attemptSelector;
+    private final NominationCheck nominationCheck;
+    private final ChurnGuard churnGuard;
+    private final Optional<UsageHistory> past;
     private final Budgets budgets;
     private final long nowMillis;
-    private final Recorder recorder;
-    private final Decisions decisions;
-    private final Unclaimed unclaimed;
+    private final PlanListener planListener;
+    private final PlanBuilder planBuilder;
+    private final MandatoryEvictions mandatoryEvictions;
     /** For what these want no room could be made in this plan; what was started of them since has fewer. */
-    private final Set<Line> startingWithFewer = new HashSet<>();
+    private final Set<SchedulingClass> startingReduced = new HashSet<>();
 
     public Planner(
             Settings settings,
-            Facts facts,
-            Books books,
+            DeclaredState declaredState,
+            SchedulingState schedulingState,
             Demand demand,
-            Order candidates,
-            Stops stops,
-            Optional<PastUse> past,
+            CandidateQueue candidates,
+            ChurnGuard churnGuard,
+            Optional<UsageHistory> past,
             Budgets budgets,
             long nowMillis,
-            Recorder recorder) {
-        this.recorder = recorder;
+            PlanListener planListener) {
+        this.planListener = planListener;
         this.budgets = budgets;
         this.past = past;
         this.settings = settings;
-        this.facts = facts;
-        this.books = books;
+        this.declaredState = declaredState;
+        this.schedulingState = schedulingState;
         this.demand = demand;
         this.candidates = candidates;
-        this.wishes = new Wishes(facts, books);
-        this.claims = new Claims(settings, facts, books, wishes, nowMillis);
-        this.roomMaker = new RoomMaker(settings, books.cluster(), books.running(), stops, nowMillis);
-        this.proposals = new Proposals(settings, facts, books, wishes, roomMaker);
-        this.lapses = new Lapses(facts, books);
-        this.stops = stops;
+        this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
+        this.backfillReservations =
+                new BackfillReservations(settings, declaredState, schedulingState, poolRequestFactory, nowMillis);
+        this.evictionPlanner = new EvictionPlanner(
+                settings, schedulingState.cluster(), schedulingState.running(), churnGuard, nowMillis);
+        this.attemptSelector =
+                new AttemptSelector(settings, declaredState, schedulingState, poolRequestFactory, evictionPlanner);
+        this.nominationCheck = new NominationCheck(declaredState, schedulingState);
+        this.churnGuard = churnGuard;
         this.nowMillis = nowMillis;
-        this.decisions = new Decisions(settings, facts, books, roomMaker, stops, past, nowMillis, recorder);
-        this.unclaimed = new Unclaimed(settings, facts, books, budgets, decisions, nowMillis);
+        this.planBuilder = new PlanBuilder(
+                settings, declaredState, schedulingState, evictionPlanner, churnGuard, past, nowMillis, planListener);
+        this.mandatoryEvictions =
+                new MandatoryEvictions(settings, declaredState, schedulingState, budgets, planBuilder, nowMillis);
     }
 
     public List<Decision> decide() {
-        fixShares();
-        recorder.begins(facts, books);
+        computeFairShares();
+        planListener.begins(declaredState, schedulingState);
         settleNominations();
-        unclaimed.stop();
-        claims.make();
-        Order order = proposals.begin(candidates, claims.any());
-        while (!order.isVain()) {
-            Offer offer = order.next();
-            recorder.turn(offer, order);
-            tryOffer(offer);
-            proposals.bringUpToDate(order);
+        mandatoryEvictions.stop();
+        backfillReservations.reserve();
+        CandidateQueue candidateQueue = attemptSelector.begin(candidates, backfillReservations.any());
+        while (!candidateQueue.isExhausted()) {
+            Candidate candidate = candidateQueue.next();
+            planListener.attemptBegins(candidate, candidateQueue);
+            tryCandidate(candidate);
+            attemptSelector.refresh(candidateQueue);
         }
         moveBack();
-        proposals.end();
-        claims.release();
-        return decisions.all();
+        attemptSelector.end();
+        backfillReservations.release();
+        return planBuilder.all();
     }
 
     /** Whether an eviction was left to the next plan, which has to follow at once. */
     public boolean hasPostponed() {
-        return decisions.hasPostponed();
+        return planBuilder.hasPostponed();
     }
 
     /** Moves work to pools that it prefers, where nobody who waits could start in what is free there. */
     private void moveBack() {
-        for (Workload workload : Line.inTurn(books.away())) {
-            if (facts.standing(workload.path()) == Change.Standing.GOOD) {
-                wishes.back(workload, roomMaker, settings.graceMillis())
-                        .filter(eviction -> decisions.mayEvict(workload.id()))
+        for (Workload workload : SchedulingClass.inTurn(schedulingState.outsidePreferredPool())) {
+            if (declaredState.standing(workload.path()) == Change.AccountStatus.ACTIVE) {
+                poolRequestFactory
+                        .moveBack(workload, evictionPlanner, settings.graceMillis())
+                        .filter(eviction -> planBuilder.mayEvict(workload.id()))
                         .ifPresent(eviction -> {
-                            stops.loses(workload.id());
-                            decisions.evict(eviction, Optional.empty());
+                            churnGuard.recordEviction(workload.id());
+                            planBuilder.evict(eviction, Optional.empty());
                         });
             }
         }
     }
 
-    private void fixShares() {
-        books.comeTo(nowMillis);
-        budgets.tell(books.cluster().meters());
+    private void computeFairShares() {
+        schedulingState.advanceTo(nowMillis);
+        budgets.publish(schedulingState.cluster().meters());
         demand.count();
-        for (QuotaTree tree : books.cluster().trees()) {
+        for (QuotaTree tree : schedulingState.cluster().trees()) {
             long up = 0;
-            long heldBeyond =
-                    tree.scope().equals(Scope.ALL_POOLS) ? books.cluster().heldInUnknownPoolsGpuMilli() : 0;
-            for (Space space : books.cluster().spaces()) {
-                if (tree.counts(space.pool().id())) {
-                    up += space.capacityGpuMilli();
-                    heldBeyond += space.heldBeyondCapacityGpuMilli();
+            long heldBeyond = tree.scope().equals(Scope.ALL_POOLS)
+                    ? schedulingState.cluster().heldInUnknownPoolsGpuMilli()
+                    : 0;
+            for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+                if (tree.counts(poolCapacity.pool().id())) {
+                    up += poolCapacity.capacityGpuMilli();
+                    heldBeyond += poolCapacity.heldBeyondCapacityGpuMilli();
                 }
             }
             if (tree.capacityGpuMilli() != up + heldBeyond) {
                 // Also by places that were kept on a lost node and are given up.
                 tree.capacityGpuMilli(up + heldBeyond);
-                books.touches().forgetAll();
+                schedulingState.changes().invalidate();
             }
             tree.nowMillis(nowMillis);
-            past.ifPresent(kept -> kept.tell(tree));
-            tree.divide(up, books::fairShareMoved);
+            past.ifPresent(kept -> kept.publish(tree));
+            tree.divide(up, schedulingState::recordFairShareChange);
         }
         if (past.isPresent() || !budgets.isEmpty()) {
-            books.touches().forgetAll();
+            schedulingState.changes().invalidate();
         }
     }
 
     /** Starts those whose kept place is free now, and takes back places that are no longer of use. */
     private void settleNominations() {
-        unclaimed.giveUpWhatIsToBeDrained();
-        for (Workload workload : Line.inTurn(books.nominated())) {
+        mandatoryEvictions.giveUpWhatIsToBeDrained();
+        for (Workload workload : SchedulingClass.inTurn(schedulingState.nominated())) {
             Allocation place = workload.nomination().orElseThrow();
-            Tenure tenure = Books.tenure(workload, place);
-            Optional<Space> space = wishes.space(place.pool());
-            Optional<GivenUp> lapse =
-                    space.map(there -> lapses.of(workload, tenure, there)).orElse(Optional.of(GivenUp.NO_POOL));
+            Booking booking = SchedulingState.booking(workload, place);
+            Optional<PoolCapacity> poolCapacity = poolRequestFactory.space(place.pool());
+            Optional<NominationEnd> lapse = poolCapacity
+                    .map(there -> nominationCheck.of(workload, booking, there))
+                    .orElse(Optional.of(NominationEnd.NO_POOL));
             if (lapse.isPresent()) {
-                decisions.giveUp(workload, lapse.get());
+                planBuilder.withdrawNomination(workload, lapse.get());
             } else if (isFreeToStart(workload)
-                    && space.get().fits(tenure, Horizon.IGNORING_PROMISES)
-                    && Admission.ofPromised(lapses.askOf(workload, place), When.NOW)
+                    && poolCapacity.get().fits(booking, Availability.IGNORING_NOMINATIONS)
+                    && QuotaAdmission.forNominated(nominationCheck.askOf(workload, place), View.CURRENT)
                             .isEmpty()) {
-                decisions.start(workload, place, Decision.Rule.NOMINATED);
+                planBuilder.start(workload, place, Decision.Rule.NOMINATED);
             }
         }
     }
 
     private static boolean isFreeToStart(Workload workload) {
         return switch (workload.state()) {
-            case WorkloadState.Waiting waiting -> true;
-            case WorkloadState.Holding holding -> holding.phase().isStaying();
+            case WorkloadPhase.Waiting waiting -> true;
+            case WorkloadPhase.Holding holding -> holding.phase().isStaying();
         };
     }
 
-    private void tryOffer(Offer offer) {
-        switch (offer.attempt()) {
-            case START -> tryToStart(offer);
-            case TAKE_BACK -> tryToTakeBack(offer);
-            case MAKE_ROOM -> tryToMakeRoom(offer);
-            case NONE -> giveUp(offer.line());
+    private void tryCandidate(Candidate candidate) {
+        switch (candidate.attempt()) {
+            case START -> tryStart(candidate);
+            case RECLAIM_RESERVED -> tryReclaimReserved(candidate);
+            case EVICT -> tryEvict(candidate);
+            case SKIP -> giveUp(candidate.schedulingClass());
         }
     }
 
-    private void tryToStart(Offer offer) {
-        Optional<Allocation> place = freePlace(offer, false);
-        if (place.isEmpty() && claims.any()) {
-            place = freePlace(offer, true);
+    private void tryStart(Candidate candidate) {
+        Optional<Allocation> place = freePlace(candidate, false);
+        if (place.isEmpty() && backfillReservations.any()) {
+            place = freePlace(candidate, true);
         }
         if (place.isPresent()) {
-            decisions.start(offer.line(), place.get(), rule(offer), claims.has(offer.line()));
-            claims.settle(offer.line());
+            planBuilder.start(
+                    candidate.schedulingClass(),
+                    place.get(),
+                    rule(candidate),
+                    backfillReservations.has(candidate.schedulingClass()));
+            backfillReservations.fulfil(candidate.schedulingClass());
         } else {
-            proposals.noFreeRoom(offer);
+            attemptSelector.noFreeRoom(candidate);
         }
-        claims.standAgain();
+        backfillReservations.restore();
     }
 
-    private void tryToTakeBack(Offer offer) {
-        if (startingWithFewer.contains(offer.line())) {
-            proposals.nothingToTakeBack(offer);
+    private void tryReclaimReserved(Candidate candidate) {
+        if (startingReduced.contains(candidate.schedulingClass())) {
+            attemptSelector.nothingToTakeBack(candidate);
             return;
         }
-        switch (makeRoom(offer, offer.wish(), Claimant.Means.TAKING_BACK_RESERVED)) {
+        switch (planEvictions(candidate, candidate.poolRequest(), Preemptor.AllowedActions.TAKING_BACK_RESERVED)) {
             case MADE -> {}
-            case POSTPONED -> proposals.block(offer.line());
-            case NONE -> proposals.nothingToTakeBack(offer);
+            case POSTPONED -> attemptSelector.block(candidate.schedulingClass());
+            case NONE -> attemptSelector.nothingToTakeBack(candidate);
         }
     }
 
-    private void tryToMakeRoom(Offer offer) {
-        if (startingWithFewer.contains(offer.line())) {
-            giveUp(offer.line());
+    private void tryEvict(Candidate candidate) {
+        if (startingReduced.contains(candidate.schedulingClass())) {
+            giveUp(candidate.schedulingClass());
             return;
         }
         if (settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
-            switch (makeRoom(offer, offer.wish(), Claimant.Means.STOPPING)) {
+            switch (planEvictions(candidate, candidate.poolRequest(), Preemptor.AllowedActions.STOPPING)) {
                 case MADE -> {}
-                case POSTPONED -> proposals.block(offer.line());
+                case POSTPONED -> attemptSelector.block(candidate.schedulingClass());
                 case NONE -> {
-                    proposals.noRoomAtAll(offer);
-                    if (offer.line().takesFewer() && proposals.hasTriedAll(offer.line())) {
-                        giveUp(offer.line());
+                    attemptSelector.noRoomAtAll(candidate);
+                    if (candidate.schedulingClass().acceptsFewerGpus()
+                            && attemptSelector.hasTriedAll(candidate.schedulingClass())) {
+                        giveUp(candidate.schedulingClass());
                     }
                 }
             }
             return;
         }
-        MadeRoom made = MadeRoom.NONE;
-        for (Wish wish : wishes.of(offer.line())) {
-            if (made == MadeRoom.NONE && wish.mayStart()) {
-                made = makeRoom(offer, wish, Claimant.Means.STOPPING);
+        EvictionAttempt made = EvictionAttempt.NONE;
+        for (PoolRequest poolRequest : poolRequestFactory.forClass(candidate.schedulingClass())) {
+            if (made == EvictionAttempt.NONE && poolRequest.isOpenAndFunded()) {
+                made = planEvictions(candidate, poolRequest, Preemptor.AllowedActions.STOPPING);
             }
         }
         switch (made) {
             case MADE -> {}
-            case POSTPONED -> proposals.block(offer.line());
-            case NONE -> giveUp(offer.line());
+            case POSTPONED -> attemptSelector.block(candidate.schedulingClass());
+            case NONE -> giveUp(candidate.schedulingClass());
         }
     }
 
     /** What came of an attempt to make room. */
-    private enum MadeRoom {
+    private enum EvictionAttempt {
         MADE,
         /** A victim was started by this plan: the next plan, which follows at once, makes the room. */
         POSTPONED,
@@ -261,25 +273,31 @@ public final class Planner {
     }
 
     /** There is no way to what a line asks for: it starts with fewer GPUs, if it takes fewer and they are free, or is blocked. */
-    private void giveUp(Line line) {
-        for (Wish wish : line.takesFewer() ? wishes.of(line) : List.<Wish>of()) {
-            if (startWithFewer(line, wish)) {
-                startingWithFewer.add(line);
+    private void giveUp(SchedulingClass schedulingClass) {
+        for (PoolRequest poolRequest : schedulingClass.acceptsFewerGpus()
+                ? poolRequestFactory.forClass(schedulingClass)
+                : List.<PoolRequest>of()) {
+            if (startReduced(schedulingClass, poolRequest)) {
+                startingReduced.add(schedulingClass);
                 return;
             }
         }
-        proposals.block(line);
+        attemptSelector.block(schedulingClass);
     }
 
     /** Starts a line's head with as many GPUs as can be had of the pool at once; false if it is none that it takes. */
-    private boolean startWithFewer(Line line, Wish wish) {
-        Optional<Fewer> best = Optional.empty();
-        int low = ((GpuRequest.Whole) line.key().shape().gpus()).fewest();
-        int high = ((GpuRequest.Whole) wishes.asked(line).gpus()).count() - 1;
+    private boolean startReduced(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        Optional<ReducedStart> best = Optional.empty();
+        int low = ((GpuRequest.Whole) schedulingClass.key().shape().gpus()).fewest();
+        int high = ((GpuRequest.Whole) poolRequestFactory
+                                .effectiveShape(schedulingClass)
+                                .gpus())
+                        .count()
+                - 1;
         // Where so many fit and are allowed, fewer are too.
         while (low <= high) {
             int gpus = best.isEmpty() ? low : (low + high + 1) / 2;
-            Optional<Fewer> found = fewer(line, wish, gpus);
+            Optional<ReducedStart> found = reduced(schedulingClass, poolRequest, gpus);
             if (found.isPresent()) {
                 best = found;
                 low = gpus + 1;
@@ -290,84 +308,92 @@ public final class Planner {
             }
         }
         best.ifPresent(found -> {
-            decisions.start(line, found.place(), rule(found.offer()), false);
-            claims.settle(line);
-            claims.standAgain();
+            planBuilder.start(schedulingClass, found.place(), rule(found.offer()), false);
+            backfillReservations.fulfil(schedulingClass);
+            backfillReservations.restore();
         });
         return best.isPresent();
     }
 
     /** A start with fewer GPUs than asked for. */
-    private record Fewer(Offer offer, Allocation place) {}
+    private record ReducedStart(Candidate offer, Allocation place) {}
 
-    private Optional<Fewer> fewer(Line line, Wish wanted, int gpus) {
-        Wish wish = wishes.fewer(line, wanted, gpus);
-        if (!wish.mayStart() || Admission.atOnce(wish.ask()).isPresent()) {
+    private Optional<ReducedStart> reduced(SchedulingClass schedulingClass, PoolRequest wanted, int gpus) {
+        PoolRequest poolRequest = poolRequestFactory.withGpus(schedulingClass, wanted, gpus);
+        if (!poolRequest.isOpenAndFunded()
+                || QuotaAdmission.current(poolRequest.ask()).isPresent()) {
             return Optional.empty();
         }
-        Offer offer = Offer.of(line, wish, Offer.Attempt.START, null);
-        claims.stepAside(offer, false);
-        Optional<Allocation> place = wish.space().place(wishes.fewer(line, gpus), Horizon.AT_ONCE);
-        claims.standAgain();
-        return place.map(found -> new Fewer(offer, found));
+        Candidate candidate = Candidate.of(schedulingClass, poolRequest, Candidate.Attempt.START, null);
+        backfillReservations.suspendFor(candidate, false);
+        Optional<Allocation> place =
+                poolRequest.space().place(poolRequestFactory.withGpus(schedulingClass, gpus), Availability.NOW);
+        backfillReservations.restore();
+        return place.map(found -> new ReducedStart(candidate, found));
     }
 
     /** Where the offer's head would start at once, beside what is claimed or, to backfill, before it is needed. */
-    private Optional<Allocation> freePlace(Offer offer, boolean backfill) {
-        if (Admission.atOnce(offer.ask()).isPresent()) {
+    private Optional<Allocation> freePlace(Candidate candidate, boolean backfill) {
+        if (QuotaAdmission.current(candidate.ask()).isPresent()) {
             return Optional.empty();
         }
-        claims.stepAside(offer, backfill);
-        Optional<Allocation> place = offer.space().place(wishes.request(offer.line()), Horizon.AT_ONCE);
-        if (place.isEmpty() && !claims.any()) {
-            offer.wish().kind().ifPresent(Kind::didNotFitAtOnce);
+        backfillReservations.suspendFor(candidate, backfill);
+        Optional<Allocation> place =
+                candidate.space().place(poolRequestFactory.request(candidate.schedulingClass()), Availability.NOW);
+        if (place.isEmpty() && !backfillReservations.any()) {
+            candidate.poolRequest().signature().ifPresent(RequestSignature::didNotFitNow);
         }
         return place;
     }
 
-    private static Decision.Rule rule(Offer offer) {
-        if (offer.leaf().tree().isOpen()) {
+    private static Decision.Rule rule(Candidate candidate) {
+        if (candidate.leaf().tree().isOpen()) {
             return Decision.Rule.OPEN;
         }
-        return offer.within() ? Decision.Rule.WITHIN_RESERVED : Decision.Rule.OVER_QUOTA;
+        return candidate.withinReserved() ? Decision.Rule.WITHIN_RESERVED : Decision.Rule.OVER_QUOTA;
     }
 
     /** Tells victims to stop and keeps the place for the line's head; none when no room can be made, or it would come too late. */
-    private MadeRoom makeRoom(Offer offer, Wish wish, Claimant.Means asked) {
-        Line line = offer.line();
-        if (!wishes.couldEver(line, wish) || !wish.mayStartIn(settings.graceMillis())) {
-            return MadeRoom.NONE;
+    private EvictionAttempt planEvictions(
+            Candidate candidate, PoolRequest poolRequest, Preemptor.AllowedActions asked) {
+        SchedulingClass schedulingClass = candidate.schedulingClass();
+        if (!poolRequestFactory.couldEver(schedulingClass, poolRequest)
+                || !poolRequest.mayStartIn(settings.graceMillis())) {
+            return EvictionAttempt.NONE;
         }
-        claims.stepAside(offer, false);
-        Workload head = line.head();
-        Request request = wishes.request(line);
-        Optional<Room> room = roomMaker.makeRoom(
-                wish.claimant(head, request, means(head, wish.space().pool(), asked)),
-                claims.any() || line.surplus() ? Optional.empty() : wish.kind());
-        MadeRoom made = room.map(found -> take(found, head)).orElse(MadeRoom.NONE);
-        if (made == MadeRoom.MADE) {
-            claims.settle(line);
+        backfillReservations.suspendFor(candidate, false);
+        Workload head = schedulingClass.head();
+        PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
+        Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(
+                poolRequest.preemptor(
+                        head,
+                        placementRequest,
+                        allowedActions(head, poolRequest.space().pool(), asked)),
+                backfillReservations.any() || schedulingClass.isGrowth() ? Optional.empty() : poolRequest.signature());
+        EvictionAttempt made = evictionPlan.map(found -> start(found, head)).orElse(EvictionAttempt.NONE);
+        if (made == EvictionAttempt.MADE) {
+            backfillReservations.fulfil(schedulingClass);
         }
-        claims.standAgain();
+        backfillReservations.restore();
         return made;
     }
 
-    private MadeRoom take(Room room, Workload head) {
-        boolean now = room.evictions().stream()
-                .allMatch(eviction -> decisions.mayEvict(eviction.holder().id()));
+    private EvictionAttempt start(EvictionPlan evictionPlan, Workload head) {
+        boolean now = evictionPlan.evictions().stream()
+                .allMatch(eviction -> planBuilder.mayEvict(eviction.candidate().id()));
         if (!now) {
-            return MadeRoom.POSTPONED;
+            return EvictionAttempt.POSTPONED;
         }
-        room.evictions().forEach(eviction -> decisions.evict(eviction, Optional.of(head.id())));
-        decisions.keep(head, room.place());
-        return MadeRoom.MADE;
+        evictionPlan.evictions().forEach(eviction -> planBuilder.evict(eviction, Optional.of(head.id())));
+        planBuilder.nominate(head, evictionPlan.place());
+        return EvictionAttempt.MADE;
     }
 
     /** What is asked for, unless the pool waits before it stops anything. */
-    private Claimant.Means means(Workload claimant, Pool pool, Claimant.Means asked) {
+    private Preemptor.AllowedActions allowedActions(Workload claimant, Pool pool, Preemptor.AllowedActions asked) {
         return pool.waitBeforePreemptingMillis() > 0
                         && nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()
-                ? Claimant.Means.MOVING_ONLY
+                ? Preemptor.AllowedActions.MOVING_ONLY
                 : asked;
     }
 }

@@ -11,59 +11,65 @@ import java.util.TreeMap;
 
 /** Index of the running workloads that an eviction or a move may choose, by pool and group. */
 public final class RunningWork {
-    private final SortedMap<PoolId, SortedMap<QuotaPath, SortedSet<Unit>>> running = new TreeMap<>();
+    private final SortedMap<PoolId, SortedMap<QuotaPath, SortedSet<EvictionUnit>>> running = new TreeMap<>();
 
-    private final Map<PoolId, Map<QuotaPath, Runners>> ofGroups = new HashMap<>();
+    private final Map<PoolId, Map<QuotaPath, CandidatesOfGroup>> ofGroups = new HashMap<>();
 
     /** Of pools in which somebody was to be moved; kept from then on. */
-    private final Map<PoolId, Movables> movables = new HashMap<>();
+    private final Map<PoolId, MovableCandidates> movableCandidates = new HashMap<>();
 
     /** Who may have to give way in a pool, by group, those first who go first. */
-    public SortedMap<QuotaPath, SortedSet<Unit>> running(PoolId pool) {
+    public SortedMap<QuotaPath, SortedSet<EvictionUnit>> running(PoolId pool) {
         return running.getOrDefault(pool, Collections.emptySortedMap());
     }
 
     /** The same of one group; stays the same object whoever comes and goes. */
-    public Runners running(PoolId pool, QuotaPath path) {
-        return ofGroups.computeIfAbsent(pool, id -> new HashMap<>()).computeIfAbsent(path, group -> new Runners());
+    public CandidatesOfGroup running(PoolId pool, QuotaPath path) {
+        return ofGroups.computeIfAbsent(pool, id -> new HashMap<>())
+                .computeIfAbsent(path, group -> new CandidatesOfGroup());
     }
 
     /** Who may be moved in a pool. */
-    public Movables movables(PoolId pool) {
-        return movables.computeIfAbsent(pool, id -> {
-            Movables all = new Movables();
-            for (SortedSet<Unit> ofGroup : running(pool).values()) {
-                ofGroup.stream().filter(Unit::core).map(Unit::holder).forEach(all::add);
+    public MovableCandidates movables(PoolId pool) {
+        return movableCandidates.computeIfAbsent(pool, id -> {
+            MovableCandidates all = new MovableCandidates();
+            for (SortedSet<EvictionUnit> ofGroup : running(pool).values()) {
+                ofGroup.stream()
+                        .filter(EvictionUnit::gangCore)
+                        .map(EvictionUnit::candidate)
+                        .forEach(all::add);
             }
             return all;
         });
     }
 
-    public void add(Holder holder) {
-        QuotaPath path = holder.tenure().path();
-        Runners ofGroup = running(holder.allocation().pool(), path);
+    public void add(EvictionCandidate evictionCandidate) {
+        QuotaPath path = evictionCandidate.booking().path();
+        CandidatesOfGroup ofGroup = running(evictionCandidate.allocation().pool(), path);
         if (ofGroup.isEmpty()) {
-            running.computeIfAbsent(holder.allocation().pool(), id -> new TreeMap<>())
+            running.computeIfAbsent(evictionCandidate.allocation().pool(), id -> new TreeMap<>())
                     .put(path, ofGroup.units());
         }
-        ofGroup.add(holder);
-        Movables ofPool = movables.get(holder.allocation().pool());
+        ofGroup.add(evictionCandidate);
+        MovableCandidates ofPool =
+                movableCandidates.get(evictionCandidate.allocation().pool());
         if (ofPool != null) {
-            ofPool.add(holder);
+            ofPool.add(evictionCandidate);
         }
     }
 
     /** Undoes {@link #add}. */
-    public void remove(Holder holder) {
-        QuotaPath path = holder.tenure().path();
-        Runners ofGroup = running(holder.allocation().pool(), path);
-        ofGroup.remove(holder);
+    public void remove(EvictionCandidate evictionCandidate) {
+        QuotaPath path = evictionCandidate.booking().path();
+        CandidatesOfGroup ofGroup = running(evictionCandidate.allocation().pool(), path);
+        ofGroup.remove(evictionCandidate);
         if (ofGroup.isEmpty()) {
-            running(holder.allocation().pool()).remove(path);
+            running(evictionCandidate.allocation().pool()).remove(path);
         }
-        Movables ofPool = movables.get(holder.allocation().pool());
+        MovableCandidates ofPool =
+                movableCandidates.get(evictionCandidate.allocation().pool());
         if (ofPool != null) {
-            ofPool.remove(holder);
+            ofPool.remove(evictionCandidate);
         }
     }
 }

@@ -3,7 +3,7 @@ package io.quartermaster.engine.preemption;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.placement.Cluster;
-import io.quartermaster.engine.placement.Space;
+import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
 import java.util.ArrayList;
@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class VictimQueue {
     private final QuotaNode root;
-    private final Function<QuotaPath, @Nullable SortedSet<Unit>> unitsOf;
-    private final Predicate<Unit> candidate;
+    private final Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> unitsOf;
+    private final Predicate<EvictionUnit> candidate;
     private final Map<QuotaNode, Group> groups = new HashMap<>();
 
     /** Who may be chosen, by what is used at the time. */
@@ -37,10 +37,10 @@ final class VictimQueue {
         boolean under(QuotaNode branch);
 
         /** What is allowed of one of a group is allowed of all its candidates that are not apart. */
-        boolean unit(Unit unit);
+        boolean unit(EvictionUnit evictionUnit);
 
         /** Whether a unit may be refused although others of its group are allowed. */
-        default boolean isApart(Unit unit) {
+        default boolean isApart(EvictionUnit evictionUnit) {
             return false;
         }
 
@@ -53,7 +53,7 @@ final class VictimQueue {
                 }
 
                 @Override
-                public boolean unit(Unit unit) {
+                public boolean unit(EvictionUnit evictionUnit) {
                     return true;
                 }
             };
@@ -62,25 +62,25 @@ final class VictimQueue {
 
     /** The candidates of one group that are left, the first to go first. */
     private static final class Group {
-        private final Iterator<Unit> rest;
-        private final Predicate<Unit> candidate;
+        private final Iterator<EvictionUnit> rest;
+        private final Predicate<EvictionUnit> candidate;
         /** Candidates that were looked at and not chosen yet. */
-        private final List<Unit> seen = new ArrayList<>(1);
+        private final List<EvictionUnit> seen = new ArrayList<>(1);
 
-        Group(@Nullable SortedSet<Unit> units, Predicate<Unit> candidate) {
-            this.rest = units == null ? Collections.emptyIterator() : units.iterator();
+        Group(@Nullable SortedSet<EvictionUnit> evictionUnits, Predicate<EvictionUnit> candidate) {
+            this.rest = evictionUnits == null ? Collections.emptyIterator() : evictionUnits.iterator();
             this.candidate = candidate;
         }
 
         /** The first that is allowed. */
         @Nullable
-        Unit first(Allowed allowed) {
+        EvictionUnit first(Allowed allowed) {
             for (int i = 0; i < seen.size() || seeNext(); i++) {
-                Unit unit = seen.get(i);
-                if (allowed.unit(unit)) {
-                    return unit;
+                EvictionUnit evictionUnit = seen.get(i);
+                if (allowed.unit(evictionUnit)) {
+                    return evictionUnit;
                 }
-                if (!allowed.isApart(unit)) {
+                if (!allowed.isApart(evictionUnit)) {
                     return null;
                 }
             }
@@ -89,7 +89,7 @@ final class VictimQueue {
 
         private boolean seeNext() {
             while (rest.hasNext()) {
-                Unit next = rest.next();
+                EvictionUnit next = rest.next();
                 if (candidate.test(next)) {
                     seen.add(next);
                     return true;
@@ -98,8 +98,8 @@ final class VictimQueue {
             return false;
         }
 
-        void take(Unit unit) {
-            seen.remove(unit);
+        void take(EvictionUnit evictionUnit) {
+            seen.remove(evictionUnit);
         }
     }
 
@@ -108,27 +108,31 @@ final class VictimQueue {
      * @param unitsOf those of a group, the first to go first; asked for groups that the order comes to
      * @param candidate who may be chosen, as far as that does not depend on what is used at the time
      */
-    VictimQueue(QuotaNode root, Function<QuotaPath, @Nullable SortedSet<Unit>> unitsOf, Predicate<Unit> candidate) {
+    VictimQueue(
+            QuotaNode root,
+            Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> unitsOf,
+            Predicate<EvictionUnit> candidate) {
         this.root = root;
         this.unitsOf = unitsOf;
         this.candidate = candidate;
     }
 
     /** Those who run under a node and can be stopped, in every pool that counts there. */
-    static VictimQueue under(QuotaNode node, Cluster cluster, RunningWork work, Predicate<Unit> candidate) {
-        SortedMap<QuotaPath, SortedSet<Unit>> units = new TreeMap<>();
-        for (Space space : cluster.spaces()) {
-            PoolId pool = space.pool().id();
+    static VictimQueue under(QuotaNode node, Cluster cluster, RunningWork work, Predicate<EvictionUnit> candidate) {
+        SortedMap<QuotaPath, SortedSet<EvictionUnit>> evictionUnits = new TreeMap<>();
+        for (PoolCapacity poolCapacity : cluster.spaces()) {
+            PoolId pool = poolCapacity.pool().id();
             if (node.tree().counts(pool)) {
                 work.running(pool).forEach((path, ofGroup) -> {
                     if (node.covers(node.tree().leaf(path))) {
-                        units.computeIfAbsent(path, key -> new TreeSet<>(Unit.FIRST_TO_GO))
+                        evictionUnits
+                                .computeIfAbsent(path, key -> new TreeSet<>(EvictionUnit.FIRST_TO_GO))
                                 .addAll(ofGroup);
                     }
                 });
             }
         }
-        return new VictimQueue(node.tree().root(), units::get, candidate);
+        return new VictimQueue(node.tree().root(), evictionUnits::get, candidate);
     }
 
     /** Whether anybody could be chosen now. */
@@ -137,7 +141,7 @@ final class VictimQueue {
     }
 
     /** Takes out the next victim. */
-    Optional<Unit> poll(Allowed allowed) {
+    Optional<EvictionUnit> poll(Allowed allowed) {
         Offer offer = firstBelow(root, allowed);
         if (offer == null) {
             return Optional.empty();
@@ -146,13 +150,13 @@ final class VictimQueue {
         return Optional.of(offer.unit);
     }
 
-    private record Offer(Group group, Unit unit) {}
+    private record Offer(Group group, EvictionUnit unit) {}
 
     private @Nullable Offer firstBelow(QuotaNode node, Allowed allowed) {
         if (node.children().isEmpty()) {
             Group group = groups.computeIfAbsent(node, leaf -> new Group(unitsOf.apply(leaf.path()), candidate));
-            Unit unit = group.first(allowed);
-            return unit == null ? null : new Offer(group, unit);
+            EvictionUnit evictionUnit = group.first(allowed);
+            return evictionUnit == null ? null : new Offer(group, evictionUnit);
         }
         Offer best = null;
         QuotaNode bestBranch = node;
@@ -168,7 +172,7 @@ final class VictimQueue {
 
     private static boolean goesBefore(QuotaNode branch, Offer offer, QuotaNode other, Offer best) {
         int byShare = Ratio.compare(
-                branch.used().next(), branch.fairGpuMilli(), other.used().next(), other.fairGpuMilli());
-        return byShare != 0 ? byShare > 0 : Unit.FIRST_TO_GO.compare(offer.unit, best.unit) < 0;
+                branch.used().projected(), branch.fairGpuMilli(), other.used().projected(), other.fairGpuMilli());
+        return byShare != 0 ? byShare > 0 : EvictionUnit.FIRST_TO_GO.compare(offer.unit, best.unit) < 0;
     }
 }

@@ -43,9 +43,9 @@ public final class Budgets {
     }
 
     /** One for each of them, with nothing counted against it yet. */
-    public List<Meter> meters() {
+    public List<BudgetMeter> meters() {
         return all().stream()
-                .map(entry -> new Meter(entry.path(), entry.scope(), entry.graceMillis()))
+                .map(entry -> new BudgetMeter(entry.path(), entry.scope(), entry.graceMillis()))
                 .toList();
     }
 
@@ -68,22 +68,22 @@ public final class Budgets {
     }
 
     /** Tells meters what is left, before a plan is made. */
-    public void tell(Collection<Meter> meters) {
-        meters.forEach(meter -> meter.left(entry(meter).leftGpuMilliMillis()));
+    public void publish(Collection<BudgetMeter> budgetMeters) {
+        budgetMeters.forEach(budgetMeter -> budgetMeter.left(entry(budgetMeter).leftGpuMilliMillis()));
     }
 
     /** What is left is set aside for the grace of those who are told to stop: nothing starts until the budget is stated anew. */
-    public void useUp(Meter meter) {
-        Change.BudgetSet entry = entry(meter);
+    public void useUp(BudgetMeter budgetMeter) {
+        Change.BudgetSet entry = entry(budgetMeter);
         put(at(entry, Math.min(0, entry.leftGpuMilliMillis()), entry.heldGpuMilli(), entry.asOfMillis()));
-        meter.left(0);
+        budgetMeter.left(0);
     }
 
     /** Notes what everybody holds from the last plan on. */
-    public void note(Collection<Meter> meters) {
-        for (Meter meter : meters) {
-            Change.BudgetSet entry = entry(meter);
-            put(at(entry, entry.leftGpuMilliMillis(), meter.used().now(), entry.asOfMillis()));
+    public void update(Collection<BudgetMeter> budgetMeters) {
+        for (BudgetMeter budgetMeter : budgetMeters) {
+            Change.BudgetSet entry = entry(budgetMeter);
+            put(at(entry, entry.leftGpuMilliMillis(), budgetMeter.used().current(), entry.asOfMillis()));
         }
     }
 
@@ -91,11 +91,11 @@ public final class Budgets {
         entries.computeIfAbsent(entry.scope(), scope -> new TreeMap<>()).put(entry.path(), entry);
     }
 
-    private Change.BudgetSet entry(Meter meter) {
+    private Change.BudgetSet entry(BudgetMeter budgetMeter) {
         Change.BudgetSet entry =
-                entries.getOrDefault(meter.scope(), new TreeMap<>()).get(meter.path());
+                entries.getOrDefault(budgetMeter.scope(), new TreeMap<>()).get(budgetMeter.path());
         if (entry == null) {
-            throw new IllegalStateException("no budget of " + meter.path());
+            throw new IllegalStateException("no budget of " + budgetMeter.path());
         }
         return entry;
     }

@@ -134,7 +134,7 @@ final class FairShare {
         }
 
         long beyondReserved() {
-            return Math.max(0, node.used().next() - node.reservedGpuMilli());
+            return Math.max(0, node.used().projected() - node.reservedGpuMilli());
         }
 
         /** Takes {@code part / over} in whole GPUs, or what it wants if that is less, and returns how much. */

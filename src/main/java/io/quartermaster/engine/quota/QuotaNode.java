@@ -1,8 +1,8 @@
 package io.quartermaster.engine.quota;
 
+import io.quartermaster.engine.model.EvictionReceipt;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
-import io.quartermaster.engine.model.Receipt;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -26,8 +26,8 @@ public final class QuotaNode {
     private final boolean stated;
     private boolean besideAnother;
     private List<QuotaNode> children = List.of();
-    private final Tally used = new Tally();
-    private final Tally nonPreemptible = new Tally();
+    private final DualAmount used = new DualAmount();
+    private final DualAmount nonPreemptible = new DualAmount();
     private long weightMilli;
     private long demandGpuMilli;
     private long fairGpuMilli;
@@ -37,7 +37,7 @@ public final class QuotaNode {
     private long heldBackGpuMilli;
     private long heldBackBelow;
     private long greatestAsk;
-    private boolean passedBoundsAbove;
+    private boolean crossedBoundsAbove;
 
     /**
      * What the quota grants, with the defaults filled in.
@@ -87,29 +87,29 @@ public final class QuotaNode {
     }
 
     /** Adds an amount here and at every node above; a negative one takes it away. */
-    public void add(When when, long gpuMilli, boolean preemptible) {
-        passedBoundsAbove |= !preemptible;
+    public void add(View view, long gpuMilli, boolean preemptible) {
+        crossedBoundsAbove |= !preemptible;
         for (QuotaNode node = this; node != null; node = node.parent) {
             if (node.parent == null) {
-                node.passedBoundsAbove |= node.mayPass(tree.capacityGpuMilli(), node.used.at(when), gpuMilli);
+                node.crossedBoundsAbove |= node.canExceed(tree.capacityGpuMilli(), node.used.at(view), gpuMilli);
             } else if (node != this) {
-                long used = node.used.at(when);
-                passedBoundsAbove |= node.mayPass(node.terms.reservedGpuMilli(), used, gpuMilli)
-                        || node.mayPass(node.most, used, gpuMilli);
+                long used = node.used.at(view);
+                crossedBoundsAbove |= node.canExceed(node.terms.reservedGpuMilli(), used, gpuMilli)
+                        || node.canExceed(node.most, used, gpuMilli);
             }
-            node.used.add(when, gpuMilli);
-            node.stale |= when == When.NEXT;
+            node.used.add(view, gpuMilli);
+            node.stale |= view == View.PROJECTED;
             if (!preemptible) {
-                node.nonPreemptible.add(when, gpuMilli);
+                node.nonPreemptible.add(view, gpuMilli);
             }
         }
-        if (when == When.NEXT && !tree.lendsAll()) {
+        if (view == View.PROJECTED && !tree.lendsAll()) {
             holdBack();
         }
     }
 
     /** Whether a bound may be in the way of somebody's ask after a change and was not before, or the other way round. */
-    private boolean mayPass(long boundGpuMilli, long usedGpuMilli, long moreGpuMilli) {
+    private boolean canExceed(long boundGpuMilli, long usedGpuMilli, long moreGpuMilli) {
         long least = Math.min(usedGpuMilli, usedGpuMilli + moreGpuMilli);
         long most = Math.max(usedGpuMilli, usedGpuMilli + moreGpuMilli) + greatestAsk;
         return least <= boundGpuMilli && boundGpuMilli < most;
@@ -126,16 +126,16 @@ public final class QuotaNode {
      * Of a leaf: whether, since it was asked last, what counts there has changed what the nodes above, without the root, have left for the asks of
      * others. Of the root: whether what anybody holds has changed what there is for asks at all.
      */
-    public boolean takePassedBoundsAbove() {
-        boolean passed = passedBoundsAbove;
-        passedBoundsAbove = false;
+    public boolean takeCrossedBoundsAbove() {
+        boolean passed = crossedBoundsAbove;
+        crossedBoundsAbove = false;
         return passed;
     }
 
     /** Works out anew what must stay idle here and above. */
     void holdBack() {
         for (QuotaNode node = this; node != null; node = node.parent) {
-            long own = node.terms.reservedGpuMilli() - node.terms.lendableGpuMilli() - node.used.next();
+            long own = node.terms.reservedGpuMilli() - node.terms.lendableGpuMilli() - node.used.projected();
             long held = Math.max(node.heldBackBelow, own);
             if (node.parent != null) {
                 node.parent.heldBackBelow += held - node.heldBackGpuMilli;
@@ -187,11 +187,11 @@ public final class QuotaNode {
         return children;
     }
 
-    public Tally used() {
+    public DualAmount used() {
         return used;
     }
 
-    public Tally nonPreemptible() {
+    public DualAmount nonPreemptible() {
         return nonPreemptible;
     }
 
@@ -235,7 +235,7 @@ public final class QuotaNode {
     }
 
     /** The least that is reserved from now on for so long; for as long as it is known, where it is not said how long. */
-    public long lastingGpuMilli(OptionalLong runtimeMillis) {
+    public long guaranteedGpuMilli(OptionalLong runtimeMillis) {
         long least = terms.reservedGpuMilli();
         for (Quota.Turn turn : terms.turns()) {
             if (runtimeMillis.isEmpty() || turn.atMillis() - tree.nowMillis() < runtimeMillis.getAsLong()) {
@@ -358,7 +358,7 @@ public final class QuotaNode {
 
     /** What is taken from others: what is used, and what must stay idle because it is not lent. */
     public long occupiedGpuMilli() {
-        return used.next() + (tree.lendsAll() ? 0 : heldBackGpuMilli());
+        return used.projected() + (tree.lendsAll() ? 0 : heldBackGpuMilli());
     }
 
     /** What must stay idle because its owner does not lend it. */
@@ -394,7 +394,7 @@ public final class QuotaNode {
     }
 
     /** The highest limit, now or at a turn that is known. */
-    long mostEverGpuMilli() {
+    long maxEverGpuMilli() {
         long ever = mostGpuMilli();
         for (Quota.Turn turn : terms.turns()) {
             ever = Math.max(ever, turn.limitGpuMilli().orElse(Long.MAX_VALUE));
@@ -450,7 +450,7 @@ public final class QuotaNode {
     }
 
     /** The numbers of this node as of now, for receipts. Work that was told to leave is not counted, nominated work is. */
-    public Receipt.Share share() {
-        return new Receipt.Share(tree.scope(), path, used().next(), reservedGpuMilli(), fairGpuMilli());
+    public EvictionReceipt.Share share() {
+        return new EvictionReceipt.Share(tree.scope(), path, used().projected(), reservedGpuMilli(), fairGpuMilli());
     }
 }

@@ -302,7 +302,7 @@ public final class QuotaTree {
         }
         long demand = 0;
         if (node.children().isEmpty()) {
-            demand = node.used().next() + node.waitingGpuMilli();
+            demand = node.used().projected() + node.waitingGpuMilli();
         }
         for (QuotaNode child : node.children()) {
             demand += setDemand(child);

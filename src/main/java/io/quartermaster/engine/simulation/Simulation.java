@@ -1,17 +1,17 @@
 package io.quartermaster.engine.simulation;
 
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.ReceiptDerivation;
 import io.quartermaster.engine.model.Allocation;
-import io.quartermaster.engine.model.Amounts;
-import io.quartermaster.engine.model.Cause;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.DecisionReceipt;
-import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Plan;
 import io.quartermaster.engine.model.Pool;
-import io.quartermaster.engine.Receipts;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
 import java.util.ArrayList;
@@ -31,28 +31,28 @@ public final class Simulation {
     private final Scenario scenario;
     private final Receipting receipting;
     private final Engine engine;
-    private final World world = new World();
-    private final Checker checker;
-    private final VirtualShell shell;
+    private final SimulatedCluster simulatedCluster = new SimulatedCluster();
+    private final ExpectationChecker expectationChecker;
+    private final SimulatedExecutor shell;
     private final SortedMap<WorkloadId, Scenario.Job> jobs = new TreeMap<>();
     private final List<String> failures = new ArrayList<>();
-    private final List<Result.Moment> moments = new ArrayList<>();
-    private final List<Result.Taken> taken = new ArrayList<>();
-    private final SortedMap<String, List<Result.Sample>> usage = new TreeMap<>();
-    private final List<Result.Sample> waiting = new ArrayList<>();
-    private final List<Result.Sample> capacity = new ArrayList<>();
+    private final List<SimulationResult.Moment> moments = new ArrayList<>();
+    private final List<SimulationResult.Taken> taken = new ArrayList<>();
+    private final SortedMap<String, List<SimulationResult.Sample>> usage = new TreeMap<>();
+    private final List<SimulationResult.Sample> waiting = new ArrayList<>();
+    private final List<SimulationResult.Sample> capacity = new ArrayList<>();
     private OptionalLong nextPlanAt = OptionalLong.empty();
 
     private Simulation(Scenario scenario, Receipting receipting) {
         this.scenario = scenario;
         this.receipting = receipting;
         this.engine = new Engine(scenario.settings());
-        this.checker = new Checker(world, engine);
-        this.shell = new VirtualShell(engine, world, new AsWritten());
+        this.expectationChecker = new ExpectationChecker(simulatedCluster, engine);
+        this.shell = new SimulatedExecutor(engine, simulatedCluster, new AsWritten());
     }
 
     /** Work runs as long as the scenario says, is told the engine's grace, and waits again whenever it was stopped. */
-    private final class AsWritten implements VirtualShell.Habits {
+    private final class AsWritten implements SimulatedExecutor.Behaviour {
         @Override
         public OptionalLong runsForMillis(Workload workload) {
             Scenario.Job job = jobs.get(workload.id());
@@ -65,7 +65,7 @@ public final class Simulation {
         }
 
         @Override
-        public boolean waitsAgain(Workload workload, Cause cause) {
+        public boolean waitsAgain(Workload workload, EvictionCause evictionCause) {
             return true;
         }
     }
@@ -77,15 +77,15 @@ public final class Simulation {
     }
 
     /** Plays it to its last expectation or event. */
-    public static Result run(Scenario scenario) {
+    public static SimulationResult run(Scenario scenario) {
         return run(scenario, Receipting.NO_RECEIPTS);
     }
 
-    public static Result run(Scenario scenario, Receipting receipting) {
+    public static SimulationResult run(Scenario scenario, Receipting receipting) {
         return new Simulation(scenario, receipting).play();
     }
 
-    private Result play() {
+    private SimulationResult play() {
         setUp();
         SortedSet<Long> fixed = new TreeSet<>();
         scenario.timeline().forEach(event -> fixed.add(event.atMillis()));
@@ -98,20 +98,20 @@ public final class Simulation {
         while (now <= last && settles) {
             played = now;
             happen(now);
-            settles = settle(now);
+            settles = planUntilSteady(now);
             check(now);
             sample(now);
             now = next(now, fixed).orElse(last + 1);
         }
-        return new Result(scenario.name(), failures, taken, moments, usage, waiting, capacity, played);
+        return new SimulationResult(scenario.name(), failures, taken, moments, usage, waiting, capacity, played);
     }
 
     private void setUp() {
         for (Change change : scenario.setup()) {
             if (change instanceof Change.PoolSet(Pool pool)) {
-                world.pools.put(pool.id(), pool);
+                simulatedCluster.pools.put(pool.id(), pool);
             } else if (change instanceof Change.NodeSet(Node node)) {
-                world.nodes.put(node.id(), node);
+                simulatedCluster.nodes.put(node.id(), node);
             }
         }
         engine.apply(scenario.setup());
@@ -157,16 +157,17 @@ public final class Simulation {
     }
 
     private void node(NodeId id, boolean up, long now) {
-        Node node = world.nodes.get(id);
+        Node node = simulatedCluster.nodes.get(id);
         if (node == null) {
             throw new IllegalArgumentException("no node " + id);
         }
         Node next = up ? node.upAndSchedulable() : node.down();
-        world.nodes.put(node.id(), next);
+        simulatedCluster.nodes.put(node.id(), next);
         engine.apply(List.of(new Change.NodeSet(next)));
-        for (Workload workload : List.copyOf(world.workloads.values())) {
+        for (Workload workload : List.copyOf(simulatedCluster.workloads.values())) {
             if (!up
-                    && world.allocation(workload.id())
+                    && simulatedCluster
+                            .allocation(workload.id())
                             .filter(held -> held.touches(id))
                             .isPresent()) {
                 shell.lose(
@@ -179,19 +180,19 @@ public final class Simulation {
     }
 
     /** Plans until nothing changes; false if that does not come. */
-    private boolean settle(long now) {
+    private boolean planUntilSteady(long now) {
         int plans = scenario.cycles().orElse(MOST_PLANS_PER_INSTANT);
         for (int i = 0; i < plans; i++) {
             Iterator<DecisionReceipt> receipts = receipts(now);
             Plan plan = shell.plan(now, decision -> take(decision, now, receipts));
-            failures.addAll(Checker.failures(plan));
+            failures.addAll(ExpectationChecker.failures(plan));
             nextPlanAt = plan.nextPlanAtMillis();
             if (plan.decisions().isEmpty()) {
                 return true;
             }
         }
         if (scenario.cycles().isEmpty()) {
-            failures.add("at " + Amounts.decimal(now) + "s: " + plans + " plans and still not settled");
+            failures.add("at " + GpuFormat.decimal(now) + "s: " + plans + " plans and still not settled");
         }
         return scenario.cycles().isPresent();
     }
@@ -200,7 +201,7 @@ public final class Simulation {
     private Iterator<DecisionReceipt> receipts(long now) {
         List<DecisionReceipt> ofPlan =
                 switch (receipting) {
-                    case RECEIPTS -> Receipts.of(engine.snapshot(), now);
+                    case RECEIPTS -> ReceiptDerivation.of(engine.snapshot(), now);
                     case NO_RECEIPTS -> List.of();
                 };
         return ofPlan.iterator();
@@ -211,9 +212,9 @@ public final class Simulation {
         if (receipt.isPresent() && !receipt.get().decision().equals(decision)) {
             throw new IllegalStateException("a receipt of another decision: " + receipt.get() + " for " + decision);
         }
-        taken.add(new Result.Taken(now, decision, receipt));
+        taken.add(new SimulationResult.Taken(now, decision, receipt));
         if (decision instanceof Decision.Preempt preempt) {
-            world.preempted.add(preempt.workload());
+            simulatedCluster.preempted.add(preempt.workload());
         }
     }
 
@@ -222,33 +223,36 @@ public final class Simulation {
         SortedMap<String, Long> held = new TreeMap<>();
         usage.keySet().forEach(tenant -> held.put(tenant, 0L));
         long waits = 0;
-        for (Workload workload : world.workloads.values()) {
-            long gpuMilli =
-                    world.allocation(workload.id()).map(Allocation::gpuMilli).orElse(0L);
+        for (Workload workload : simulatedCluster.workloads.values()) {
+            long gpuMilli = simulatedCluster
+                    .allocation(workload.id())
+                    .map(Allocation::gpuMilli)
+                    .orElse(0L);
             held.merge(workload.path().tenant(), gpuMilli, Long::sum);
-            waits += world.waits(workload.id()) ? 1000 : 0;
+            waits += simulatedCluster.waits(workload.id()) ? 1000 : 0;
         }
         held.forEach(
                 (tenant, gpuMilli) -> append(usage.computeIfAbsent(tenant, name -> new ArrayList<>()), now, gpuMilli));
         append(waiting, now, waits);
         long there = 0;
-        for (Pool pool : world.pools.values()) {
-            there += world.capacityGpuMilli(pool);
+        for (Pool pool : simulatedCluster.pools.values()) {
+            there += simulatedCluster.capacityGpuMilli(pool);
         }
         append(capacity, now, there);
     }
 
-    private static void append(List<Result.Sample> samples, long now, long value) {
+    private static void append(List<SimulationResult.Sample> samples, long now, long value) {
         if (samples.isEmpty() || samples.getLast().value() != value) {
-            samples.add(new Result.Sample(now, value));
+            samples.add(new SimulationResult.Sample(now, value));
         }
     }
 
     private void check(long now) {
         for (Expectation expectation : scenario.expectations()) {
             if (expectation.atMillis() == now) {
-                failures.addAll(checker.failures(expectation));
-                moments.add(new Result.Moment(now, List.copyOf(world.workloads.values()), engine.waits()));
+                failures.addAll(expectationChecker.failures(expectation));
+                moments.add(new SimulationResult.Moment(
+                        now, List.copyOf(simulatedCluster.workloads.values()), engine.waits()));
             }
         }
     }

@@ -1,7 +1,6 @@
 package io.quartermaster.engine.state;
 
 import io.quartermaster.engine.model.Workload;
-
 import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.Optional;
@@ -13,8 +12,9 @@ import java.util.TreeSet;
  * never run as things are is not, so it holds nobody up.
  */
 public final class StrictQueue {
-    private static final Comparator<Workload> IN_ORDER =
-            Comparator.comparingInt((Workload workload) -> -workload.priority()).thenComparing(Line.IN_GROUP);
+    private static final Comparator<Workload> IN_ORDER = Comparator.comparingInt(
+                    (Workload workload) -> -workload.priority())
+            .thenComparing(SchedulingClass.IN_GROUP);
 
     private final NavigableSet<Workload> waiting = new TreeSet<>(IN_ORDER);
 

@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
-import io.quartermaster.access.NodeSessions;
+import io.quartermaster.access.CurrentCaller;
+import io.quartermaster.access.NodeSessionIssuer;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.agent.protocol.InvalidFieldException;
 import io.quartermaster.agent.protocol.SessionReply;
 import io.quartermaster.agent.protocol.SyncReply;
@@ -48,19 +48,19 @@ public class AgentResource {
             .build();
 
     private final AgentService service;
-    private final NodeSessions sessions;
-    private final Callers callers;
+    private final NodeSessionIssuer sessions;
+    private final CurrentCaller currentCaller;
 
-    AgentResource(AgentService service, NodeSessions sessions, Callers callers) {
+    AgentResource(AgentService service, NodeSessionIssuer sessions, CurrentCaller currentCaller) {
         this.service = service;
         this.sessions = sessions;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @POST
     @Path("/sessions")
     @Consumes(MediaType.WILDCARD)
-    @Needs(Permission.AGENTS_SYNC)
+    @RequiresPermission(Permission.AGENTS_SYNC)
     @Operation(
             operationId = "openNodeSession",
             summary = "Get a token for the node's further calls, so that they do not depend on Keycloak",
@@ -71,7 +71,7 @@ public class AgentResource {
                             + " credential-is-newer.")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = SessionReply.class)))
     public Uni<Response> openSession(@PathParam("node") String node) {
-        return sessions.open(node, callers.proof())
+        return sessions.open(node, currentCaller.proof())
                 .map(Unchecked.function(opened -> Response.status(Response.Status.CREATED)
                         .header("Cache-Control", "no-store")
                         .entity(PROTOCOL.writeValueAsBytes(
@@ -81,7 +81,7 @@ public class AgentResource {
 
     @POST
     @Path("/sync")
-    @Needs(Permission.AGENTS_SYNC)
+    @RequiresPermission(Permission.AGENTS_SYNC)
     @Operation(
             operationId = "syncNode",
             summary = "Report what runs on the node and hear what should; held open until there is news",

@@ -3,8 +3,8 @@ package io.quartermaster.execution.agents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quartermaster.agent.protocol.AttemptReport;
-import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.ReportedAttemptState;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.platform.http.ProblemException;
@@ -25,14 +25,18 @@ class AgentService {
 
     private static final Logger LOG = Logger.getLogger(AgentService.class);
 
-    private final AgentsConfig config;
+    private final AgentProtocolConfig config;
     private final AgentStore store;
     private final NodeWakeups nodeWakeups;
     private final Wakeups wakeups;
     private final Counter refusedAgents;
 
     AgentService(
-            AgentsConfig config, AgentStore store, NodeWakeups nodeWakeups, Wakeups wakeups, MeterRegistry metrics) {
+            AgentProtocolConfig config,
+            AgentStore store,
+            NodeWakeups nodeWakeups,
+            Wakeups wakeups,
+            MeterRegistry metrics) {
         this.refusedAgents = Counter.builder("quartermaster.agents.refused")
                 .description("calls of agents that were refused because another agent holds the lease of their node")
                 .register(metrics);
@@ -118,7 +122,7 @@ class AgentService {
 
     private static List<UUID> ended(SyncRequest request) {
         return request.attempts().stream()
-                .filter(attempt -> attempt.state() instanceof AttemptState.Ended)
+                .filter(attempt -> attempt.state() instanceof ReportedAttemptState.Ended)
                 .map(AttemptReport::attemptId)
                 .toList();
     }

@@ -2,13 +2,13 @@ package io.quartermaster.execution.agents;
 
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptReport;
-import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Inventory;
+import io.quartermaster.agent.protocol.ReportedAttemptState;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
-import io.quartermaster.capacity.inventory.Tenancies;
-import io.quartermaster.platform.db.ExecutorDatabase;
+import io.quartermaster.capacity.inventory.NodeIsolationRule;
 import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.db.ExecutorDatabase;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -99,11 +99,11 @@ class AgentStore {
             """;
 
     private final ExecutorDatabase database;
-    private final Tenancies tenancies;
+    private final NodeIsolationRule nodeIsolationRule;
 
-    AgentStore(ExecutorDatabase database, Tenancies tenancies) {
+    AgentStore(ExecutorDatabase database, NodeIsolationRule nodeIsolationRule) {
         this.database = database;
-        this.tenancies = tenancies;
+        this.nodeIsolationRule = nodeIsolationRule;
     }
 
     /** A node that is not retired. */
@@ -175,7 +175,7 @@ class AgentStore {
                         .execute(Tuple.of(node))
                         .chain(heard -> heard.size() > 0
                                 ? Uni.createFrom().voidItem()
-                                : tenancies.checkAgent(connection, node));
+                                : nodeIsolationRule.checkAgent(connection, node));
         };
     }
 
@@ -322,14 +322,14 @@ class AgentStore {
                 .put("id", attempt.attemptId().toString())
                 .put("ended_ago_ms", attempt.endedAgoMillis());
         switch (attempt.state()) {
-            case AttemptState.Starting() -> json.put("state", "starting");
-            case AttemptState.Running running ->
+            case ReportedAttemptState.Starting() -> json.put("state", "starting");
+            case ReportedAttemptState.Running running ->
                 json.put("state", "running").put("started_ms", running.startedAtEpochMillis());
-            case AttemptState.Stopping stopping ->
+            case ReportedAttemptState.Stopping stopping ->
                 json.put("state", "stopping").put("started_ms", stopping.startedAtEpochMillis());
-            case AttemptState.Paused paused ->
+            case ReportedAttemptState.Paused paused ->
                 json.put("state", "paused").put("started_ms", paused.startedAtEpochMillis());
-            case AttemptState.Ended ended ->
+            case ReportedAttemptState.Ended ended ->
                 json.put("state", "ended")
                         .put("outcome", word(ended.outcome()))
                         .put("exit_code", ended.exitCode())

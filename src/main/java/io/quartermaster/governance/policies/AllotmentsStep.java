@@ -2,7 +2,7 @@ package io.quartermaster.governance.policies;
 
 import io.quartermaster.access.Caller;
 import io.quartermaster.capacity.grants.AllotmentService;
-import io.quartermaster.tenancy.Blueprints;
+import io.quartermaster.tenancy.BlueprintCatalog;
 import io.quartermaster.tenancy.ProvisioningStep;
 import io.quartermaster.tenancy.TenantSpec;
 import io.smallrye.mutiny.Uni;
@@ -13,11 +13,11 @@ import java.util.List;
 @ApplicationScoped
 public class AllotmentsStep implements ProvisioningStep {
 
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
     private final AllotmentService allotments;
 
-    AllotmentsStep(Blueprints blueprints, AllotmentService allotments) {
-        this.blueprints = blueprints;
+    AllotmentsStep(BlueprintCatalog blueprintCatalog, AllotmentService allotments) {
+        this.blueprintCatalog = blueprintCatalog;
         this.allotments = allotments;
     }
 
@@ -33,7 +33,7 @@ public class AllotmentsStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
-        List<PlanRules.PlannedAllotment> planned = blueprints
+        List<PlanRules.PlannedAllotment> planned = blueprintCatalog
                 .section(tenant, PlanRules.KEY)
                 .map(PlanRules::read)
                 .map(PlanRules.Planned::allotments)

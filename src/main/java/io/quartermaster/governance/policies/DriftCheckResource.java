@@ -1,7 +1,7 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
@@ -32,7 +32,7 @@ public class DriftCheckResource {
     }
 
     @POST
-    @Needs(Permission.POLICIES_WRITE)
+    @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "checkDrift",
             summary = "Compares policies with the realm's groups",

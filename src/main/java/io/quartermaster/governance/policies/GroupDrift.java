@@ -1,22 +1,21 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.RuleWrites;
+import io.quarkus.scheduler.Scheduled;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.governance.RuleChanges;
 import io.quartermaster.governance.RulesStore;
-import io.quartermaster.governance.rules.OnWaiting;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyState;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quarkus.scheduler.Scheduled;
-import io.quartermaster.access.audit.AuditLog;
-import io.quartermaster.access.Caller;
-import io.quartermaster.access.GroupPath;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.WriteReply;
 import io.quartermaster.tenancy.groups.TenantGroups;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
@@ -46,7 +45,7 @@ public class GroupDrift {
     private final SystemDatabase database;
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleWrites writes;
+    private final RuleChanges writes;
     private final TenantGroups groups;
     private final Wakeups wakeups;
 
@@ -54,7 +53,7 @@ public class GroupDrift {
             SystemDatabase database,
             TenantTransactions transactions,
             RulesStore store,
-            RuleWrites writes,
+            RuleChanges writes,
             TenantGroups groups,
             Wakeups wakeups) {
         this.database = database;
@@ -130,7 +129,7 @@ public class GroupDrift {
                 .chain(compared -> compared.seen().differsFrom(compared.rules())
                         ? transactions
                                 .in(tenant, session -> store.lock(session, tenant)
-                                        .map(rules -> new RuleWrites.Work(
+                                        .map(rules -> new RuleChanges.Work(
                                                 session, tenant, Caller.service(), new WriteParams(), rules))
                                         .chain(work -> settle(work, compared.seen())))
                                 .invoke(wakeups::leader)
@@ -142,7 +141,7 @@ public class GroupDrift {
     Uni<Response> check(TenantId tenant, WriteParams params, UriInfo uri) {
         return compare(tenant)
                 .chain(compared -> writes.run(tenant, uri, params, null, work -> settle(work, compared.seen())
-                        .map(Reply::ok)));
+                        .map(WriteReply::ok)));
     }
 
     private Uni<Compared> compare(TenantId tenant) {
@@ -152,7 +151,7 @@ public class GroupDrift {
         });
     }
 
-    private Uni<PolicyApi.DriftChecked> settle(RuleWrites.Work work, Seen seen) {
+    private Uni<PolicyApi.DriftChecked> settle(RuleChanges.Work work, Seen seen) {
         Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         List<String> suspended = new ArrayList<>();
         List<String> resumed = new ArrayList<>();
@@ -171,7 +170,7 @@ public class GroupDrift {
                 new PolicyApi.DriftChecked(after.policies().size(), suspended, resumed);
         return changed.isEmpty()
                 ? Uni.createFrom().item(answer)
-                : writes.apply(work, after, new OnWaiting.Refuse(), entries(work.before(), after, changed))
+                : writes.apply(work, after, new WaitingWorkPolicy.Refuse(), entries(work.before(), after, changed))
                         .replaceWith(answer);
     }
 

@@ -1,26 +1,25 @@
 package io.quartermaster.governance.policies;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.QuotaFields;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.capacity.grants.TenantAllotments;
+import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.governance.profiles.ProfileApi;
 import io.quartermaster.governance.profiles.ProfileService;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyChecks;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.TenantRules;
-
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.capacity.grants.Allotment;
-import io.quartermaster.capacity.grants.Allotments;
-import io.quartermaster.capacity.grants.QuotaFields;
-import io.quartermaster.capacity.grants.QuotaTerms;
-import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.JsonSettings;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.tenancy.BlueprintSection;
 import jakarta.inject.Singleton;
 import java.time.Duration;
@@ -100,10 +99,10 @@ class PlanRules implements BlueprintSection {
     public void check(JsonNode value) {
         Planned planned = read(value);
         try {
-            List<Allotments.Named> granted = new ArrayList<>();
+            List<TenantAllotments.Named> granted = new ArrayList<>();
             for (PlannedAllotment one : planned.allotments()) {
                 UUID pool = Ids.next();
-                granted.add(new Allotments.Named(
+                granted.add(new TenantAllotments.Named(
                         one.poolName(),
                         pool,
                         List.of(),

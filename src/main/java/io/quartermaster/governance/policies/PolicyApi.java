@@ -1,16 +1,15 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.Effects;
-import io.quartermaster.governance.rules.OnPreemption;
-import io.quartermaster.governance.rules.Policy;
-import io.quartermaster.governance.rules.PolicyQuota;
-import io.quartermaster.governance.rules.PolicyState;
-import io.quartermaster.governance.rules.Queue;
-import io.quartermaster.governance.rules.TenantRules;
-
 import io.quartermaster.capacity.grants.QuotaFields;
 import io.quartermaster.capacity.grants.QuotaOverrideApi;
 import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.governance.ChangeImpact;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.PolicyState;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.time.Instant;
@@ -96,7 +95,7 @@ final class PolicyApi {
                     description =
                             "what becomes of preempted work; absent: requeue. pause frees its GPUs and keeps its processes, where its node can and it has one worker; else as requeue")
             @Nullable
-            OnPreemption onPreemption,
+            PreemptionAction onPreemption,
 
             @Schema(description = "how long preempted work keeps its devices; absent: PT30S", examples = "PT30S")
             @Nullable
@@ -178,7 +177,7 @@ final class PolicyApi {
             List<String> profiles,
 
             @Nullable Boolean overQuota,
-            @Nullable OnPreemption onPreemption,
+            @Nullable PreemptionAction onPreemption,
             @Nullable Duration grace,
             @Nullable GpuAmount userLimit,
 
@@ -299,7 +298,7 @@ final class PolicyApi {
             List<String> profiles,
             @Schema(description = "names of its queues") List<String> queues,
             boolean overQuota,
-            OnPreemption onPreemption,
+            PreemptionAction onPreemption,
             Duration grace,
             @Nullable GpuAmount userLimit,
             @Nullable Integer maxRunning,
@@ -316,7 +315,7 @@ final class PolicyApi {
             long version,
 
             @Schema(description = "in answers to writes") @Nullable
-            Effects effects,
+            ChangeImpact effects,
 
             @Schema(
                     description =
@@ -330,7 +329,7 @@ final class PolicyApi {
             warnings = List.copyOf(warnings);
         }
 
-        static View of(TenantRules rules, Policy policy, @Nullable Effects effects) {
+        static View of(TenantRules rules, Policy policy, @Nullable ChangeImpact changeImpact) {
             List<Queue> queues = rules.queuesOf(policy);
             return new View(
                     policy.id(),
@@ -358,10 +357,10 @@ final class PolicyApi {
                     policy.state(),
                     policy.groupGoneSince().map(Drift::groupGone).orElse(null),
                     policy.version(),
-                    effects,
+                    changeImpact,
                     Stream.concat(
                                     warnings(policy).stream(),
-                                    effects == null ? Stream.of() : effects.warnings().stream())
+                                    changeImpact == null ? Stream.of() : changeImpact.warnings().stream())
                             .distinct()
                             .toList());
         }

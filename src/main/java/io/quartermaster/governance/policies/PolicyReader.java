@@ -1,17 +1,16 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.capacity.inventory.ResourceNames;
+import io.quartermaster.engine.model.Scope;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.Queue;
 import io.quartermaster.governance.rules.SubmissionRights;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quartermaster.access.GroupPath;
-import io.quartermaster.capacity.inventory.Names;
-import io.quartermaster.capacity.grants.QuotaTerms;
-import io.quartermaster.engine.model.Scope;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.http.ProblemException;
 import java.time.Duration;
@@ -42,7 +41,7 @@ public final class PolicyReader {
 
     /** A policy with the id, name and version of {@code old}, or a new one. Only whole when nothing was noted. */
     Policy policy(PolicyApi.Request request, Optional<Policy> old) {
-        String name = old.map(Policy::name).orElseGet(() -> Names.check(problems, "name", request.name()));
+        String name = old.map(Policy::name).orElseGet(() -> ResourceNames.check(problems, "name", request.name()));
         problems.check(
                 old.isEmpty() || request.name() == null || request.name().equals(name),
                 "name",
@@ -56,7 +55,7 @@ public final class PolicyReader {
                 group,
                 quotas(request.quotas() == null ? List.of() : request.quotas(), mayGoBeyond),
                 mayGoBeyond,
-                request.onPreemption() == null ? OnPreemption.REQUEUE : request.onPreemption(),
+                request.onPreemption() == null ? PreemptionAction.REQUEUE : request.onPreemption(),
                 grace(request.grace()),
                 request.userLimit() == null
                         ? OptionalLong.empty()

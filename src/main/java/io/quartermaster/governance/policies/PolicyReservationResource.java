@@ -1,12 +1,12 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.capacity.grants.CapacityReservationApi;
-import io.quartermaster.capacity.grants.CapacityReservations;
+import io.quartermaster.capacity.grants.CapacityReservationStore;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -36,15 +36,15 @@ import org.jspecify.annotations.Nullable;
 public class PolicyReservationResource {
 
     private final PolicyReservationService service;
-    private final CapacityReservations reservations;
+    private final CapacityReservationStore reservations;
 
-    PolicyReservationResource(PolicyReservationService service, CapacityReservations reservations) {
+    PolicyReservationResource(PolicyReservationService service, CapacityReservationStore reservations) {
         this.service = service;
         this.reservations = reservations;
     }
 
     @POST
-    @Needs(Permission.CAPACITY_RESERVATIONS_WRITE)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "createCapacityReservation",
             summary = "Raises what is reserved for a policy's group in a pool, and its limit, for a window of time",
@@ -62,7 +62,7 @@ public class PolicyReservationResource {
     }
 
     @GET
-    @Needs(Permission.CAPACITY_RESERVATIONS_READ)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_READ)
     @Operation(
             operationId = "listCapacityReservations",
             summary =
@@ -79,7 +79,7 @@ public class PolicyReservationResource {
 
     @GET
     @Path("{capacityReservation}")
-    @Needs(Permission.CAPACITY_RESERVATIONS_READ)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_READ)
     @Operation(operationId = "getCapacityReservation", summary = "Shows a capacity reservation")
     public Uni<CapacityReservationApi.View> get(
             @PathParam("tenant") String tenant, @PathParam("capacityReservation") String id) {
@@ -88,7 +88,7 @@ public class PolicyReservationResource {
 
     @DELETE
     @Path("{capacityReservation}")
-    @Needs(Permission.CAPACITY_RESERVATIONS_WRITE)
+    @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "endCapacityReservation",
             summary =

@@ -1,24 +1,23 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.CurrentCaller;
+import io.quartermaster.capacity.grants.CapacityReservation;
+import io.quartermaster.capacity.grants.CapacityReservationApi;
+import io.quartermaster.capacity.grants.CapacityReservationStore;
+import io.quartermaster.capacity.grants.CapacityReservationStore.Change;
+import io.quartermaster.capacity.grants.TenantAllotments;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.RuleChanges;
 import io.quartermaster.governance.RulesStore;
 import io.quartermaster.governance.rules.CalendarFit;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quartermaster.access.Caller;
-import io.quartermaster.access.Callers;
-import io.quartermaster.capacity.grants.Allotments;
-import io.quartermaster.capacity.grants.CapacityReservation;
-import io.quartermaster.capacity.grants.CapacityReservationApi;
-import io.quartermaster.capacity.grants.CapacityReservations;
-import io.quartermaster.capacity.grants.CapacityReservations.Change;
-import io.quartermaster.engine.model.Scope;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -33,16 +32,20 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class PolicyReservationService {
 
-    private final Writes writes;
+    private final TenantWrites tenantWrites;
     private final RulesStore store;
-    private final CapacityReservations reservations;
-    private final Callers callers;
+    private final CapacityReservationStore reservations;
+    private final CurrentCaller currentCaller;
 
-    PolicyReservationService(Writes writes, RulesStore store, CapacityReservations reservations, Callers callers) {
-        this.writes = writes;
+    PolicyReservationService(
+            TenantWrites tenantWrites,
+            RulesStore store,
+            CapacityReservationStore reservations,
+            CurrentCaller currentCaller) {
+        this.tenantWrites = tenantWrites;
         this.store = store;
         this.reservations = reservations;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     Uni<Response> create(
@@ -51,10 +54,11 @@ class PolicyReservationService {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         CapacityReservationApi.Terms terms = body.check(reservations.now());
-        Caller caller = callers.current();
-        return writes.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
+        Caller caller = currentCaller.current();
+        return tenantWrites.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
                 .chain(rules -> make(new Change(session, tenant, caller), rules, String.valueOf(body.policy()), terms))
-                .map(made -> Reply.created("/v1/tenants/" + tenant + "/capacity-reservations/" + made.id(), made)));
+                .map(made ->
+                        WriteReply.created("/v1/tenants/" + tenant + "/capacity-reservations/" + made.id(), made)));
     }
 
     private Uni<CapacityReservationApi.View> make(
@@ -72,7 +76,7 @@ class PolicyReservationService {
                 });
     }
 
-    private static Policy policy(TenantRules rules, String name, Allotments.Named pool) {
+    private static Policy policy(TenantRules rules, String name, TenantAllotments.Named pool) {
         Policy policy = rules.policy(name)
                 .orElseThrow(
                         () -> ProblemException.invalid("policy", "there is no policy " + name, "the name of a policy"));
@@ -95,17 +99,17 @@ class PolicyReservationService {
                         new CalendarFit.State(rules, coming), new CalendarFit.State(rules, all), reservations.now())
                 .forEach(objection -> unfit.add(
                         "gpus", "does not fit: " + objection.text(), "as much as is left at each moment of it"));
-        unfit.refuseIfAny(RuleWrites.DO_NOT_FIT);
+        unfit.refuseIfAny(RuleChanges.DO_NOT_FIT);
     }
 
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
-        Caller caller = callers.current();
-        return writes.run(tenant, caller.subject(), uri, params, null, session -> ofAGroup(session, tenant, id)
+        Caller caller = currentCaller.current();
+        return tenantWrites.run(tenant, caller.subject(), uri, params, null, session -> ofAGroup(session, tenant, id)
                 .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
-                .map(done -> Reply.noContent()));
+                .map(done -> WriteReply.noContent()));
     }
 
-    private Uni<CapacityReservations.Named> ofAGroup(Mutiny.Session session, TenantId tenant, String id) {
+    private Uni<CapacityReservationStore.Named> ofAGroup(Mutiny.Session session, TenantId tenant, String id) {
         return store.lock(session, tenant)
                 .chain(() -> reservations.find(session, tenant, id))
                 .invoke(found -> {

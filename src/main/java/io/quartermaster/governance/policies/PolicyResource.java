@@ -1,15 +1,14 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.Effects;
-import io.quartermaster.governance.rules.OnWaiting;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.governance.ChangeImpact;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -49,7 +48,7 @@ public class PolicyResource {
     }
 
     @POST
-    @Needs(Permission.POLICIES_WRITE)
+    @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "createPolicy",
             summary =
@@ -65,7 +64,7 @@ public class PolicyResource {
     }
 
     @GET
-    @Needs(Permission.POLICIES_READ)
+    @RequiresPermission(Permission.POLICIES_READ)
     @Operation(operationId = "listPolicies", summary = "Lists policies by name")
     public Uni<Page<PolicyApi.View>> list(
             @PathParam("tenant") String tenant,
@@ -77,7 +76,7 @@ public class PolicyResource {
 
     @GET
     @Path("{policy}")
-    @Needs(Permission.POLICIES_READ)
+    @RequiresPermission(Permission.POLICIES_READ)
     @Operation(operationId = "getPolicy", summary = "Shows a policy")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
     public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("policy") String policy) {
@@ -86,7 +85,7 @@ public class PolicyResource {
 
     @PUT
     @Path("{policy}")
-    @Needs(Permission.POLICIES_WRITE)
+    @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "updatePolicy",
             summary = "Replaces a policy; profiles that are new make queues, profiles left out retire theirs",
@@ -97,7 +96,7 @@ public class PolicyResource {
             @PathParam("tenant") String tenant,
             @PathParam("policy") String policy,
             @Parameter(
-                            description = OnWaiting.DESCRIPTION,
+                            description = WaitingWorkPolicy.DESCRIPTION,
                             schema =
                                     @Schema(
                                             type = SchemaType.STRING,
@@ -105,17 +104,18 @@ public class PolicyResource {
                     @QueryParam("onWaiting")
                     @Nullable
                     String onWaiting,
-            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @Parameter(description = WaitingWorkPolicy.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             PolicyApi.@Nullable Request body,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return policies.update(new TenantId(tenant), policy, body, params, uri, OnWaiting.parse(onWaiting, moveTo));
+        return policies.update(
+                new TenantId(tenant), policy, body, params, uri, WaitingWorkPolicy.parse(onWaiting, moveTo));
     }
 
     @PATCH
     @Path("{policy}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.POLICIES_WRITE)
+    @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "patchPolicy",
             summary = "Changes some fields of a policy, by a merge patch (RFC 7396)",
@@ -133,30 +133,31 @@ public class PolicyResource {
     public Uni<Response> patch(
             @PathParam("tenant") String tenant,
             @PathParam("policy") String policy,
-            @Parameter(description = OnWaiting.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
-            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @Parameter(description = WaitingWorkPolicy.DESCRIPTION) @QueryParam("onWaiting") @Nullable String onWaiting,
+            @Parameter(description = WaitingWorkPolicy.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             @Nullable String body,
             @BeanParam WriteParams params,
             UriInfo uri)
             throws JsonProcessingException {
-        return policies.patch(new TenantId(tenant), policy, body, params, uri, OnWaiting.parse(onWaiting, moveTo));
+        return policies.patch(
+                new TenantId(tenant), policy, body, params, uri, WaitingWorkPolicy.parse(onWaiting, moveTo));
     }
 
     @DELETE
     @Path("{policy}")
-    @Needs(Permission.POLICIES_WRITE)
+    @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "retirePolicy",
             summary = "Retires a policy and its queues; what runs goes on as over-quota",
             description =
                     "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ChangeImpact.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(
             @PathParam("tenant") String tenant,
             @PathParam("policy") String policy,
             @Parameter(
-                            description = OnWaiting.DESCRIPTION,
+                            description = WaitingWorkPolicy.DESCRIPTION,
                             schema =
                                     @Schema(
                                             type = SchemaType.STRING,
@@ -164,9 +165,9 @@ public class PolicyResource {
                     @QueryParam("onWaiting")
                     @Nullable
                     String onWaiting,
-            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @Parameter(description = WaitingWorkPolicy.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return policies.retire(new TenantId(tenant), policy, params, uri, OnWaiting.parse(onWaiting, moveTo));
+        return policies.retire(new TenantId(tenant), policy, params, uri, WaitingWorkPolicy.parse(onWaiting, moveTo));
     }
 }

@@ -1,29 +1,28 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.Pages;
-import io.quartermaster.governance.RuleWrites;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.governance.ListPager;
+import io.quartermaster.governance.RuleChanges;
 import io.quartermaster.governance.RulesStore;
-import io.quartermaster.governance.rules.OnWaiting;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyChecks;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.TenantRules;
-
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.audit.AuditLog;
-import io.quartermaster.access.Caller;
-import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.Permission;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.quartermaster.tenancy.groups.TenantGroups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -44,14 +43,14 @@ class PolicyService {
 
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleWrites writes;
+    private final RuleChanges writes;
     private final TenantGroups groups;
     private final ObjectMapper json;
 
     PolicyService(
             TenantTransactions transactions,
             RulesStore store,
-            RuleWrites writes,
+            RuleChanges writes,
             TenantGroups groups,
             ObjectMapper json) {
         this.transactions = transactions;
@@ -79,23 +78,23 @@ class PolicyService {
                     .filter(policy -> filter.matches(rules, policy))
                     .map(policy -> PolicyApi.View.of(rules, policy, null))
                     .toList();
-            return Pages.of(views, PolicyApi.View::name, tenant + " policies " + filter, page);
+            return ListPager.of(views, PolicyApi.View::name, tenant + " policies " + filter, page);
         });
     }
 
     Uni<Response> get(TenantId tenant, String name) {
         return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
             Policy policy = rules.policy(name).orElseThrow(ProblemException::notFound);
-            return Writes.response(Reply.ok(PolicyApi.View.of(rules, policy, null), policy.version()));
+            return TenantWrites.response(WriteReply.ok(PolicyApi.View.of(rules, policy, null), policy.version()));
         });
     }
 
     Uni<Response> create(TenantId tenant, PolicyApi.@Nullable Request body, WriteParams params, UriInfo uri) {
-        PolicyApi.Request request = RuleWrites.required(body);
+        PolicyApi.Request request = RuleChanges.required(body);
         return groupWarning(tenant, request.group())
                 .chain(warning -> writes.run(tenant, uri, params, request, work -> {
                     Optional<Policy> old = Optional.ofNullable(request.name()).flatMap(work.before()::policy);
-                    return set(work, request, old, "create", new OnWaiting.Refuse(), warning);
+                    return set(work, request, old, "create", new WaitingWorkPolicy.Refuse(), warning);
                 }));
     }
 
@@ -105,8 +104,8 @@ class PolicyService {
             PolicyApi.@Nullable Request body,
             WriteParams params,
             UriInfo uri,
-            OnWaiting how) {
-        PolicyApi.Request request = RuleWrites.required(body);
+            WaitingWorkPolicy how) {
+        PolicyApi.Request request = RuleChanges.required(body);
         return groupWarning(tenant, request.group())
                 .chain(warning -> writes.run(tenant, uri, params, request, work -> {
                     Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
@@ -118,7 +117,7 @@ class PolicyService {
 
     /** Changes what the patch names, and leaves the rest as it is. */
     Uni<Response> patch(
-            TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri, OnWaiting how)
+            TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri, WaitingWorkPolicy how)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, PolicyApi.Patch.class);
         String group = patch.patch().path("group").textValue();
@@ -136,9 +135,9 @@ class PolicyService {
     }
 
     /** A patch names quotas by pool: so must what is said of them. */
-    private static Uni<Reply> byPool(List<String> pools, Supplier<Uni<Reply>> work) {
+    private static Uni<WriteReply> byPool(List<String> pools, Supplier<Uni<WriteReply>> work) {
         return Uni.createFrom()
-                .<Reply>deferred(work::get)
+                .<WriteReply>deferred(work::get)
                 .onFailure(ProblemException.class)
                 .transform(e -> {
                     ProblemException renamed = (ProblemException) e;
@@ -168,12 +167,12 @@ class PolicyService {
                         : Optional.empty());
     }
 
-    private Uni<Reply> set(
-            RuleWrites.Work work,
+    private Uni<WriteReply> set(
+            RuleChanges.Work work,
             PolicyApi.Request request,
             Optional<Policy> old,
             String verb,
-            OnWaiting how,
+            WaitingWorkPolicy how,
             Optional<String> warning) {
         TenantRules before = work.before();
         var problems = new ProblemException.Invalid();
@@ -186,7 +185,7 @@ class PolicyService {
         problems.throwIfAny();
         if (old.isPresent() && isSame(before, old.get(), policy, profiles)) {
             PolicyApi.View view = PolicyApi.View.of(before, old.get(), null);
-            return Uni.createFrom().item(Reply.ok(view, view.version()));
+            return Uni.createFrom().item(WriteReply.ok(view, view.version()));
         }
         if (old.isPresent() && verb.equals("create")) {
             throw ProblemException.conflict(
@@ -200,14 +199,14 @@ class PolicyService {
             PolicyChecks.checkRights(after, old, policy, problems);
         }
         problems.throwIfAny();
-        unfit.refuseIfAny(RuleWrites.DO_NOT_FIT);
+        unfit.refuseIfAny(RuleChanges.DO_NOT_FIT);
         return writes.apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
-                .map(effects -> warning.map(effects::warning).orElse(effects))
-                .map(effects -> {
-                    PolicyApi.View view = PolicyApi.View.of(after, policy, effects);
+                .map(changeImpact -> warning.map(changeImpact::warning).orElse(changeImpact))
+                .map(changeImpact -> {
+                    PolicyApi.View view = PolicyApi.View.of(after, policy, changeImpact);
                     return old.isPresent()
-                            ? Reply.ok(view, policy.version())
-                            : Reply.created(
+                            ? WriteReply.ok(view, policy.version())
+                            : WriteReply.created(
                                     "/v1/tenants/" + work.tenant() + "/policies/" + policy.name(),
                                     view,
                                     policy.version());
@@ -215,7 +214,7 @@ class PolicyService {
     }
 
     /** What runs goes on as over-quota; the reservations of groups below are checked against the next policy above from now on. */
-    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
+    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
         return writes.run(tenant, uri, params, null, work -> {
             TenantRules before = work.before();
             Policy old = before.policy(name).orElseThrow(ProblemException::notFound);
@@ -225,7 +224,7 @@ class PolicyService {
             }
             TenantRules after = before.without(old);
             return writes.apply(work, after, how, change("retire", before, Optional.of(old), after, Optional.empty()))
-                    .map(effects -> Reply.ok(effects));
+                    .map(changeImpact -> WriteReply.ok(changeImpact));
         });
     }
 

@@ -1,20 +1,19 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.governance.RuleChanges;
 import io.quartermaster.governance.RulesStore;
 import io.quartermaster.governance.profiles.ProfileApi;
-import io.quartermaster.governance.rules.OnWaiting;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quartermaster.access.audit.AuditLog;
-import io.quartermaster.access.Caller;
-import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
 import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.tenancy.Blueprints;
+import io.quartermaster.tenancy.BlueprintCatalog;
 import io.quartermaster.tenancy.ProvisioningStep;
 import io.quartermaster.tenancy.TenantSpec;
 import io.smallrye.mutiny.Uni;
@@ -31,19 +30,19 @@ import java.util.function.Function;
 @ApplicationScoped
 public class RulesStep implements ProvisioningStep {
 
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleWrites writes;
+    private final RuleChanges writes;
     private final Wakeups wakeups;
 
     RulesStep(
-            Blueprints blueprints,
+            BlueprintCatalog blueprintCatalog,
             TenantTransactions transactions,
             RulesStore store,
-            RuleWrites writes,
+            RuleChanges writes,
             Wakeups wakeups) {
-        this.blueprints = blueprints;
+        this.blueprintCatalog = blueprintCatalog;
         this.transactions = transactions;
         this.store = store;
         this.writes = writes;
@@ -63,11 +62,11 @@ public class RulesStep implements ProvisioningStep {
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
         Optional<PlanRules.Planned> planned =
-                blueprints.section(tenant, PlanRules.KEY).map(PlanRules::read);
+                blueprintCatalog.section(tenant, PlanRules.KEY).map(PlanRules::read);
         return planned.isEmpty() ? Uni.createFrom().voidItem() : change(tenant, work -> make(work, planned.get()));
     }
 
-    private Uni<Void> make(RuleWrites.Work work, PlanRules.Planned planned) {
+    private Uni<Void> make(RuleChanges.Work work, PlanRules.Planned planned) {
         TenantRules rules = work.before();
         List<AuditLog.Change> made = new ArrayList<>();
         for (ProfileApi.Request request : planned.profiles()) {
@@ -100,7 +99,7 @@ public class RulesStep implements ProvisioningStep {
     }
 
     /** What waits is cancelled. */
-    private Uni<Void> retireAll(RuleWrites.Work work) {
+    private Uni<Void> retireAll(RuleChanges.Work work) {
         TenantRules before = work.before();
         List<AuditLog.Change> retired = new ArrayList<>();
         for (Policy policy : before.policies()) {
@@ -115,17 +114,18 @@ public class RulesStep implements ProvisioningStep {
         return apply(work, none, retired);
     }
 
-    private Uni<Void> apply(RuleWrites.Work work, TenantRules after, List<AuditLog.Change> changes) {
+    private Uni<Void> apply(RuleChanges.Work work, TenantRules after, List<AuditLog.Change> changes) {
         return changes.isEmpty()
                 ? Uni.createFrom().voidItem()
-                : writes.apply(work, after, new OnWaiting.Cancel(), changes).replaceWithVoid();
+                : writes.apply(work, after, new WaitingWorkPolicy.Cancel(), changes)
+                        .replaceWithVoid();
     }
 
-    private Uni<Void> change(TenantSpec tenant, Function<RuleWrites.Work, Uni<Void>> change) {
+    private Uni<Void> change(TenantSpec tenant, Function<RuleChanges.Work, Uni<Void>> change) {
         return transactions
                 .in(tenant.id(), session -> store.lock(session, tenant.id())
                         .map(rules ->
-                                new RuleWrites.Work(session, tenant.id(), Caller.service(), new WriteParams(), rules))
+                                new RuleChanges.Work(session, tenant.id(), Caller.service(), new WriteParams(), rules))
                         .chain(work -> change.apply(work)))
                 .onFailure(ProblemException.class)
                 .transform(e -> new IllegalStateException("the plan's rules do not fit: " + e.getMessage(), e))

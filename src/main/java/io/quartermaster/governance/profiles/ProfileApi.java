@@ -1,10 +1,9 @@
 package io.quartermaster.governance.profiles;
 
-import io.quartermaster.governance.Effects;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.governance.ChangeImpact;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.platform.GpuAmount;
 import java.time.Duration;
 import java.util.List;
@@ -64,7 +63,7 @@ public final class ProfileApi {
                     topology.required().orElse(null),
                     topology.preferred().orElse(null),
                     topology.slice()
-                            .map(slice -> new SliceOfWorkers(slice.workers(), slice.level()))
+                            .map(workerSlice -> new SliceOfWorkers(workerSlice.workers(), workerSlice.level()))
                             .orElse(null));
         }
 
@@ -236,9 +235,9 @@ public final class ProfileApi {
             long version,
 
             @Schema(description = "in answers to writes") @Nullable
-            Effects effects) {
+            ChangeImpact effects) {
 
-        public static View of(TenantRules rules, Profile profile, @Nullable Effects effects) {
+        public static View of(TenantRules rules, Profile profile, @Nullable ChangeImpact changeImpact) {
             Gpus gpus = Gpus.of(profile.gpus());
             return new View(
                     profile.id(),
@@ -265,7 +264,7 @@ public final class ProfileApi {
                             ? Duration.ofMillis(profile.maxRuntimeMillis().getAsLong())
                             : null,
                     profile.version(),
-                    effects);
+                    changeImpact);
         }
     }
 }

@@ -1,12 +1,11 @@
 package io.quartermaster.governance.profiles;
 
-import io.quartermaster.governance.rules.Profile;
-
 import io.quartermaster.capacity.inventory.NodeLabels;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.PoolId;
-import io.quartermaster.engine.model.Slice;
-import io.quartermaster.engine.placement.CountedSpace;
+import io.quartermaster.engine.model.WorkerSlice;
+import io.quartermaster.engine.placement.CounterPool;
+import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.http.ProblemException;
 import java.time.Duration;
@@ -73,7 +72,7 @@ public final class ProfileReader {
         amount("cpuMilli", request.cpuMilli());
         amount("memoryMiB", request.memoryMiB());
         note(
-                gpus.map(CountedSpace::counts).orElse(1L) > 0
+                gpus.map(CounterPool::counts).orElse(1L) > 0
                         || given(request.cpuMilli()) > 0
                         || given(request.memoryMiB()) > 0,
                 "cpuMilli",
@@ -150,7 +149,7 @@ public final class ProfileReader {
 
     /** Notes what is wrong with its range; answers what one worker counts as at the most. */
     private long most(ProfileApi.Request request, Optional<GpuRequest> gpus) {
-        long least = gpus.map(CountedSpace::counts).orElse(0L);
+        long least = gpus.map(CounterPool::counts).orElse(0L);
         GpuAmount most = request.maxGpus();
         if (most == null || gpus.isEmpty()) {
             return least;
@@ -309,7 +308,7 @@ public final class ProfileReader {
         Profile.Topology topology = profile.topology();
         level("topology.required", topology.required(), known, accepted);
         level("topology.preferred", topology.preferred(), known, accepted);
-        level("topology.slice.required", topology.slice().map(Slice::level), known, accepted);
+        level("topology.slice.required", topology.slice().map(WorkerSlice::level), known, accepted);
     }
 
     private void level(String field, Optional<String> level, SortedSet<String> known, String accepted) {

@@ -1,15 +1,14 @@
 package io.quartermaster.governance.profiles;
 
-import io.quartermaster.governance.Effects;
-import io.quartermaster.governance.rules.OnWaiting;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.governance.ChangeImpact;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -49,7 +48,7 @@ public class ProfileResource {
     }
 
     @POST
-    @Needs(Permission.PROFILES_WRITE)
+    @RequiresPermission(Permission.PROFILES_WRITE)
     @Operation(
             operationId = "createProfile",
             summary = "States the shape of a job; the same again changes nothing and answers 200")
@@ -64,7 +63,7 @@ public class ProfileResource {
     }
 
     @GET
-    @Needs(Permission.PROFILES_READ)
+    @RequiresPermission(Permission.PROFILES_READ)
     @Operation(operationId = "listProfiles", summary = "Lists profiles by name")
     public Uni<Page<ProfileApi.View>> list(
             @PathParam("tenant") String tenant,
@@ -75,7 +74,7 @@ public class ProfileResource {
 
     @GET
     @Path("{profile}")
-    @Needs(Permission.PROFILES_READ)
+    @RequiresPermission(Permission.PROFILES_READ)
     @Operation(operationId = "getProfile", summary = "Shows a profile")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ProfileApi.View.class)))
     public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("profile") String profile) {
@@ -84,7 +83,7 @@ public class ProfileResource {
 
     @PUT
     @Path("{profile}")
-    @Needs(Permission.PROFILES_WRITE)
+    @RequiresPermission(Permission.PROFILES_WRITE)
     @Operation(
             operationId = "updateProfile",
             summary = "Replaces a profile",
@@ -102,7 +101,7 @@ public class ProfileResource {
     @PATCH
     @Path("{profile}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.PROFILES_WRITE)
+    @RequiresPermission(Permission.PROFILES_WRITE)
     @Operation(
             operationId = "patchProfile",
             summary = "Changes some fields of a profile, by a merge patch (RFC 7396)",
@@ -129,19 +128,19 @@ public class ProfileResource {
 
     @DELETE
     @Path("{profile}")
-    @Needs(Permission.PROFILES_WRITE)
+    @RequiresPermission(Permission.PROFILES_WRITE)
     @Operation(
             operationId = "retireProfile",
             summary = "Retires a profile and its queues, in every policy; what runs goes on as over-quota",
             description =
                     "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ChangeImpact.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(
             @PathParam("tenant") String tenant,
             @PathParam("profile") String profile,
             @Parameter(
-                            description = OnWaiting.DESCRIPTION,
+                            description = WaitingWorkPolicy.DESCRIPTION,
                             schema =
                                     @Schema(
                                             type = SchemaType.STRING,
@@ -149,9 +148,9 @@ public class ProfileResource {
                     @QueryParam("onWaiting")
                     @Nullable
                     String onWaiting,
-            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @Parameter(description = WaitingWorkPolicy.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return profiles.retire(new TenantId(tenant), profile, params, uri, OnWaiting.parse(onWaiting, moveTo));
+        return profiles.retire(new TenantId(tenant), profile, params, uri, WaitingWorkPolicy.parse(onWaiting, moveTo));
     }
 }

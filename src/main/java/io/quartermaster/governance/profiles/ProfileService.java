@@ -1,30 +1,29 @@
 package io.quartermaster.governance.profiles;
 
-import io.quartermaster.governance.Pages;
-import io.quartermaster.governance.RuleWrites;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.capacity.inventory.ResourceNames;
+import io.quartermaster.governance.ListPager;
+import io.quartermaster.governance.RuleChanges;
 import io.quartermaster.governance.RulesStore;
-import io.quartermaster.governance.rules.OnWaiting;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyChecks;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.Queue;
-import io.quartermaster.governance.rules.QuotaTree;
+import io.quartermaster.governance.rules.QuotaTreeBuilder;
 import io.quartermaster.governance.rules.TenantRules;
-
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.audit.AuditLog;
-import io.quartermaster.capacity.inventory.Names;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
 import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -42,10 +41,10 @@ public class ProfileService {
 
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleWrites writes;
+    private final RuleChanges writes;
     private final ObjectMapper json;
 
-    ProfileService(TenantTransactions transactions, RulesStore store, RuleWrites writes, ObjectMapper json) {
+    ProfileService(TenantTransactions transactions, RulesStore store, RuleChanges writes, ObjectMapper json) {
         this.transactions = transactions;
         this.store = store;
         this.writes = writes;
@@ -58,19 +57,19 @@ public class ProfileService {
                     .map(profile -> ProfileApi.View.of(rules, profile, null))
                     .filter(view -> pool == null || view.pools().contains(pool))
                     .toList();
-            return Pages.of(views, ProfileApi.View::name, tenant + " profiles " + pool, page);
+            return ListPager.of(views, ProfileApi.View::name, tenant + " profiles " + pool, page);
         });
     }
 
     Uni<Response> get(TenantId tenant, String name) {
         return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
             Profile profile = rules.profile(name).orElseThrow(ProblemException::notFound);
-            return Writes.response(Reply.ok(ProfileApi.View.of(rules, profile, null), profile.version()));
+            return TenantWrites.response(WriteReply.ok(ProfileApi.View.of(rules, profile, null), profile.version()));
         });
     }
 
     Uni<Response> create(TenantId tenant, ProfileApi.@Nullable Request body, WriteParams params, UriInfo uri) {
-        ProfileApi.Request request = RuleWrites.required(body);
+        ProfileApi.Request request = RuleChanges.required(body);
         return writes.run(tenant, uri, params, request, work -> {
             Optional<Profile> old = Optional.ofNullable(request.name()).flatMap(work.before()::profile);
             Profile asked = read(work.before(), request, old);
@@ -85,17 +84,20 @@ public class ProfileService {
             TenantRules after = work.before().with(asked);
             requireLevels(after, asked);
             return writes.apply(
-                            work, after, new OnWaiting.Refuse(), change("create", work, Optional.empty(), after, asked))
-                    .map(effects -> Reply.created(
+                            work,
+                            after,
+                            new WaitingWorkPolicy.Refuse(),
+                            change("create", work, Optional.empty(), after, asked))
+                    .map(changeImpact -> WriteReply.created(
                             "/v1/tenants/" + tenant + "/profiles/" + asked.name(),
-                            ProfileApi.View.of(after, asked, effects),
+                            ProfileApi.View.of(after, asked, changeImpact),
                             asked.version()));
         });
     }
 
     Uni<Response> update(
             TenantId tenant, String name, ProfileApi.@Nullable Request body, WriteParams params, UriInfo uri) {
-        ProfileApi.Request request = RuleWrites.required(body);
+        ProfileApi.Request request = RuleChanges.required(body);
         return writes.run(tenant, uri, params, request, work -> set(work, old(work, name), request));
     }
 
@@ -111,13 +113,13 @@ public class ProfileService {
     }
 
     /** The profile that an update is about, in the version that it is based on. */
-    private static Profile old(RuleWrites.Work work, String name) {
+    private static Profile old(RuleChanges.Work work, String name) {
         Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
         work.params().requireVersion(old.version());
         return old;
     }
 
-    private Uni<Reply> set(RuleWrites.Work work, Profile old, ProfileApi.Request request) {
+    private Uni<WriteReply> set(RuleChanges.Work work, Profile old, ProfileApi.Request request) {
         Profile asked = read(work.before(), request, Optional.of(old));
         if (isSame(old, asked)) {
             return unchanged(work, old);
@@ -125,12 +127,16 @@ public class ProfileService {
         TenantRules after = work.before().with(asked);
         requireLevels(after, asked);
         requireFits(after, asked);
-        return writes.apply(work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
-                .map(effects -> Reply.ok(ProfileApi.View.of(after, asked, effects), asked.version()));
+        return writes.apply(
+                        work,
+                        after,
+                        new WaitingWorkPolicy.Refuse(),
+                        change("update", work, Optional.of(old), after, asked))
+                .map(changeImpact -> WriteReply.ok(ProfileApi.View.of(after, asked, changeImpact), asked.version()));
     }
 
     /** Its queues are retired with it, in every policy. */
-    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
+    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
         return writes.run(tenant, uri, params, null, work -> {
             Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
             if (params.givenVersion().isPresent()) {
@@ -138,12 +144,13 @@ public class ProfileService {
             }
             AuditLog.Change change = new AuditLog.Change(
                     "profiles:retire", "profiles/" + name, ProfileApi.View.of(work.before(), old, null), null);
-            return writes.apply(work, work.before().without(old), how, change).map(Reply::ok);
+            return writes.apply(work, work.before().without(old), how, change).map(WriteReply::ok);
         });
     }
 
-    private static Uni<Reply> unchanged(RuleWrites.Work work, Profile profile) {
-        return Uni.createFrom().item(Reply.ok(ProfileApi.View.of(work.before(), profile, null), profile.version()));
+    private static Uni<WriteReply> unchanged(RuleChanges.Work work, Profile profile) {
+        return Uni.createFrom()
+                .item(WriteReply.ok(ProfileApi.View.of(work.before(), profile, null), profile.version()));
     }
 
     private static boolean isSame(Profile old, Profile asked) {
@@ -171,7 +178,7 @@ public class ProfileService {
 
     private static void requireFits(TenantRules after, Profile profile) {
         var problems = new ProblemException.Invalid();
-        QuotaTree tree = after.tree();
+        QuotaTreeBuilder tree = after.tree();
         for (Queue queue : after.queuesOf(profile)) {
             Policy policy = after.policyOf(queue);
             PolicyChecks.objection(after, tree, policy, profile)
@@ -191,7 +198,7 @@ public class ProfileService {
 
     public static Profile read(TenantRules rules, ProfileApi.Request request, Optional<Profile> old) {
         var problems = new ProblemException.Invalid();
-        String name = old.map(Profile::name).orElseGet(() -> Names.check(problems, "name", request.name()));
+        String name = old.map(Profile::name).orElseGet(() -> ResourceNames.check(problems, "name", request.name()));
         problems.check(
                 old.isEmpty() || request.name() == null || request.name().equals(name),
                 "name",
@@ -219,7 +226,7 @@ public class ProfileService {
     }
 
     private static AuditLog.Change change(
-            String verb, RuleWrites.Work work, Optional<Profile> old, TenantRules after, Profile now) {
+            String verb, RuleChanges.Work work, Optional<Profile> old, TenantRules after, Profile now) {
         return new AuditLog.Change(
                 "profiles:" + verb,
                 "profiles/" + now.name(),

@@ -1,11 +1,11 @@
 package io.quartermaster.governance.queues;
 
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -33,31 +33,31 @@ import org.jspecify.annotations.Nullable;
 public class AccessRuleResource {
 
     private final QueueService queues;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
 
-    AccessRuleResource(QueueService queues, Callers callers) {
+    AccessRuleResource(QueueService queues, CurrentCaller currentCaller) {
         this.queues = queues;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @GET
-    @Needs(Permission.ACCESS_RULES_READ)
+    @RequiresPermission(Permission.ACCESS_RULES_READ)
     @Operation(operationId = "listAccessRules", summary = "Lists whom a queue admits")
     public Uni<Page<QueueApi.RuleView>> list(@PathParam("tenant") String tenant, @PathParam("queue") String queue) {
-        return queues.rules(new TenantId(tenant), queue, callers.current());
+        return queues.rules(new TenantId(tenant), queue, currentCaller.current());
     }
 
     @GET
     @Path("{rule}")
-    @Needs(Permission.ACCESS_RULES_READ)
+    @RequiresPermission(Permission.ACCESS_RULES_READ)
     @Operation(operationId = "getAccessRule", summary = "Shows an access rule")
     public Uni<QueueApi.RuleView> get(
             @PathParam("tenant") String tenant, @PathParam("queue") String queue, @PathParam("rule") String rule) {
-        return queues.rule(new TenantId(tenant), queue, id(rule), callers.current());
+        return queues.rule(new TenantId(tenant), queue, id(rule), currentCaller.current());
     }
 
     @POST
-    @Needs(Permission.ACCESS_RULES_WRITE)
+    @RequiresPermission(Permission.ACCESS_RULES_WRITE)
     @Operation(operationId = "createAccessRule", summary = "Admits somebody to a queue; the same again answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
@@ -72,7 +72,7 @@ public class AccessRuleResource {
 
     @DELETE
     @Path("{rule}")
-    @Needs(Permission.ACCESS_RULES_WRITE)
+    @RequiresPermission(Permission.ACCESS_RULES_WRITE)
     @Operation(operationId = "deleteAccessRule", summary = "Takes an access rule away; work submitted under it goes on")
     @APIResponse(responseCode = "204", description = "It is gone.")
     public Uni<Response> delete(

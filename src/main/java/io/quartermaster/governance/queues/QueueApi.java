@@ -1,14 +1,13 @@
 package io.quartermaster.governance.queues;
 
-import io.quartermaster.governance.Effects;
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.engine.model.QueueOrder;
+import io.quartermaster.governance.ChangeImpact;
 import io.quartermaster.governance.QueueRules;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.Queue;
 import io.quartermaster.governance.rules.QueueState;
 import io.quartermaster.governance.rules.TenantRules;
-
-import io.quartermaster.access.AccessRule;
-import io.quartermaster.engine.model.QueueOrder;
 import java.util.List;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
@@ -81,9 +80,9 @@ final class QueueApi {
             long version,
 
             @Schema(description = "in answers to writes") @Nullable
-            Effects effects) {
+            ChangeImpact effects) {
 
-        static View of(TenantRules rules, Queue queue, @Nullable Effects effects) {
+        static View of(TenantRules rules, Queue queue, @Nullable ChangeImpact changeImpact) {
             Policy policy = rules.policyOf(queue);
             return new View(
                     queue.id(),
@@ -96,7 +95,7 @@ final class QueueApi {
                     queue.terms().state(),
                     queue.terms().order(),
                     queue.version(),
-                    effects);
+                    changeImpact);
         }
     }
 

@@ -1,15 +1,14 @@
 package io.quartermaster.governance.queues;
 
-import io.quartermaster.governance.Effects;
-import io.quartermaster.governance.rules.OnWaiting;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.governance.ChangeImpact;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -49,7 +48,7 @@ public class QueueResource {
     }
 
     @POST
-    @Needs(Permission.QUEUES_WRITE)
+    @RequiresPermission(Permission.QUEUES_WRITE)
     @Operation(
             operationId = "createQueue",
             summary =
@@ -65,7 +64,7 @@ public class QueueResource {
     }
 
     @GET
-    @Needs(Permission.QUEUES_READ)
+    @RequiresPermission(Permission.QUEUES_READ)
     @Operation(operationId = "listQueues", summary = "Lists queues by name")
     public Uni<Page<QueueApi.View>> list(
             @PathParam("tenant") String tenant,
@@ -77,7 +76,7 @@ public class QueueResource {
 
     @GET
     @Path("{queue}")
-    @Needs(Permission.QUEUES_READ)
+    @RequiresPermission(Permission.QUEUES_READ)
     @Operation(operationId = "getQueue", summary = "Shows a queue")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
     public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("queue") String queue) {
@@ -87,7 +86,7 @@ public class QueueResource {
     @PATCH
     @Path("{queue}")
     @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
-    @Needs(Permission.QUEUES_WRITE)
+    @RequiresPermission(Permission.QUEUES_WRITE)
     @Operation(operationId = "updateQueue", summary = "Changes a queue by a merge patch (RFC 7396)")
     @RequestBody(
             required = true,
@@ -110,7 +109,7 @@ public class QueueResource {
 
     @PUT
     @Path("{queue}/order")
-    @Needs(Permission.QUEUES_WRITE)
+    @RequiresPermission(Permission.QUEUES_WRITE)
     @Operation(
             operationId = "orderQueue",
             summary = "Says which of what waits in a queue goes first; the same again changes nothing",
@@ -129,19 +128,19 @@ public class QueueResource {
 
     @DELETE
     @Path("{queue}")
-    @Needs(Permission.QUEUES_WRITE)
+    @RequiresPermission(Permission.QUEUES_WRITE)
     @Operation(
             operationId = "retireQueue",
             summary = "Retires a queue; what runs goes on as over-quota",
             description =
                     "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
-    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Effects.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ChangeImpact.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(
             @PathParam("tenant") String tenant,
             @PathParam("queue") String queue,
             @Parameter(
-                            description = OnWaiting.DESCRIPTION,
+                            description = WaitingWorkPolicy.DESCRIPTION,
                             schema =
                                     @Schema(
                                             type = SchemaType.STRING,
@@ -149,9 +148,9 @@ public class QueueResource {
                     @QueryParam("onWaiting")
                     @Nullable
                     String onWaiting,
-            @Parameter(description = OnWaiting.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
+            @Parameter(description = WaitingWorkPolicy.MOVE_TO) @QueryParam("moveTo") @Nullable String moveTo,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return queues.retire(new TenantId(tenant), queue, params, uri, OnWaiting.parse(onWaiting, moveTo));
+        return queues.retire(new TenantId(tenant), queue, params, uri, WaitingWorkPolicy.parse(onWaiting, moveTo));
     }
 }

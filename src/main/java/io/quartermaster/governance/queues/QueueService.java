@@ -1,36 +1,35 @@
 package io.quartermaster.governance.queues;
 
-import io.quartermaster.governance.Pages;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.governance.ListPager;
 import io.quartermaster.governance.QueueRules;
-import io.quartermaster.governance.RuleWrites;
+import io.quartermaster.governance.RuleChanges;
 import io.quartermaster.governance.RulesStore;
-import io.quartermaster.governance.rules.OnWaiting;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.governance.rules.PolicyChecks;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.governance.rules.Queue;
 import io.quartermaster.governance.rules.TenantRules;
-
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.AccessRule;
-import io.quartermaster.access.audit.AuditLog;
-import io.quartermaster.access.Caller;
-import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.Permission;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
+import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.PrintableText;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.TenantTransactions;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.quartermaster.tenancy.groups.TenantSubjects;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -53,7 +52,7 @@ class QueueService {
 
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleWrites writes;
+    private final RuleChanges writes;
     private static final Duration REALM_PATIENCE = Duration.ofSeconds(2);
 
     private final AuditLog audit;
@@ -63,7 +62,7 @@ class QueueService {
     QueueService(
             TenantTransactions transactions,
             RulesStore store,
-            RuleWrites writes,
+            RuleChanges writes,
             AuditLog audit,
             TenantSubjects subjects,
             ObjectMapper json) {
@@ -90,20 +89,20 @@ class QueueService {
                     .map(queue -> QueueApi.View.of(rules, queue, null))
                     .filter(filter::matches)
                     .toList();
-            return Pages.of(views, QueueApi.View::name, tenant + " queues " + filter, page);
+            return ListPager.of(views, QueueApi.View::name, tenant + " queues " + filter, page);
         });
     }
 
     Uni<Response> get(TenantId tenant, String name) {
         return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
             Queue queue = rules.queue(name).orElseThrow(ProblemException::notFound);
-            return Writes.response(Reply.ok(QueueApi.View.of(rules, queue, null), queue.version()));
+            return TenantWrites.response(WriteReply.ok(QueueApi.View.of(rules, queue, null), queue.version()));
         });
     }
 
     /** Adds a profile to a policy under a queue name of the admin's choice. */
     Uni<Response> create(TenantId tenant, QueueApi.@Nullable Request body, WriteParams params, UriInfo uri) {
-        QueueApi.Request request = RuleWrites.required(body);
+        QueueApi.Request request = RuleChanges.required(body);
         return writes.run(tenant, uri, params, request, work -> {
             Optional.ofNullable(request.policy())
                     .flatMap(work.before()::policy)
@@ -116,16 +115,19 @@ class QueueService {
                             "already-exists", "there is a queue named " + asked.name() + " with other content");
                 }
                 return Uni.createFrom()
-                        .item(Reply.ok(
+                        .item(WriteReply.ok(
                                 QueueApi.View.of(work.before(), there.get(), null),
                                 there.get().version()));
             }
             TenantRules after = work.before().with(asked);
             return writes.apply(
-                            work, after, new OnWaiting.Refuse(), change("create", work, Optional.empty(), after, asked))
-                    .map(effects -> Reply.created(
+                            work,
+                            after,
+                            new WaitingWorkPolicy.Refuse(),
+                            change("create", work, Optional.empty(), after, asked))
+                    .map(changeImpact -> WriteReply.created(
                             "/v1/tenants/" + tenant + "/queues/" + asked.name(),
-                            QueueApi.View.of(after, asked, effects),
+                            QueueApi.View.of(after, asked, changeImpact),
                             asked.version()));
         });
     }
@@ -175,19 +177,22 @@ class QueueService {
             Queue asked = old.with(terms(problems, wanted));
             problems.throwIfAny();
             if (asked.terms().equals(old.terms())) {
-                return Uni.createFrom().item(Reply.ok(QueueApi.View.of(work.before(), old, null), old.version()));
+                return Uni.createFrom().item(WriteReply.ok(QueueApi.View.of(work.before(), old, null), old.version()));
             }
             TenantRules after = work.before().with(asked);
             return writes.apply(
-                            work, after, new OnWaiting.Refuse(), change("update", work, Optional.of(old), after, asked))
-                    .map(effects -> Reply.ok(QueueApi.View.of(after, asked, effects), asked.version()));
+                            work,
+                            after,
+                            new WaitingWorkPolicy.Refuse(),
+                            change("update", work, Optional.of(old), after, asked))
+                    .map(changeImpact -> WriteReply.ok(QueueApi.View.of(after, asked, changeImpact), asked.version()));
         });
     }
 
     /** In which order work goes first is no part of the queue's row, so its version is compared where one is given, and stays. */
     Uni<Response> order(
             TenantId tenant, String name, QueueApi.@Nullable Ordering body, WriteParams params, UriInfo uri) {
-        QueueApi.Ordering asked = RuleWrites.required(body);
+        QueueApi.Ordering asked = RuleChanges.required(body);
         List<UUID> first = WaitingOrder.checked(asked.workloads());
         return writes.run(tenant, uri, params, asked, work -> {
             Queue queue = known(work, name, Permission.QUEUES_WRITE);
@@ -203,11 +208,11 @@ class QueueService {
                             work.caller(),
                             new AuditLog.Change(
                                     "queues:order", "queues/" + name, new QueueApi.Ordering(List.copyOf(before)), now)))
-                    .map(before -> Reply.ok(now));
+                    .map(before -> WriteReply.ok(now));
         });
     }
 
-    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, OnWaiting how) {
+    Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
         return writes.run(tenant, uri, params, null, work -> {
             Queue old = known(work, name, Permission.QUEUES_WRITE);
             if (params.givenVersion().isPresent()) {
@@ -215,7 +220,7 @@ class QueueService {
             }
             AuditLog.Change change = new AuditLog.Change(
                     "queues:retire", "queues/" + name, QueueApi.View.of(work.before(), old, null), null);
-            return writes.apply(work, work.before().without(old), how, change).map(Reply::ok);
+            return writes.apply(work, work.before().without(old), how, change).map(WriteReply::ok);
         });
     }
 
@@ -231,7 +236,7 @@ class QueueService {
 
     Uni<Response> addRule(
             TenantId tenant, String name, QueueApi.@Nullable RuleRequest body, WriteParams params, UriInfo uri) {
-        QueueApi.RuleRequest request = RuleWrites.required(body);
+        QueueApi.RuleRequest request = RuleChanges.required(body);
         AccessRule rule = rule(request);
         return warnings(tenant, rule)
                 .chain(warnings -> writes.run(tenant, uri, params, request, work -> {
@@ -242,7 +247,7 @@ class QueueService {
                                 .findFirst();
                         if (there.isPresent()) {
                             return Uni.createFrom()
-                                    .item(Reply.ok(
+                                    .item(WriteReply.ok(
                                             QueueApi.RuleView.of(there.get()).with(warnings)));
                         }
                         if (stored.size() >= MAX_RULES) {
@@ -260,8 +265,9 @@ class QueueService {
                 .onFailure()
                 .recoverWithItem(false)
                 .map(lacks -> lacks
-                        ? List.of("the realm has no " + Words.of(rule.kind()).replace('-', ' ') + " " + rule.subject()
-                                + "; the rule admits nobody until there is one")
+                        ? List.of(
+                                "the realm has no " + EnumNames.of(rule.kind()).replace('-', ' ') + " " + rule.subject()
+                                        + "; the rule admits nobody until there is one")
                         : List.of());
     }
 
@@ -272,7 +278,7 @@ class QueueService {
                 .orElseThrow(ProblemException::notFound));
     }
 
-    private Uni<Reply> insert(RuleWrites.Work work, Queue queue, QueueRules.Stored made, List<String> warnings) {
+    private Uni<WriteReply> insert(RuleChanges.Work work, Queue queue, QueueRules.Stored made, List<String> warnings) {
         QueueApi.RuleView view = QueueApi.RuleView.of(made);
         String resource = "queues/" + queue.name() + "/access-rules/" + made.id();
         return QueueRules.insert(work.session(), work.tenant(), queue.id(), made.id(), made.rule())
@@ -286,7 +292,7 @@ class QueueService {
                         work.tenant(),
                         Inbox.Kind.QUEUE,
                         queue.id().toString()))
-                .map(done -> Reply.created("/v1/tenants/" + work.tenant() + "/" + resource, view.with(warnings)));
+                .map(done -> WriteReply.created("/v1/tenants/" + work.tenant() + "/" + resource, view.with(warnings)));
     }
 
     Uni<Response> removeRule(TenantId tenant, String name, UUID id, WriteParams params, UriInfo uri) {
@@ -302,7 +308,7 @@ class QueueService {
         });
     }
 
-    private Uni<Reply> remove(RuleWrites.Work work, Queue queue, QueueRules.Stored gone) {
+    private Uni<WriteReply> remove(RuleChanges.Work work, Queue queue, QueueRules.Stored gone) {
         return QueueRules.delete(work.session(), work.tenant(), queue.id(), gone.id())
                 .chain(() -> audit.record(
                         work.session(),
@@ -318,13 +324,13 @@ class QueueService {
                         work.tenant(),
                         Inbox.Kind.QUEUE,
                         queue.id().toString()))
-                .map(done -> Reply.noContent());
+                .map(done -> WriteReply.noContent());
     }
 
     private static AccessRule rule(QueueApi.RuleRequest request) {
         var problems = new ProblemException.Invalid();
         AccessRule.Kind kind = request.subjectKind();
-        problems.check(kind != null, "subjectKind", "a kind is needed", Words.accepted(AccessRule.Kind.class));
+        problems.check(kind != null, "subjectKind", "a kind is needed", EnumNames.accepted(AccessRule.Kind.class));
         String subject = request.subject() == null && kind == AccessRule.Kind.EVERYONE ? "*" : request.subject();
         checkSubject(problems, kind, subject);
         if (kind == null || subject == null || !problems.isEmpty()) {
@@ -355,7 +361,7 @@ class QueueService {
         }
     }
 
-    private static Queue known(RuleWrites.Work work, String name, Permission permission) {
+    private static Queue known(RuleChanges.Work work, String name, Permission permission) {
         Queue queue = work.before().queue(name).orElseThrow(ProblemException::notFound);
         requireMayWrite(work.caller(), permission, group(work.before(), queue));
         return queue;
@@ -395,7 +401,7 @@ class QueueService {
     }
 
     private static AuditLog.Change change(
-            String verb, RuleWrites.Work work, Optional<Queue> old, TenantRules after, Queue now) {
+            String verb, RuleChanges.Work work, Optional<Queue> old, TenantRules after, Queue now) {
         return new AuditLog.Change(
                 "queues:" + verb,
                 "queues/" + now.name(),

@@ -1,8 +1,8 @@
 package io.quartermaster.governance.queues;
 
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import java.util.ArrayList;
 import java.util.HashSet;

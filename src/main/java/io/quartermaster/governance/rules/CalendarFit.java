@@ -3,7 +3,7 @@ package io.quartermaster.governance.rules;
 import io.quartermaster.capacity.grants.Allotment;
 import io.quartermaster.capacity.grants.CapacityReservation;
 import io.quartermaster.capacity.grants.QuotaTerms;
-import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
@@ -46,11 +46,11 @@ public final class CalendarFit {
     private record Place(QuotaPath path, Scope scope) {}
 
     /** A place where groups would reserve more than there is, and the first moment at which they would. */
-    public record Objection(QuotaTree.Overdrawn overdrawn, Instant at, String text) {
+    public record Objection(QuotaTreeBuilder.Overdrawn overdrawn, Instant at, String text) {
 
         /** The field of a request for a policy that has a part in it; {@code quotas} for any other. */
         public String field(TenantId tenant, Policy policy) {
-            QuotaPath path = QuotaTree.path(tenant, policy.group());
+            QuotaPath path = QuotaTreeBuilder.path(tenant, policy.group());
             Scope scope = overdrawn.parent().scope();
             if (!overdrawn.parent().path().equals(path)
                     && overdrawn.children().stream()
@@ -78,12 +78,13 @@ public final class CalendarFit {
         Set<Place> found = new HashSet<>();
         List<Objection> inOrder = new ArrayList<>();
         for (Instant moment : moments(before, after, now)) {
-            List<QuotaTree.Overdrawn> overdrawnThen = treeAt(after, moment).overdrawn();
+            List<QuotaTreeBuilder.Overdrawn> overdrawnThen =
+                    treeAt(after, moment).overdrawn();
             if (overdrawnThen.isEmpty()) {
                 continue;
             }
             Map<Place, Long> had = excess(treeAt(before, moment));
-            for (QuotaTree.Overdrawn overdrawn : overdrawnThen) {
+            for (QuotaTreeBuilder.Overdrawn overdrawn : overdrawnThen) {
                 Place place =
                         new Place(overdrawn.parent().path(), overdrawn.parent().scope());
                 if (excess(overdrawn) > had.getOrDefault(place, 0L) && found.add(place)) {
@@ -112,7 +113,7 @@ public final class CalendarFit {
         return moments.tailSet(now);
     }
 
-    private static Map<Place, Long> excess(QuotaTree tree) {
+    private static Map<Place, Long> excess(QuotaTreeBuilder tree) {
         Map<Place, Long> excess = new HashMap<>();
         tree.overdrawn()
                 .forEach(each ->
@@ -120,19 +121,19 @@ public final class CalendarFit {
         return excess;
     }
 
-    private static long excess(QuotaTree.Overdrawn overdrawn) {
+    private static long excess(QuotaTreeBuilder.Overdrawn overdrawn) {
         return overdrawn.childrenReservedGpuMilli() - overdrawn.parent().reservedGpuMilli();
     }
 
-    private static String objection(TenantRules rules, QuotaTree.Overdrawn overdrawn, Instant moment) {
+    private static String objection(TenantRules rules, QuotaTreeBuilder.Overdrawn overdrawn, Instant moment) {
         return "in " + rules.nameOf(overdrawn.parent().scope()) + " the groups of "
-                + QuotaTree.Overdrawn.holder(overdrawn.parent().path()) + " would reserve "
+                + QuotaTreeBuilder.Overdrawn.holder(overdrawn.parent().path()) + " would reserve "
                 + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " of "
-                + Amounts.gpus(overdrawn.parent().reservedGpuMilli()) + " at " + moment + ": "
+                + GpuFormat.gpus(overdrawn.parent().reservedGpuMilli()) + " at " + moment + ": "
                 + overdrawn.reservations();
     }
 
-    private static QuotaTree treeAt(State state, Instant moment) {
+    private static QuotaTreeBuilder treeAt(State state, Instant moment) {
         TenantRules rules = state.rules();
         List<CapacityReservation> open =
                 state.windows().stream().filter(each -> each.isOpenAt(moment)).toList();
@@ -151,7 +152,7 @@ public final class CalendarFit {
                         policy.userLimitGpuMilli(),
                         policy.maxRunning()))
                 .toList();
-        return QuotaTree.of(rules.tenant(), allotments, policies);
+        return QuotaTreeBuilder.of(rules.tenant(), allotments, policies);
     }
 
     private static PolicyQuota raised(PolicyQuota quota, UUID policy, List<CapacityReservation> open, Instant moment) {

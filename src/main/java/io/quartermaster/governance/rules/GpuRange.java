@@ -1,6 +1,6 @@
 package io.quartermaster.governance.rules;
 
-import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.platform.GpuAmount;
 import java.util.OptionalInt;
@@ -72,10 +72,10 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
     public String refusal(String giver) {
         if (most.isPresent()) {
             return giver + " gives a worker " + new GpuAmount(leastGpuMilli) + " to "
-                    + Amounts.gpus(most.getAsInt() * GPU);
+                    + GpuFormat.gpus(most.getAsInt() * GPU);
         }
         return whole
-                ? giver + " always gives a worker " + Amounts.gpus(leastGpuMilli)
+                ? giver + " always gives a worker " + GpuFormat.gpus(leastGpuMilli)
                 : giver + " gives a worker " + (any ? "parts of GPUs" : "no GPUs") + ", as its profile says";
     }
 }

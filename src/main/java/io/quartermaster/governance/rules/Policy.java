@@ -29,7 +29,7 @@ public record Policy(
         GroupPath group,
         List<PolicyQuota> quotas,
         boolean overQuota,
-        OnPreemption onPreemption,
+        PreemptionAction onPreemption,
         long graceMillis,
         OptionalLong userLimitGpuMilli,
         OptionalInt maxRunning,
@@ -62,7 +62,7 @@ public record Policy(
             GroupPath group,
             List<PolicyQuota> quotas,
             boolean overQuota,
-            OnPreemption onPreemption,
+            PreemptionAction onPreemption,
             long graceMillis,
             OptionalLong userLimitGpuMilli,
             long version) {

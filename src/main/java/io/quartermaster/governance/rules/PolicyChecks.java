@@ -1,12 +1,11 @@
 package io.quartermaster.governance.rules;
 
-import io.quartermaster.governance.RuleWrites;
-
-import io.quartermaster.engine.model.Amounts;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.RuleChanges;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.http.ProblemException;
 import java.time.Duration;
@@ -27,21 +26,21 @@ public final class PolicyChecks {
     private final TenantRules after;
     private final Policy policy;
     private final QuotaPath path;
-    private final QuotaTree tree;
+    private final QuotaTreeBuilder tree;
     private final ProblemException.Invalid problems;
     private final ProblemException.Invalid unfit;
 
     private PolicyChecks(
             TenantRules before,
             TenantRules after,
-            QuotaTree tree,
+            QuotaTreeBuilder tree,
             Policy policy,
             ProblemException.Invalid problems,
             ProblemException.Invalid unfit) {
         this.before = before;
         this.after = after;
         this.policy = policy;
-        this.path = QuotaTree.path(after.tenant(), policy.group());
+        this.path = QuotaTreeBuilder.path(after.tenant(), policy.group());
         this.tree = tree;
         this.problems = problems;
         this.unfit = unfit;
@@ -52,7 +51,7 @@ public final class PolicyChecks {
      *
      * @param after with the policy and its queues as they would be
      * @param profiles of the policy, in the order of the request
-     * @param unfit takes what is reserved beyond what there is; see {@link RuleWrites#DO_NOT_FIT}
+     * @param unfit takes what is reserved beyond what there is; see {@link RuleChanges#DO_NOT_FIT}
      */
     public static void check(
             TenantRules before,
@@ -79,7 +78,8 @@ public final class PolicyChecks {
      * A group admin passes on no more rights, and no longer grace, than the policy above gives. Rights that a group has stay as they are, but they do not go with
      * the policy to another group.
      */
-    public static void checkRights(TenantRules rules, Optional<Policy> old, Policy policy, ProblemException.Invalid problems) {
+    public static void checkRights(
+            TenantRules rules, Optional<Policy> old, Policy policy, ProblemException.Invalid problems) {
         Optional<Policy> kept = old.filter(was -> was.group().equals(policy.group()));
         Optional<Policy> above = rules.policies().stream()
                 .filter(other ->
@@ -115,8 +115,8 @@ public final class PolicyChecks {
     }
 
     private void reservations() {
-        List<QuotaTree.Overdrawn> had = before.tree().overdrawn();
-        for (QuotaTree.Overdrawn overdrawn : tree.overdrawn()) {
+        List<QuotaTreeBuilder.Overdrawn> had = before.tree().overdrawn();
+        for (QuotaTreeBuilder.Overdrawn overdrawn : tree.overdrawn()) {
             Quota parent = overdrawn.parent();
             if (parent.path().equals(path)) {
                 unfit.add(
@@ -159,7 +159,7 @@ public final class PolicyChecks {
     }
 
     private String where(Quota parent) {
-        return "in " + after.nameOf(parent.scope()) + " " + QuotaTree.Overdrawn.holder(parent.path());
+        return "in " + after.nameOf(parent.scope()) + " " + QuotaTreeBuilder.Overdrawn.holder(parent.path());
     }
 
     private void profiles(List<Profile> profiles) {
@@ -191,7 +191,7 @@ public final class PolicyChecks {
      *
      * @param tree of the rules
      */
-    public static Optional<String> objection(TenantRules rules, QuotaTree tree, Policy policy, Profile profile) {
+    public static Optional<String> objection(TenantRules rules, QuotaTreeBuilder tree, Policy policy, Profile profile) {
         return new PolicyChecks(
                         rules, rules, tree, policy, new ProblemException.Invalid(), new ProblemException.Invalid())
                 .objection(profile);
@@ -203,7 +203,7 @@ public final class PolicyChecks {
     }
 
     private String userLimitObjection(Profile profile) {
-        return "it starts with " + Amounts.gpus(profile.startGpuMilli()) + ", and one user may hold "
+        return "it starts with " + GpuFormat.gpus(profile.startGpuMilli()) + ", and one user may hold "
                 + new GpuAmount(policy.userLimitGpuMilli().orElseThrow());
     }
 
@@ -224,6 +224,6 @@ public final class PolicyChecks {
             }
             bounds.add("at most " + new GpuAmount(ceiling.getAsLong()) + " in " + after.nameOf(pool));
         }
-        return Optional.of("it starts with " + Amounts.gpus(needed) + ", and there is " + String.join(", ", bounds));
+        return Optional.of("it starts with " + GpuFormat.gpus(needed) + ", and there is " + String.join(", ", bounds));
     }
 }

@@ -3,8 +3,8 @@ package io.quartermaster.governance.rules;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Shape;
-import io.quartermaster.engine.model.Slice;
-import io.quartermaster.engine.placement.CountedSpace;
+import io.quartermaster.engine.model.WorkerSlice;
+import io.quartermaster.engine.placement.CounterPool;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -56,7 +56,7 @@ public record Profile(
      * @param preferred inside one domain of this level, or the next wider one, where that is possible
      * @param slice what of them is closer together
      */
-    public record Topology(Optional<String> required, Optional<String> preferred, Optional<Slice> slice) {
+    public record Topology(Optional<String> required, Optional<String> preferred, Optional<WorkerSlice> slice) {
 
         /** Its workers may be anywhere. */
         public static final Topology ANY = new Topology(Optional.empty(), Optional.empty(), Optional.empty());
@@ -72,7 +72,7 @@ public record Profile(
                     Optional.ofNullable(preferred),
                     sliceWorkers == null || sliceLevel == null
                             ? Optional.empty()
-                            : Optional.of(new Slice(sliceWorkers, sliceLevel)));
+                            : Optional.of(new WorkerSlice(sliceWorkers, sliceLevel)));
         }
     }
 
@@ -117,7 +117,7 @@ public record Profile(
 
     /** What one worker counts as; empty for a share by memory, which counts as its part of the GPU that it is given. */
     public OptionalLong gpuMilli() {
-        return gpus instanceof GpuRequest.Memory ? OptionalLong.empty() : OptionalLong.of(CountedSpace.counts(gpus));
+        return gpus instanceof GpuRequest.Memory ? OptionalLong.empty() : OptionalLong.of(CounterPool.counts(gpus));
     }
 
     /** What one worker asks for when its workload names so many GPUs, which the profile allows. */
@@ -151,7 +151,7 @@ public record Profile(
     }
 
     public boolean hasGpus() {
-        return CountedSpace.counts(gpus) > 0;
+        return CounterPool.counts(gpus) > 0;
     }
 
     /** What it must get at once to start, at the least: a share by memory may be a small part of a large GPU. */

@@ -2,7 +2,7 @@ package io.quartermaster.governance.rules;
 
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.capacity.grants.Allotment;
-import io.quartermaster.capacity.grants.Allotments;
+import io.quartermaster.capacity.grants.TenantAllotments;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Scope;
 import io.quartermaster.platform.TenantId;
@@ -19,7 +19,7 @@ import java.util.function.Predicate;
  */
 public record TenantRules(
         TenantId tenant,
-        List<Allotments.Named> allotments,
+        List<TenantAllotments.Named> allotments,
         List<Policy> policies,
         List<Profile> profiles,
         List<Queue> queues) {
@@ -31,10 +31,10 @@ public record TenantRules(
         queues = List.copyOf(queues);
     }
 
-    public QuotaTree tree() {
+    public QuotaTreeBuilder tree() {
         List<Allotment> granted =
-                allotments.stream().map(Allotments.Named::allotment).toList();
-        return QuotaTree.of(tenant, granted, policies);
+                allotments.stream().map(TenantAllotments.Named::allotment).toList();
+        return QuotaTreeBuilder.of(tenant, granted, policies);
     }
 
     public Optional<Policy> policy(String name) {
@@ -90,7 +90,7 @@ public record TenantRules(
     }
 
     public List<String> poolNames() {
-        return allotments.stream().map(Allotments.Named::poolName).toList();
+        return allotments.stream().map(TenantAllotments.Named::poolName).toList();
     }
 
     /** As admins know it; the id of a pool the tenant no longer has a part in. */
@@ -103,7 +103,7 @@ public record TenantRules(
 
     public String nameOf(PoolId pool) {
         return find(allotments, one -> one.allotment().pool().equals(pool))
-                .map(Allotments.Named::poolName)
+                .map(TenantAllotments.Named::poolName)
                 .orElse(pool.value());
     }
 
@@ -119,7 +119,7 @@ public record TenantRules(
         return new TenantRules(tenant, allotments, policies, profiles, replaced(queues, queue, Queue::id));
     }
 
-    public TenantRules withAllotments(List<Allotments.Named> granted) {
+    public TenantRules withAllotments(List<TenantAllotments.Named> granted) {
         return new TenantRules(tenant, granted, policies, profiles, queues);
     }
 

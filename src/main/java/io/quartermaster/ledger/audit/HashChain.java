@@ -1,8 +1,7 @@
 package io.quartermaster.ledger.audit;
 
 import io.quartermaster.ledger.Sha256;
-import io.quartermaster.ledger.TenantId;
-
+import io.quartermaster.ledger.TenantKey;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 import java.util.List;
@@ -52,7 +51,7 @@ public final class HashChain {
     }
 
     /** Where a tenant's chain begins: the end of a chain without links. */
-    public static End beginning(TenantId tenant) {
+    public static End beginning(TenantKey tenant) {
         return new End(0, sha256("quartermaster hash chain\n" + tenant.value()));
     }
 

@@ -1,7 +1,6 @@
 package io.quartermaster.metering.audit;
 
-import io.quartermaster.metering.Window;
-
+import io.quartermaster.metering.UsageWindow;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Instant;
@@ -73,10 +72,10 @@ final class AllocationAudit {
 
     private AllocationAudit() {}
 
-    static List<AuditApi.Violation> ofTenant(SystemTransaction transaction, String tenant, Window window) {
+    static List<AuditApi.Violation> ofTenant(SystemTransaction transaction, String tenant, UsageWindow usageWindow) {
         List<AuditApi.Violation> violations = new ArrayList<>();
         for (String sql : List.of(ATTEMPTS, DEVICES)) {
-            for (Row row : transaction.run(sql, tenant, window.fromMillis(), window.toMillis())) {
+            for (Row row : transaction.run(sql, tenant, usageWindow.fromMillis(), usageWindow.toMillis())) {
                 violations.add(violation(tenant, row));
             }
         }

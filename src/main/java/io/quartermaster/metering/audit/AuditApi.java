@@ -1,7 +1,6 @@
 package io.quartermaster.metering.audit;
 
 import io.quartermaster.metering.UsageApi;
-
 import io.quartermaster.platform.TenantId;
 import java.time.Instant;
 import java.util.List;

@@ -1,10 +1,10 @@
 package io.quartermaster.metering.audit;
 
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
-import io.quartermaster.platform.writes.OperatorWrites;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.OperatorWrites;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
@@ -33,19 +33,19 @@ import org.jspecify.annotations.Nullable;
 public class AuditResource {
 
     private final AuditService audits;
-    private final AuditWork work;
+    private final AuditOperation work;
     private final OperatorWrites writes;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
 
-    AuditResource(AuditService audits, AuditWork work, OperatorWrites writes, Callers callers) {
+    AuditResource(AuditService audits, AuditOperation work, OperatorWrites writes, CurrentCaller currentCaller) {
         this.audits = audits;
         this.work = work;
         this.writes = writes;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @POST
-    @Needs(Permission.LEDGER_AUDIT)
+    @RequiresPermission(Permission.LEDGER_AUDIT)
     @Operation(
             operationId = "auditBooks",
             summary = "Checks the stored books",
@@ -62,12 +62,16 @@ public class AuditResource {
     public Uni<Response> audit(
             @BeanParam WriteParams params, @Context UriInfo uri, AuditApi.@Nullable Request request) {
         return writes.run(
-                callers.current().subject(), uri, params, request, connection -> audits.begin(connection, request));
+                currentCaller.current().subject(),
+                uri,
+                params,
+                request,
+                connection -> audits.begin(connection, request));
     }
 
     @GET
     @Path("{audit}")
-    @Needs(Permission.LEDGER_AUDIT)
+    @RequiresPermission(Permission.LEDGER_AUDIT)
     @Operation(
             operationId = "getAudit",
             summary = "Says what an audit found, and what does not hold",

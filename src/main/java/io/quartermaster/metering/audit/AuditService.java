@@ -1,17 +1,16 @@
 package io.quartermaster.metering.audit;
 
-import io.quartermaster.metering.MeteringConfig;
-import io.quartermaster.metering.Window;
-
 import io.quartermaster.access.audit.AuditChain;
 import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.metering.MeteringConfig;
+import io.quartermaster.metering.UsageWindow;
+import io.quartermaster.platform.EnumNames;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.operations.OperationStore;
 import io.quartermaster.platform.writes.OperatorWrites;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.db.SystemDatabase;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
@@ -41,11 +40,11 @@ public class AuditService {
     }
 
     /** Begins an audit, for whoever works on operations to do. */
-    Uni<Reply> begin(SqlConnection connection, AuditApi.@Nullable Request request) {
+    Uni<WriteReply> begin(SqlConnection connection, AuditApi.@Nullable Request request) {
         AuditApi.Request asked = request == null ? new AuditApi.Request(null, null, null) : request;
         window(asked);
         return requireTenant(connection, asked)
-                .chain(() -> operations.open(connection, AuditWork.KIND))
+                .chain(() -> operations.open(connection, AuditOperation.KIND))
                 .invoke(open -> {
                     if (open >= MOST_AT_ONCE) {
                         throw ProblemException.conflict(
@@ -53,13 +52,17 @@ public class AuditService {
                     }
                 })
                 .chain(() -> operations.insert(
-                        connection, new TenantId(OperatorWrites.OPERATOR), AuditWork.KIND, asked, AuditWork.STEPS))
-                .map(operation -> Reply.accepted("/v1/operator/operations/" + operation.id(), operation));
+                        connection,
+                        new TenantId(OperatorWrites.OPERATOR),
+                        AuditOperation.KIND,
+                        asked,
+                        AuditOperation.STEPS))
+                .map(operation -> WriteReply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
 
     /** Blocks for as long as it takes. */
     public AuditApi.View audit(AuditApi.Request asked) {
-        Window window = window(asked);
+        UsageWindow usageWindow = window(asked);
         List<AuditApi.Books> books = new ArrayList<>();
         List<AuditApi.Violation> violations =
                 new ArrayList<>(database.run(config.statementTimeout(), AllocationAudit::ofDevices));
@@ -68,12 +71,12 @@ public class AuditService {
             auditEntries(AuditLog.OPERATOR, violations, warnings);
         }
         for (String tenant : tenants(asked)) {
-            var audit = new BooksAudit(database, config, new io.quartermaster.ledger.TenantId(tenant));
-            audit.run(window);
+            var audit = new BookAudit(database, config, new io.quartermaster.ledger.TenantKey(tenant));
+            audit.run(usageWindow);
             books.add(audit.books());
             violations.addAll(audit.violations());
             violations.addAll(
-                    database.run(config.statementTimeout(), tx -> AllocationAudit.ofTenant(tx, tenant, window)));
+                    database.run(config.statementTimeout(), tx -> AllocationAudit.ofTenant(tx, tenant, usageWindow)));
             if (asked.to() == null) {
                 StateAudit.Findings now =
                         database.run(config.statementTimeout(), tx -> StateAudit.ofTenant(tx, tenant));
@@ -98,7 +101,7 @@ public class AuditService {
                             "audit entry " + broken.number() + " (" + broken.entry() + ")",
                             null,
                             "as it was sealed",
-                            Words.of(broken.fault()))));
+                            EnumNames.of(broken.fault()))));
             long unsealed = AuditChain.unsealed(tx, tenant);
             if (unsealed > 0) {
                 warnings.add(new AuditApi.Violation(
@@ -113,7 +116,7 @@ public class AuditService {
         });
     }
 
-    private static Window window(AuditApi.Request asked) {
+    private static UsageWindow window(AuditApi.Request asked) {
         long from = asked.from() == null ? 0 : asked.from().toEpochMilli();
         // Later than any stamp, so that an event of this very moment is looked at too.
         long to = asked.to() == null
@@ -123,7 +126,7 @@ public class AuditService {
             throw ProblemException.invalid(
                     "from", "it is not before the end of the window", ProblemException.Invalid.TIME_ACCEPTED);
         }
-        return new Window(from, to);
+        return new UsageWindow(from, to);
     }
 
     private static Uni<Void> requireTenant(SqlConnection connection, AuditApi.Request asked) {

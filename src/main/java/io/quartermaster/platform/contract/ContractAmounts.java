@@ -1,8 +1,7 @@
 package io.quartermaster.platform.contract;
 
-import io.quartermaster.platform.GpuAmount;
-
 import io.quarkus.smallrye.openapi.OpenApiFilter;
+import io.quartermaster.platform.GpuAmount;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;

@@ -1,8 +1,7 @@
 package io.quartermaster.platform.contract;
 
-import io.quartermaster.platform.Words;
-
 import io.quarkus.smallrye.openapi.OpenApiFilter;
+import io.quartermaster.platform.EnumNames;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -155,7 +154,7 @@ public final class ContractConventions implements OASFilter {
         List<Object> constants = schema.getEnumeration();
         if (constants != null) {
             schema.setEnumeration(constants.stream()
-                    .<Object>map(constant -> Words.of(String.valueOf(constant)))
+                    .<Object>map(constant -> EnumNames.of(String.valueOf(constant)))
                     .toList());
         }
         if (schema.getAdditionalPropertiesSchema() != null && isEmpty(schema.getAdditionalPropertiesSchema())) {

@@ -1,7 +1,6 @@
 package io.quartermaster.platform.contract;
 
 import io.quartermaster.platform.http.Problem;
-
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

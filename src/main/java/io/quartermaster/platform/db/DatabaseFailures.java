@@ -64,7 +64,7 @@ public final class DatabaseFailures {
         return failure instanceof TimeoutException
                 || failure instanceof java.util.concurrent.TimeoutException
                 || failure instanceof IOException
-                || failure instanceof TransactionTimeout
+                || failure instanceof TransactionTimeoutException
                 || failure instanceof VertxException
                 || failure.getClass().getName().startsWith("io.vertx.core.impl.");
     }

@@ -66,34 +66,43 @@ public class SystemDatabase {
      * @param timeout of each statement, on both sides
      */
     public <T> T run(Duration timeout, Function<SystemTransaction, T> work) {
-        return run(timeout, "", new Deadline(Optional.empty()), timeout, work);
+        return run(timeout, "", new TransactionDeadline(Optional.empty()), timeout, work);
     }
 
-    /** Likewise, with the transaction as a whole and its locks bounded too. Throws {@link TransactionTimeout} instead of a late commit. */
+    /** Likewise, with the transaction as a whole and its locks bounded too. Throws {@link TransactionTimeoutException} instead of a late commit. */
     public <T> T run(Bounds bounds, Function<SystemTransaction, T> work) {
         String settings = "; set local lock_timeout = " + bounds.lock().toMillis()
                 + "; set local transaction_timeout = " + bounds.whole().toMillis();
-        return run(bounds.statement(), settings, new Deadline(Optional.of(bounds.whole())), bounds.whole(), work);
+        return run(
+                bounds.statement(),
+                settings,
+                new TransactionDeadline(Optional.of(bounds.whole())),
+                bounds.whole(),
+                work);
     }
 
     private <T> T run(
-            Duration timeout, String settings, Deadline deadline, Duration idle, Function<SystemTransaction, T> work) {
-        SqlConnection connection = connection(deadline.within(timeout));
+            Duration timeout,
+            String settings,
+            TransactionDeadline transactionDeadline,
+            Duration idle,
+            Function<SystemTransaction, T> work) {
+        SqlConnection connection = connection(transactionDeadline.within(timeout));
         try {
-            Transaction transaction = connection.begin().await().atMost(deadline.within(timeout));
+            Transaction transaction = connection.begin().await().atMost(transactionDeadline.within(timeout));
             T result;
             try {
-                SystemTransaction open = new SystemTransaction(connection, timeout, deadline);
+                SystemTransaction open = new SystemTransaction(connection, timeout, transactionDeadline);
                 open.sendScript("set local statement_timeout = " + timeout.toMillis()
                         + "; set local idle_in_transaction_session_timeout = " + idle.toMillis() + settings);
                 result = OpenTransactions.runDuring(() -> work.apply(open));
                 open.settle();
-                deadline.within(timeout);
+                transactionDeadline.within(timeout);
             } catch (RuntimeException | Error e) {
                 giveUpAfter(timeout, transaction.rollback());
                 throw e;
             }
-            transaction.commit().await().atMost(deadline.within(timeout));
+            transaction.commit().await().atMost(transactionDeadline.within(timeout));
             return result;
         } finally {
             giveUpAfter(timeout, connection.close());

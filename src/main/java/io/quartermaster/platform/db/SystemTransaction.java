@@ -21,13 +21,13 @@ public final class SystemTransaction {
 
     private final SqlConnection connection;
     private final Duration timeout;
-    private final Deadline deadline;
+    private final TransactionDeadline transactionDeadline;
     private final List<CompletableFuture<RowSet<Row>>> sent = new ArrayList<>();
 
-    SystemTransaction(SqlConnection connection, Duration timeout, Deadline deadline) {
+    SystemTransaction(SqlConnection connection, Duration timeout, TransactionDeadline transactionDeadline) {
         this.connection = connection;
         this.timeout = timeout;
-        this.deadline = deadline;
+        this.transactionDeadline = transactionDeadline;
     }
 
     /** Fails when the statement, or one sent before it, fails or takes longer than the transaction may. */
@@ -84,6 +84,6 @@ public final class SystemTransaction {
     }
 
     private RowSet<Row> await(CompletableFuture<RowSet<Row>> rows) {
-        return Uni.createFrom().completionStage(rows).await().atMost(deadline.within(timeout));
+        return Uni.createFrom().completionStage(rows).await().atMost(transactionDeadline.within(timeout));
     }
 }

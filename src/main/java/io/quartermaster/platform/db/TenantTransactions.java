@@ -1,7 +1,6 @@
 package io.quartermaster.platform.db;
 
 import io.quartermaster.platform.TenantId;
-
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.function.Function;
@@ -28,7 +27,7 @@ public class TenantTransactions {
 
     /** What the work wrote is flushed inside the transaction, so that a refusal of the database ends it. */
     public <T> Uni<T> in(TenantId tenant, WriteMode mode, Function<Mutiny.Session, Uni<T>> work) {
-        return toItsEnd(sessions.withTransaction((session, transaction) -> {
+        return shieldFromCancellation(sessions.withTransaction((session, transaction) -> {
             if (mode == WriteMode.DRY_RUN) {
                 transaction.markForRollback();
             }
@@ -47,7 +46,7 @@ public class TenantTransactions {
      * Goes on when whoever asked has gone, as the reader of a live view does: Hibernate Reactive would close the session under a statement that
      * is under way, and give back a connection whose transaction is not over.
      */
-    private static <T> Uni<T> toItsEnd(Uni<T> work) {
+    private static <T> Uni<T> shieldFromCancellation(Uni<T> work) {
         return Uni.createFrom().emitter(asker -> work.subscribe().with(asker::complete, asker::fail));
     }
 }

@@ -1,9 +1,8 @@
 package io.quartermaster.platform.filters;
 
+import io.quarkus.vertx.http.runtime.VertxHttpConfig;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
-
-import io.quarkus.vertx.http.runtime.VertxHttpConfig;
 import jakarta.enterprise.inject.Instance;
 import jakarta.ws.rs.ext.Provider;
 import jakarta.ws.rs.ext.ReaderInterceptor;

@@ -2,7 +2,6 @@ package io.quartermaster.platform.filters;
 
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
-
 import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.Priorities;
 import jakarta.ws.rs.container.ContainerRequestContext;

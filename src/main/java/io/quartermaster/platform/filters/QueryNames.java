@@ -1,7 +1,6 @@
 package io.quartermaster.platform.filters;
 
 import io.quartermaster.platform.http.ProblemException;
-
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.Priorities;
 import jakarta.ws.rs.QueryParam;

@@ -65,7 +65,7 @@ public class RequestMetrics {
         return timer.withRegistry(metrics)
                 .withTags(Tags.of(
                                 "method",
-                                RequestMethods.isKnown(method) ? method.name() : OTHER,
+                                MethodValidator.isKnown(method) ? method.name() : OTHER,
                                 "uri",
                                 route == null ? UNKNOWN : route,
                                 "status",

@@ -1,7 +1,5 @@
 package io.quartermaster.platform.http;
 
-import io.quartermaster.platform.Words;
-
 import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.core.JsonLocation;
@@ -17,6 +15,7 @@ import com.fasterxml.jackson.databind.exc.InvalidTypeIdException;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import com.fasterxml.jackson.databind.exc.UnrecognizedPropertyException;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
+import io.quartermaster.platform.EnumNames;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
@@ -153,7 +152,7 @@ public final class JsonProblems {
         }
         if (type.isEnum()) {
             return Arrays.stream(type.getEnumConstants())
-                    .map(constant -> Words.of((Enum<?>) constant))
+                    .map(constant -> EnumNames.of((Enum<?>) constant))
                     .collect(Collectors.joining(", "));
         }
         JsonSubTypes family = type.getAnnotation(JsonSubTypes.class);

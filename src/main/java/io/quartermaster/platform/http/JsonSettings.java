@@ -1,7 +1,5 @@
 package io.quartermaster.platform.http;
 
-import io.quartermaster.platform.Words;
-
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
@@ -24,6 +22,7 @@ import com.fasterxml.jackson.databind.type.LogicalType;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import com.fasterxml.jackson.datatype.jsr310.JavaTimeModule;
 import io.quarkus.jackson.ObjectMapperCustomizer;
+import io.quartermaster.platform.EnumNames;
 import jakarta.inject.Singleton;
 import java.io.IOException;
 import java.time.DateTimeException;
@@ -129,7 +128,7 @@ public class JsonSettings implements ObjectMapperCustomizer {
 
         @Override
         public Object findEnumNamingStrategy(MapperConfig<?> config, AnnotatedClass type) {
-            return (EnumNamingStrategy) Words::of;
+            return (EnumNamingStrategy) EnumNames::of;
         }
     }
 }

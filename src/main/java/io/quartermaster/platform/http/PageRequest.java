@@ -1,7 +1,6 @@
 package io.quartermaster.platform.http;
 
 import io.quartermaster.platform.Fingerprint;
-
 import jakarta.ws.rs.QueryParam;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

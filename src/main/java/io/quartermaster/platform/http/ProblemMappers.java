@@ -1,11 +1,10 @@
 package io.quartermaster.platform.http;
 
-import io.quartermaster.platform.db.DatabaseFailures;
-
 import com.fasterxml.jackson.core.JacksonException;
 import com.fasterxml.jackson.databind.exc.MismatchedInputException;
 import io.quarkus.security.AuthenticationFailedException;
 import io.quarkus.security.UnauthorizedException;
+import io.quartermaster.platform.db.DatabaseFailures;
 import io.vertx.core.impl.NoStackTraceThrowable;
 import io.vertx.sqlclient.ClosedConnectionException;
 import jakarta.validation.ConstraintViolationException;

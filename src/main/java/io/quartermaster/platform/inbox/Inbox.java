@@ -1,7 +1,6 @@
 package io.quartermaster.platform.inbox;
 
 import io.quartermaster.platform.TenantId;
-
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;

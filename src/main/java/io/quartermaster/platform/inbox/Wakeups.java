@@ -1,12 +1,11 @@
 package io.quartermaster.platform.inbox;
 
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.db.SystemDatabase;
-
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.redis.datasource.pubsub.ReactivePubSubCommands;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.subscription.Cancellable;
 import io.vertx.mutiny.sqlclient.SqlConnection;

@@ -1,7 +1,6 @@
 package io.quartermaster.platform.operations;
 
 import io.quartermaster.platform.TenantId;
-
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,10 +1,9 @@
 package io.quartermaster.platform.operations;
 
-import io.quartermaster.platform.db.SystemDatabase;
-
 import io.quarkus.arc.All;
 import io.quarkus.scheduler.Scheduled;
 import io.quarkus.vertx.core.runtime.context.VertxContextSafetyToggle;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.smallrye.common.vertx.VertxContext;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.Context;
@@ -39,7 +38,7 @@ public class OperationRunner {
     private final OperationStore operations;
     private final OperationsConfig config;
     private final Vertx vertx;
-    private final Map<String, LongWork> works = new TreeMap<>();
+    private final Map<String, OperationHandler> works = new TreeMap<>();
     /** To the millisecond, as all times of the API. */
     private final Clock clock = Clock.tickMillis(ZoneOffset.UTC);
 
@@ -51,12 +50,12 @@ public class OperationRunner {
             OperationStore operations,
             OperationsConfig config,
             Vertx vertx,
-            @All List<LongWork> works) {
+            @All List<OperationHandler> works) {
         this.database = database;
         this.operations = operations;
         this.config = config;
         this.vertx = vertx;
-        for (LongWork work : works) {
+        for (OperationHandler work : works) {
             if (this.works.put(work.kind(), work) != null) {
                 throw new IllegalStateException("two kinds of long work have the name " + work.kind());
             }
@@ -109,7 +108,7 @@ public class OperationRunner {
     }
 
     private Uni<Void> work(OperationStore.Claim claim) {
-        LongWork work = works.get(claim.operation().kind());
+        OperationHandler work = works.get(claim.operation().kind());
         if (work == null) {
             return Uni.createFrom()
                     .failure(new IllegalStateException("this program knows no work of kind "
@@ -125,7 +124,7 @@ public class OperationRunner {
                 .recoverWithUni(failure -> tryLater((StepFailed) failure));
     }
 
-    private Uni<Operation> run(LongWork work, String step, Operation operation, OperationStore.Claim claim) {
+    private Uni<Operation> run(OperationHandler work, String step, Operation operation, OperationStore.Claim claim) {
         Operation started = operation.started(step, clock.instant());
         return save(started)
                 .chain(() -> work.run(step, new OperationStore.Claim(started, claim.request())))
@@ -138,7 +137,7 @@ public class OperationRunner {
     }
 
     private Uni<Void> tryLater(StepFailed failed) {
-        boolean away = failed.reason() instanceof OutsideFailure failure && failure.isAway();
+        boolean away = failed.reason() instanceof ExternalFailure failure && failure.isAway();
         int attempts = failed.operation().attempts() + (away ? 0 : 1);
         boolean giveUp = attempts > config.retries();
         Duration wait = away ? config.retryFirst().multipliedBy(2) : backOff(attempts);
@@ -171,7 +170,7 @@ public class OperationRunner {
                         : Uni.createFrom().voidItem()));
     }
 
-    private LongWork work(Operation operation) {
+    private OperationHandler work(Operation operation) {
         return Optional.ofNullable(works.get(operation.kind())).orElseThrow();
     }
 

@@ -1,12 +1,11 @@
 package io.quartermaster.platform.operations;
 
-import io.quartermaster.platform.Ids;
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.Words;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.platform.EnumNames;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -162,7 +161,7 @@ public class OperationStore {
                 .execute(Tuple.tuple()
                         .addUUID(operation.id())
                         .addString(owner)
-                        .addString(Words.of(state))
+                        .addString(EnumNames.of(state))
                         .addValue(new JsonArray(write(operation.steps())))
                         .addValue(error == null ? null : new JsonObject(write(error)))
                         .addInteger(attempts)
@@ -183,7 +182,7 @@ public class OperationStore {
                 row.getUUID("id"),
                 new TenantId(row.getString("tenant_id")),
                 row.getString("kind"),
-                Words.stored(Operation.State.class, row.getString("state")),
+                EnumNames.stored(Operation.State.class, row.getString("state")),
                 steps(row.getJsonArray("steps").encode()),
                 error == null ? null : parse(error.encode(), Operation.Failure.class),
                 row.getInteger("attempts"),

@@ -50,18 +50,18 @@ public record DryRun(
         warnings = List.copyOf(warnings);
     }
 
-    static DryRun of(Reply reply, ObjectMapper json) {
-        if (reply.body() == null) {
-            return new DryRun(reply.status(), null, null, List.of());
+    static DryRun of(WriteReply writeReply, ObjectMapper json) {
+        if (writeReply.body() == null) {
+            return new DryRun(writeReply.status(), null, null, List.of());
         }
-        JsonNode body = json.valueToTree(reply.body());
-        if (reply.body() instanceof Effect) {
-            return new DryRun(reply.status(), null, body, warnings(body));
+        JsonNode body = json.valueToTree(writeReply.body());
+        if (writeReply.body() instanceof Effect) {
+            return new DryRun(writeReply.status(), null, body, warnings(body));
         }
         if (!(body instanceof ObjectNode resource)) {
-            return new DryRun(reply.status(), body, null, List.of());
+            return new DryRun(writeReply.status(), body, null, List.of());
         }
-        if (reply.status() == CREATED || reply.status() == ACCEPTED) {
+        if (writeReply.status() == CREATED || writeReply.status() == ACCEPTED) {
             forgetIds(resource);
         }
         JsonNode effects = resource.remove("effects");
@@ -71,7 +71,10 @@ public record DryRun(
             texts.forEach(text -> warnings.add(text.asText()));
         }
         return new DryRun(
-                reply.status(), resource, effects, warnings.stream().distinct().toList());
+                writeReply.status(),
+                resource,
+                effects,
+                warnings.stream().distinct().toList());
     }
 
     /** Ids that nothing will ever have. */

@@ -3,7 +3,6 @@ package io.quartermaster.platform.writes;
 import io.quartermaster.platform.Fingerprint;
 import io.quartermaster.platform.db.WriteMode;
 import io.quartermaster.platform.http.ProblemException;
-
 import jakarta.ws.rs.HeaderParam;
 import jakarta.ws.rs.QueryParam;
 import jakarta.ws.rs.core.Context;

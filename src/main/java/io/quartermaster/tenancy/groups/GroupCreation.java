@@ -1,18 +1,17 @@
 package io.quartermaster.tenancy.groups;
 
-import io.quartermaster.tenancy.Blueprints;
-import io.quartermaster.tenancy.Realms;
-
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakFailure;
-import io.quartermaster.engine.model.Amounts;
-import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.tenancy.BlueprintCatalog;
+import io.quartermaster.tenancy.RealmAdmin;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
@@ -28,19 +27,19 @@ public class GroupCreation {
     private static final String CREATE_FAILED = "groups:create-failed";
 
     private final KeycloakAdmin admin;
-    private final Blueprints blueprints;
+    private final BlueprintCatalog blueprintCatalog;
     private final TenantGroups groups;
     private final TenantTransactions transactions;
     private final AuditLog audit;
 
     GroupCreation(
             KeycloakAdmin admin,
-            Blueprints blueprints,
+            BlueprintCatalog blueprintCatalog,
             TenantGroups groups,
             TenantTransactions transactions,
             AuditLog audit) {
         this.admin = admin;
-        this.blueprints = blueprints;
+        this.blueprintCatalog = blueprintCatalog;
         this.groups = groups;
         this.transactions = transactions;
         this.audit = audit;
@@ -86,7 +85,7 @@ public class GroupCreation {
         return switch (mode) {
             case DRY_RUN -> Uni.createFrom().voidItem();
             case COMMIT ->
-                admin.call(keycloak -> Realms.ensureGroupOrNone(keycloak.realm(tenant.value()), path))
+                admin.call(keycloak -> RealmAdmin.ensureGroupOrNone(keycloak.realm(tenant.value()), path))
                         .chain(made -> made.refusal() == null
                                 ? Uni.createFrom().voidItem()
                                 : refused(tenant, caller, lacking, made.kept(), made.refusal()));
@@ -114,7 +113,7 @@ public class GroupCreation {
                 .onItem()
                 .ifNull()
                 .failWith(ProblemException::notFound)
-                .map(plan -> blueprints
+                .map(plan -> blueprintCatalog
                         .find(plan)
                         .orElseThrow(() -> ProblemException.conflict(
                                 "no-such-plan",
@@ -128,7 +127,7 @@ public class GroupCreation {
             throw ProblemException.refused(
                     "too-many-groups",
                     "path",
-                    "the realm has " + Amounts.count(lacking.groups(), "group") + ", and the path adds "
+                    "the realm has " + GpuFormat.count(lacking.groups(), "group") + ", and the path adds "
                             + lacking.missing().size(),
                     "groups that together are at most " + most + ", which the plan allows");
         }

@@ -1,19 +1,18 @@
 package io.quartermaster.tenancy.groups;
 
-import io.quartermaster.tenancy.GroupList;
-
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.quartermaster.access.Callers;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.GroupPath;
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Page;
 import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
-import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
+import io.quartermaster.tenancy.GroupList;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.GET;
@@ -66,18 +65,18 @@ public class GroupResource {
 
     private final TenantGroups groups;
     private final GroupCreation creation;
-    private final Writes writes;
-    private final Callers callers;
+    private final TenantWrites tenantWrites;
+    private final CurrentCaller currentCaller;
 
-    GroupResource(TenantGroups groups, GroupCreation creation, Writes writes, Callers callers) {
+    GroupResource(TenantGroups groups, GroupCreation creation, TenantWrites tenantWrites, CurrentCaller currentCaller) {
         this.groups = groups;
         this.creation = creation;
-        this.writes = writes;
-        this.callers = callers;
+        this.tenantWrites = tenantWrites;
+        this.currentCaller = currentCaller;
     }
 
     @GET
-    @Needs(Permission.GROUPS_READ)
+    @RequiresPermission(Permission.GROUPS_READ)
     @Operation(operationId = "listGroups", summary = "Lists groups, in the order of their paths")
     @Extension(name = "x-problem", value = "502")
     public Uni<GroupPage> list(
@@ -113,7 +112,7 @@ public class GroupResource {
     }
 
     @POST
-    @Needs(Permission.GROUPS_WRITE)
+    @RequiresPermission(Permission.GROUPS_WRITE)
     @Operation(operationId = "createGroup", summary = "Makes a group in the tenant's realm, and those above it")
     @APIResponseSchema(value = Group.class, responseCode = "201")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Group.class)))
@@ -127,18 +126,18 @@ public class GroupResource {
         if (path == null) {
             throw ProblemException.invalid("path", "is missing", GroupPath.ACCEPTED);
         }
-        return writes.runAfter(
-                () -> creation.create(tenant, callers.current(), path, params.mode()),
+        return tenantWrites.runAfter(
+                () -> creation.create(tenant, currentCaller.current(), path, params.mode()),
                 tenant,
-                callers.current().subject(),
+                currentCaller.current().subject(),
                 uri,
                 params,
                 body,
                 (session, isNew) -> Uni.createFrom()
                         .item(
                                 isNew
-                                        ? Reply.created(location(tenant, path), new Group(path))
-                                        : Reply.ok(new Group(path))));
+                                        ? WriteReply.created(location(tenant, path), new Group(path))
+                                        : WriteReply.ok(new Group(path))));
     }
 
     private static String location(TenantId tenant, GroupPath path) {

@@ -1,16 +1,15 @@
 package io.quartermaster.tenancy.groups;
 
-import io.quartermaster.tenancy.GroupList;
-import io.quartermaster.tenancy.Realms;
-
-import io.quartermaster.access.CallerContext;
+import io.quartermaster.access.CallerContextSwitch;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakFailure;
 import io.quartermaster.access.keycloak.KeycloakRealm;
-import io.quartermaster.platform.db.OpenTransactions;
 import io.quartermaster.platform.SharedCall;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.OpenTransactions;
+import io.quartermaster.tenancy.GroupList;
+import io.quartermaster.tenancy.RealmAdmin;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
@@ -56,7 +55,7 @@ public class TenantGroups {
     public Uni<GroupList> all(TenantId tenant) {
         return Uni.createFrom().deferred(() -> {
             OpenTransactions.requireNone("Keycloak");
-            return CallerContext.resume(join(tenant).answer());
+            return CallerContextSwitch.resume(join(tenant).answer());
         });
     }
 
@@ -80,7 +79,7 @@ public class TenantGroups {
 
     /** On a thread of its own, since it belongs to none of the requests that share it. */
     private Uni<GroupList> read(TenantId tenant) {
-        return admin.call(keycloak -> Realms.groups(keycloak.realm(tenant.value()), MOST))
+        return admin.call(keycloak -> RealmAdmin.groups(keycloak.realm(tenant.value()), MOST))
                 .onTermination()
                 .invoke(() -> ended(tenant))
                 .runSubscriptionOn(Thread::startVirtualThread);
@@ -97,8 +96,8 @@ public class TenantGroups {
 
     /** Whether the realm has this group. Fails where there is no such realm. */
     Uni<Boolean> has(TenantId tenant, GroupPath group) {
-        return admin.call(keycloak ->
-                Realms.missing(keycloak.realm(tenant.value()), List.of(group)).isEmpty());
+        return admin.call(keycloak -> RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
+                .isEmpty());
     }
 
     /**
@@ -113,13 +112,13 @@ public class TenantGroups {
     Uni<Lacking> lacking(TenantId tenant, GroupPath group) {
         return admin.call(keycloak -> {
             KeycloakRealm realm = keycloak.realm(tenant.value());
-            return new Lacking(Realms.missing(realm, group.fromTheTop()), realm.groupCount());
+            return new Lacking(RealmAdmin.missing(realm, group.fromTheTop()), realm.groupCount());
         });
     }
 
     /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience of who asks. */
     public Uni<Boolean> lacks(TenantId tenant, GroupPath group, Duration patience) {
-        return admin.call(patience, keycloak -> !Realms.missing(keycloak.realm(tenant.value()), List.of(group))
+        return admin.call(patience, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
                 .isEmpty());
     }
 

@@ -1,10 +1,9 @@
 package io.quartermaster.tenancy.groups;
 
-import io.quartermaster.tenancy.Realms;
-
 import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.tenancy.RealmAdmin;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
@@ -25,7 +24,8 @@ public class TenantSubjects {
         return switch (rule) {
             case AccessRule.ForEveryone everyone -> Uni.createFrom().item(false);
             case AccessRule.ForGroup group ->
-                admin.call(patience, keycloak -> !Realms.missing(keycloak.realm(tenant.value()), List.of(group.group()))
+                admin.call(patience, keycloak -> !RealmAdmin.missing(
+                                keycloak.realm(tenant.value()), List.of(group.group()))
                         .isEmpty());
             case AccessRule.ForUser user ->
                 admin.call(patience, keycloak -> keycloak.realm(tenant.value())

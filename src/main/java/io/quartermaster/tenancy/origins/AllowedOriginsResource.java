@@ -1,8 +1,8 @@
 package io.quartermaster.tenancy.origins;
 
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.writes.WriteParams;
 import io.smallrye.mutiny.Uni;
@@ -28,15 +28,15 @@ import org.jspecify.annotations.Nullable;
 public class AllowedOriginsResource {
 
     private final AllowedOriginsService service;
-    private final Callers callers;
+    private final CurrentCaller currentCaller;
 
-    AllowedOriginsResource(AllowedOriginsService service, Callers callers) {
+    AllowedOriginsResource(AllowedOriginsService service, CurrentCaller currentCaller) {
         this.service = service;
-        this.callers = callers;
+        this.currentCaller = currentCaller;
     }
 
     @GET
-    @Needs(Permission.TENANTS_READ)
+    @RequiresPermission(Permission.TENANTS_READ)
     @Operation(
             operationId = "getAllowedOrigins",
             summary = "Shows the origins whose pages may call the API for the tenant")
@@ -46,7 +46,7 @@ public class AllowedOriginsResource {
     }
 
     @PUT
-    @Needs(Permission.ORIGINS_WRITE)
+    @RequiresPermission(Permission.ORIGINS_WRITE)
     @Operation(
             operationId = "replaceAllowedOrigins",
             summary = "Replaces the origins whose pages may call the API for the tenant",
@@ -58,6 +58,6 @@ public class AllowedOriginsResource {
             @BeanParam WriteParams params,
             @Context UriInfo uri,
             AllowedOrigins.@Nullable Request body) {
-        return service.replace(tenant, callers.current(), uri, params, body);
+        return service.replace(tenant, currentCaller.current(), uri, params, body);
     }
 }

@@ -3,15 +3,15 @@ package io.quartermaster.tenancy.origins;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.access.Caller;
-import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.writes.Reply;
+import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
-import io.quartermaster.platform.writes.Writes;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -27,19 +27,19 @@ class AllowedOriginsService {
     private static final TypeReference<List<String>> TEXTS = new TypeReference<>() {};
 
     private final TenantTransactions transactions;
-    private final Writes writes;
+    private final TenantWrites tenantWrites;
     private final AuditLog audit;
     private final OriginDirectory directory;
     private final ObjectMapper json;
 
     AllowedOriginsService(
             TenantTransactions transactions,
-            Writes writes,
+            TenantWrites tenantWrites,
             AuditLog audit,
             OriginDirectory directory,
             ObjectMapper json) {
         this.transactions = transactions;
-        this.writes = writes;
+        this.tenantWrites = tenantWrites;
         this.audit = audit;
         this.directory = directory;
         this.json = json;
@@ -48,20 +48,21 @@ class AllowedOriginsService {
     Uni<Response> get(TenantId tenant) {
         return transactions
                 .in(tenant, session -> find(session, tenant))
-                .map(found -> Writes.response(Reply.ok(found, found.version())));
+                .map(found -> TenantWrites.response(WriteReply.ok(found, found.version())));
     }
 
     Uni<Response> replace(
             TenantId tenant, Caller caller, UriInfo uri, WriteParams params, AllowedOrigins.@Nullable Request body) {
         List<String> asked = AllowedOrigins.checked(body);
-        return writes.run(tenant, caller.subject(), uri, params, body, session -> find(session, tenant)
+        return tenantWrites
+                .run(tenant, caller.subject(), uri, params, body, session -> find(session, tenant)
                         .chain(before -> {
                             params.requireVersion(before.version());
                             return before.origins().equals(asked)
                                     ? Uni.createFrom().item(before)
                                     : replace(session, tenant, caller, before, asked);
                         })
-                        .map(now -> Reply.ok(now, now.version())))
+                        .map(now -> WriteReply.ok(now, now.version())))
                 .call(() -> params.mode() == WriteMode.COMMIT
                         ? directory.reload()
                         : Uni.createFrom().voidItem());

@@ -4,10 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.redis.RedisScripts;
-import io.quartermaster.platform.redis.RedisScripts.RedisAway;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.redis.RedisScriptRunner;
+import io.quartermaster.platform.redis.RedisScriptRunner.RedisAway;
 import io.quartermaster.workloads.counters.CounterField.Amount;
 import io.quartermaster.workloads.counters.CounterField.Measure;
 import io.quartermaster.workloads.counters.CounterField.Waiting;
@@ -69,10 +69,10 @@ class LiveUsage {
             """;
 
     private final TenantTransactions transactions;
-    private final RedisScripts redis;
+    private final RedisScriptRunner redis;
     private final ObjectMapper json;
 
-    LiveUsage(TenantTransactions transactions, RedisScripts redis, ObjectMapper json) {
+    LiveUsage(TenantTransactions transactions, RedisScriptRunner redis, ObjectMapper json) {
         this.transactions = transactions;
         this.redis = redis;
         this.json = json;
@@ -95,7 +95,7 @@ class LiveUsage {
             Set<UUID> open) {}
 
     Uni<LiveUsageApi.Live> now(TenantId tenant) {
-        return redis.hgetall(Counters.key(tenant))
+        return redis.hgetall(LiveCounters.key(tenant))
                 .map(LiveUsage::published)
                 .onFailure(RedisAway.class)
                 .recoverWithItem(Optional.empty())
@@ -126,36 +126,37 @@ class LiveUsage {
                 .getSingleResult()
                 .map(text -> {
                     JsonNode facts = read(text);
-                    Tally tally = new Tally();
-                    tally.tenant(tenant, true, amounts(facts.get("reserved")));
+                    LiveCounterTotals liveCounterTotals = new LiveCounterTotals();
+                    liveCounterTotals.tenant(tenant, true, amounts(facts.get("reserved")));
                     for (JsonNode policy : facts.get("policies")) {
-                        tally.policy(
+                        liveCounterTotals.policy(
                                 tenant,
                                 id(policy.get("id")),
                                 policy.get("group").asText(),
                                 amounts(policy.get("reserved")));
                     }
                     for (JsonNode workload : facts.get("workloads")) {
-                        tally.workload(counted(tenant, workload));
+                        liveCounterTotals.workload(counted(tenant, workload));
                     }
                     Instant at = OffsetDateTime.parse(facts.get("at").asText()).toInstant();
                     return new Figures(
                             at,
                             LiveUsageApi.Source.DATABASE,
-                            tally.whole(tenant).values());
+                            liveCounterTotals.whole(tenant).values());
                 });
     }
 
-    private static Counted counted(TenantId tenant, JsonNode workload) {
+    private static CountedWorkload counted(TenantId tenant, JsonNode workload) {
         List<UUID> pools = new ArrayList<>();
         List<Long> gpuMilli = new ArrayList<>();
         workload.get("pools").forEach(pool -> pools.add(id(pool)));
         workload.get("gpuMilli").forEach(each -> gpuMilli.add(each.asLong()));
         JsonNode held = workload.get("pool");
-        Counted.Place place = held.isNull()
-                ? new Counted.Place.Queued()
-                : new Counted.Place.Holding(id(held), workload.get("heldMilli").asLong());
-        return new Counted(
+        CountedWorkload.Place place = held.isNull()
+                ? new CountedWorkload.Place.Queued()
+                : new CountedWorkload.Place.Holding(
+                        id(held), workload.get("heldMilli").asLong());
+        return new CountedWorkload(
                 tenant,
                 id(workload.get("id")),
                 id(workload.get("queue")),

@@ -1,7 +1,7 @@
 package io.quartermaster.workloads.counters;
 
-import io.quartermaster.access.Needs;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.GET;
@@ -25,7 +25,7 @@ public class LiveUsageResource {
     }
 
     @GET
-    @Needs(Permission.USAGE_READ)
+    @RequiresPermission(Permission.USAGE_READ)
     @Operation(operationId = "showLiveUsage", summary = "Shows what waits and what is used now, by pool and policy")
     public Uni<LiveUsageApi.Live> live(@PathParam("tenant") String tenant) {
         return usage.now(new TenantId(tenant));

@@ -1,11 +1,10 @@
 package io.quartermaster.workloads.feed;
 
-import io.quartermaster.workloads.WorkloadsConfig;
-
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.workloads.WorkloadsConfig;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;

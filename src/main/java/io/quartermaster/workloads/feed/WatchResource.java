@@ -2,12 +2,12 @@ package io.quartermaster.workloads.feed;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.Callers;
-import io.quartermaster.access.Needs;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.RequiresPermission;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Multi;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.HeaderParam;
@@ -35,18 +35,18 @@ import org.jspecify.annotations.Nullable;
 @Tag(name = "Workloads")
 public class WatchResource {
 
-    private final Watches watches;
-    private final Callers callers;
+    private final WorkloadStreams workloadStreams;
+    private final CurrentCaller currentCaller;
     private final ObjectMapper json;
 
-    WatchResource(Watches watches, Callers callers, ObjectMapper json) {
-        this.watches = watches;
-        this.callers = callers;
+    WatchResource(WorkloadStreams workloadStreams, CurrentCaller currentCaller, ObjectMapper json) {
+        this.workloadStreams = workloadStreams;
+        this.currentCaller = currentCaller;
         this.json = json;
     }
 
     @GET
-    @Needs(Permission.WORKLOADS_READ)
+    @RequiresPermission(Permission.WORKLOADS_READ)
     @Produces(MediaType.SERVER_SENT_EVENTS)
     @Operation(
             operationId = "watchWorkloads",
@@ -65,21 +65,24 @@ public class WatchResource {
             @HeaderParam("Last-Event-ID") @Nullable String lastEventId,
             @Context Sse sse) {
         TenantId id = new TenantId(tenant);
-        Watches.Viewer viewer = new Watches.Viewer(callers.current(), callers.tokenExpiry());
+        WorkloadStreams.Viewer viewer =
+                new WorkloadStreams.Viewer(currentCaller.current(), currentCaller.tokenExpiry());
         Optional<UUID> only = Optional.ofNullable(workload).map(WatchResource::workload);
-        return watches.begin(id, lastEventId)
+        return workloadStreams
+                .begin(id, lastEventId)
                 .onItem()
-                .transformToMulti(from -> watches.after(id, viewer, from, only).map(signal -> event(sse, signal)))
+                .transformToMulti(
+                        from -> workloadStreams.after(id, viewer, from, only).map(signal -> event(sse, signal)))
                 // The stream has begun by then, so a refusal is told in it, and ends it.
                 .onFailure(ProblemException.class)
                 .recoverWithItem(refused -> problem(sse, ((ProblemException) refused).problem()));
     }
 
-    private OutboundSseEvent event(Sse sse, Watches.Signal signal) {
+    private OutboundSseEvent event(Sse sse, WorkloadStreams.Signal signal) {
         return switch (signal) {
-            case Watches.Signal.Heartbeat heartbeat ->
+            case WorkloadStreams.Signal.Heartbeat heartbeat ->
                 sse.newEventBuilder().comment("still here").build();
-            case Watches.Signal.Entry(FeedStore.Entry entry) ->
+            case WorkloadStreams.Signal.Entry(FeedStore.Entry entry) ->
                 sse.newEventBuilder()
                         .id(Long.toString(entry.seq()))
                         .name(entry.kind())

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
+import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
+import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder.PauseRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder.Resume;
 import io.quartermaster.agent.supervisor.AttemptFolder.Resumed;
 import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
-import io.quartermaster.agent.protocol.AttemptState.Ended;
-import io.quartermaster.agent.protocol.AttemptState.Outcome;
-import io.quartermaster.agent.protocol.StopReason;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;

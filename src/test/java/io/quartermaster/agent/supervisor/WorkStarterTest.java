@@ -1,11 +1,10 @@
 package io.quartermaster.agent.supervisor;
 
-import io.quartermaster.agent.SupervisorProgram;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.quartermaster.agent.SupervisorProgram;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

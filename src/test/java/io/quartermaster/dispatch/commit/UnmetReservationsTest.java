@@ -1,18 +1,17 @@
 package io.quartermaster.dispatch.commit;
 
-import io.quartermaster.dispatch.Records;
-import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
-import io.quartermaster.dispatch.read.EngineFacts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.dispatch.Records;
 import io.quartermaster.dispatch.commit.UnmetReservations.Level;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.read.EngineFacts;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Reason;
-import io.quartermaster.engine.model.Wait;
-import io.quartermaster.governance.rules.OnPreemption;
+import io.quartermaster.engine.model.WaitReasons;
+import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.workloads.Wish;
+import io.quartermaster.workloads.DesiredState;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -61,8 +60,8 @@ class UnmetReservationsTest {
         waits(ACME, 1, 2_000, Reason.Code.FRAGMENTED);
         unmet.changed();
 
-        unmet.workload(
-                Records.workload(ACME, 1, "cancelled", Wish.CANCEL, 2_000, OnPreemption.REQUEUE, Optional.empty()));
+        unmet.workload(Records.workload(
+                ACME, 1, "cancelled", DesiredState.CANCEL, 2_000, PreemptionAction.REQUEUE, Optional.empty()));
         assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 0));
     }
 
@@ -103,7 +102,7 @@ class UnmetReservationsTest {
     void workThatMayUseSeveralPoolsCountsInTheFirstThatOwesItRoom() {
         unmet.reserved(ACME, Map.of(POOL, 500L, OTHER, 4_000L), Map.of());
         unmet.workload(Records.waiting(ACME, 1, 1_000));
-        unmet.reasons(List.of(new Wait(
+        unmet.reasons(List.of(new WaitReasons(
                 EngineFacts.id(new UUID(4, 1)),
                 List.of(reason("pool", Reason.Code.NO_CAPACITY), reason("other", Reason.Code.NO_CAPACITY)))));
 
@@ -128,8 +127,8 @@ class UnmetReservationsTest {
         return work;
     }
 
-    private static Wait wait(long number, Reason.Code code) {
-        return new Wait(EngineFacts.id(new UUID(4, number)), List.of(reason("pool", code)));
+    private static WaitReasons wait(long number, Reason.Code code) {
+        return new WaitReasons(EngineFacts.id(new UUID(4, number)), List.of(reason("pool", code)));
     }
 
     private static Reason reason(String pool, Reason.Code code) {

@@ -1,14 +1,13 @@
 package io.quartermaster.dispatch.read;
 
-import io.quartermaster.dispatch.CellRows;
-import io.quartermaster.dispatch.HandLedCell;
-import io.quartermaster.dispatch.OneGroup;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
 import io.quartermaster.DocumentedMetrics;
+import io.quartermaster.dispatch.CellRows;
+import io.quartermaster.dispatch.HandLedCell;
+import io.quartermaster.dispatch.OneGroup;
 import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.testing.Management;
 import io.quartermaster.testing.WithoutLeader;

@@ -1,9 +1,8 @@
 package io.quartermaster.engine.model;
 
-import io.quartermaster.engine.Engine;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.engine.Engine;
 import java.time.DayOfWeek;
 import java.time.ZoneId;
 import java.util.ArrayList;
@@ -73,7 +72,7 @@ class OutlookTest {
         submit(id, path, gpus, OptionalLong.empty());
         Decision.Start start = (Decision.Start) engine.plan(0).decisions().getFirst();
         engine.apply(List.of(new Change.WorkloadSet(
-                engine.facts().workload(start.workload()).withState(WorkloadState.running(start.allocation(), 0)))));
+                engine.facts().workload(start.workload()).withState(WorkloadPhase.running(start.allocation(), 0)))));
     }
 
     private Outlook.InPool outlook(WorkloadId id, long nowMillis) {
@@ -98,7 +97,7 @@ class OutlookTest {
                 new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 8_000)),
                 new Change.QuotaSet(Quota.reserving(rnd, Scope.of(POOL), 8_000).withLimit(3_000)),
                 new Change.QuotaSet(Quota.reserving(nlp, Scope.of(POOL), 4_000).withLimit(2_000)),
-                new Change.CapsSet(new Caps(rnd, OptionalLong.empty(), OptionalInt.of(1)))));
+                new Change.CapsSet(new ConcurrencyCaps(rnd, OptionalLong.empty(), OptionalInt.of(1)))));
         submit("a", rnd, 1, OptionalLong.empty());
         WorkloadId waiting = submit("w", nlp, 4, OptionalLong.empty());
         engine.plan(0);

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.GpuRequest;
-import io.quartermaster.engine.model.Mix;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.model.WorkloadMix;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -28,38 +28,40 @@ class FragmentationTest {
 
     @Test
     void workThatNeedsManyProcessorsGoesWhereTheyAreNotNeededBesideGpus() {
-        Mix mix = new Mix(List.of(kind(12, 9), kind(40, 1)));
+        WorkloadMix workloadMix = new WorkloadMix(List.of(kind(12, 9), kind(40, 1)));
         List<Node> nodes = List.of(node("lean", "A", 8, 96), node("rich", "A", 8, 400));
 
-        assertThat(placed(mix, nodes, 40, node -> true)).isEqualTo("rich");
-        assertThat(placed(mix, nodes, 12, node -> true)).isEqualTo("lean");
+        assertThat(placed(workloadMix, nodes, 40, node -> true)).isEqualTo("rich");
+        assertThat(placed(workloadMix, nodes, 12, node -> true)).isEqualTo("lean");
     }
 
     @Test
     void workThatCanUseAnyModelSparesTheOneThatOthersCannotDoWithout() {
-        Mix mix = new Mix(List.of(kind(4, 96), kind(4, 4, "A")));
+        WorkloadMix workloadMix = new WorkloadMix(List.of(kind(4, 96), kind(4, 4, "A")));
         // The last GPU of a node would be the tightest place, and few pieces need it: but there is only this one for
         // them.
         List<Node> nodes =
                 List.of(node("a", "A", 1, 12), node("b", "B", 8, 96), node("c", "B", 8, 96), node("d", "B", 8, 96));
 
-        assertThat(placed(mix, nodes, 4, node -> true)).isEqualTo("b");
-        assertThat(placed(
-                        mix, nodes, 4, node -> node.devices().getFirst().model().equals("A")))
+        assertThat(placed(workloadMix, nodes, 4, node -> true)).isEqualTo("b");
+        assertThat(placed(workloadMix, nodes, 4, node -> node.devices()
+                        .getFirst()
+                        .model()
+                        .equals("A")))
                 .isEqualTo("a");
     }
 
     @Test
     void withoutSuchWorkTheTightestPlaceIsTaken() {
-        Mix mix = new Mix(List.of(kind(4, 1)));
+        WorkloadMix workloadMix = new WorkloadMix(List.of(kind(4, 1)));
         List<Node> nodes = List.of(node("b", "B", 8, 96), node("a", "A", 1, 12));
 
-        assertThat(placed(mix, nodes, 4, node -> true)).isEqualTo("a");
+        assertThat(placed(workloadMix, nodes, 4, node -> true)).isEqualTo("a");
     }
 
-    private static String placed(Mix mix, List<Node> nodes, int cores, Predicate<Node> within) {
-        Space space = Cluster.of(
-                        List.of(Pool.ofNodes(POOL).withMix(mix)),
+    private static String placed(WorkloadMix workloadMix, List<Node> nodes, int cores, Predicate<Node> within) {
+        PoolCapacity poolCapacity = Cluster.of(
+                        List.of(Pool.ofNodes(POOL).withMix(workloadMix)),
                         nodes,
                         new TreeMap<>(),
                         new TreeMap<>(),
@@ -68,16 +70,17 @@ class FragmentationTest {
                 .orElseThrow();
         Shape shape =
                 Shape.ofWorkers(1, GpuRequest.whole(1)).cpuMilli(cores * 1_000L).shape();
-        Allocation found = space.place(new Request(shape, List.of(0), PATH, within), Horizon.AT_ONCE)
+        Allocation found = poolCapacity
+                .place(new PlacementRequest(shape, List.of(0), PATH, within), Availability.NOW)
                 .orElseThrow();
         return ((Allocation.Place.OnNode) found.workers().getFirst().place())
                 .node()
                 .value();
     }
 
-    private static Mix.Kind kind(int cores, long weight, String... models) {
+    private static WorkloadMix.Kind kind(int cores, long weight, String... models) {
         SortedSet<String> usable = new TreeSet<>(List.of(models));
-        return new Mix.Kind(GpuRequest.whole(1), cores * 1_000L, usable, weight);
+        return new WorkloadMix.Kind(GpuRequest.whole(1), cores * 1_000L, usable, weight);
     }
 
     private static Node node(String name, String model, int gpus, int cores) {

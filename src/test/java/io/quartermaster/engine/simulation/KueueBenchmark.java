@@ -2,11 +2,11 @@ package io.quartermaster.engine.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.engine.model.Amounts;
-import io.quartermaster.engine.model.Cause;
+import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
-import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.GpuFormat;
 import io.quartermaster.engine.model.Plan;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
@@ -17,7 +17,7 @@ import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-import io.quartermaster.engine.model.WorkloadState;
+import io.quartermaster.engine.model.WorkloadPhase;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -125,10 +125,10 @@ class KueueBenchmark {
     }
 
     /** One set-up, played to its end. */
-    private static final class Play implements VirtualShell.Habits {
+    private static final class Play implements SimulatedExecutor.Behaviour {
         private final SetUp setUp;
         private final Engine engine;
-        private final VirtualShell shell;
+        private final SimulatedExecutor shell;
         private final Map<WorkloadId, Work> works = new HashMap<>();
         private final Map<WorkloadId, Long> starts = new HashMap<>();
         private final List<Workload> arriving = new ArrayList<>();
@@ -141,7 +141,7 @@ class KueueBenchmark {
         Play(SetUp setUp, Settings settings) {
             this.setUp = setUp;
             this.engine = new Engine(settings);
-            this.shell = new VirtualShell(engine, new World(), this);
+            this.shell = new SimulatedExecutor(engine, new SimulatedCluster(), this);
         }
 
         @Override
@@ -155,7 +155,7 @@ class KueueBenchmark {
         }
 
         @Override
-        public boolean waitsAgain(Workload workload, Cause cause) {
+        public boolean waitsAgain(Workload workload, EvictionCause evictionCause) {
             return true;
         }
 
@@ -234,7 +234,7 @@ class KueueBenchmark {
                                     number++,
                                     OptionalLong.empty(),
                                     false,
-                                    WorkloadState.waiting(),
+                                    WorkloadPhase.waiting(),
                                     Optional.empty()));
                         }
                     }
@@ -283,7 +283,7 @@ class KueueBenchmark {
                 mean.append(mean.isEmpty() ? "" : ", ")
                         .append(work.name())
                         .append(' ')
-                        .append(Amounts.decimal(sum / count))
+                        .append(GpuFormat.decimal(sum / count))
                         .append(" s");
             }
             return String.format(
@@ -294,7 +294,7 @@ class KueueBenchmark {
                     setUp.queues(),
                     settings,
                     arriving.size(),
-                    Amounts.decimal(overMillis),
+                    GpuFormat.decimal(overMillis),
                     setUp.boundSeconds(),
                     setUp.boundByArrivalSeconds(),
                     100 * (overMillis / 1000.0 / setUp.boundSeconds() - 1),

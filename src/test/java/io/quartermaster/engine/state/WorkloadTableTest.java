@@ -1,13 +1,12 @@
 package io.quartermaster.engine.state;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,12 +1,11 @@
 package io.quartermaster.governance.policies;
 
-import io.quartermaster.governance.rules.Policy;
-
 import static io.quartermaster.governance.RulesFixture.acme;
 import static io.quartermaster.governance.RulesFixture.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.platform.http.JsonSettings;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;

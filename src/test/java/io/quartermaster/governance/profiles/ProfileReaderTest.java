@@ -1,16 +1,15 @@
 package io.quartermaster.governance.profiles;
 
-import io.quartermaster.governance.ProfileRow;
-import io.quartermaster.governance.rules.GpuRange;
-import io.quartermaster.governance.rules.Profile;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.PoolId;
-import io.quartermaster.engine.model.Slice;
+import io.quartermaster.engine.model.WorkerSlice;
+import io.quartermaster.governance.ProfileRow;
+import io.quartermaster.governance.rules.GpuRange;
+import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.http.JsonSettings;
@@ -173,7 +172,7 @@ class ProfileReaderTest {
     @Test
     void workersAreMadeOfWholeSlices() {
         Profile sliced = sliced(8, 4, 2, "rack");
-        assertThat(sliced.topology().slice()).contains(new Slice(2, "rack"));
+        assertThat(sliced.topology().slice()).contains(new WorkerSlice(2, "rack"));
         assertThat(new ProfileRow("acme", sliced).toProfile()).isEqualTo(sliced);
         for (int each : List.of(0, -1, 3, 8)) {
             assertThatExceptionOfType(ProblemException.class)

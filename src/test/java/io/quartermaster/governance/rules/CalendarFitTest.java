@@ -1,7 +1,5 @@
 package io.quartermaster.governance.rules;
 
-import io.quartermaster.governance.RulesFixture;
-
 import static io.quartermaster.governance.RulesFixture.H100;
 import static io.quartermaster.governance.RulesFixture.H100_ID;
 import static io.quartermaster.governance.RulesFixture.acme;
@@ -9,11 +7,12 @@ import static io.quartermaster.governance.RulesFixture.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.capacity.grants.Allotment;
-import io.quartermaster.capacity.grants.Allotments;
 import io.quartermaster.capacity.grants.CapacityReservation;
 import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.capacity.grants.TenantAllotments;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.RulesFixture;
 import io.quartermaster.platform.Ids;
 import java.time.Duration;
 import java.time.Instant;
@@ -90,7 +89,7 @@ class CalendarFitTest {
                         OptionalLong.of(7_000), OptionalLong.empty(), OptionalLong.empty(), LATER.toEpochMilli()));
         TenantRules after = before.withAllotments(before.allotments().stream()
                 .map(one -> one.poolId().equals(H100_ID)
-                        ? new Allotments.Named(
+                        ? new TenantAllotments.Named(
                                 one.poolName(),
                                 one.poolId(),
                                 one.topologyLevels(),
@@ -113,7 +112,10 @@ class CalendarFitTest {
         TenantRules rules = rules(overridden(6, LATER, LATER.plusSeconds(60)))
                 .with(policy("/all", new PolicyQuota(Scope.ALL_POOLS, QuotaTerms.reserving(0))));
         Quota rnd = rules.tree()
-                .at(QuotaTree.path(rules.tenant(), rules.policies().getFirst().group()), Scope.ALL_POOLS)
+                .at(
+                        QuotaTreeBuilder.path(
+                                rules.tenant(), rules.policies().getFirst().group()),
+                        Scope.ALL_POOLS)
                 .orElseThrow();
 
         assertThat(rnd.reservedGpuMilli()).isEqualTo(4_000);

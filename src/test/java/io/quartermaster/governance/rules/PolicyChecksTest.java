@@ -1,8 +1,5 @@
 package io.quartermaster.governance.rules;
 
-import io.quartermaster.governance.PoliciesGuard;
-import io.quartermaster.governance.RulesFixture;
-
 import static io.quartermaster.governance.RulesFixture.CLOUD;
 import static io.quartermaster.governance.RulesFixture.H100;
 import static io.quartermaster.governance.RulesFixture.acme;
@@ -14,6 +11,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.capacity.grants.AllotmentGuard;
 import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.governance.PolicyAllotmentGuard;
+import io.quartermaster.governance.RulesFixture;
 import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
 import java.util.Arrays;
@@ -73,7 +72,7 @@ class PolicyChecksTest {
                 rnd.group(),
                 List.of(quota(H100, 4)),
                 true,
-                OnPreemption.REQUEUE,
+                PreemptionAction.REQUEUE,
                 0,
                 rnd.userLimitGpuMilli(),
                 1);
@@ -94,7 +93,7 @@ class PolicyChecksTest {
                 rnd.group(),
                 rnd.quotas(),
                 true,
-                OnPreemption.REQUEUE,
+                PreemptionAction.REQUEUE,
                 0,
                 OptionalLong.of(1_000),
                 1);
@@ -289,15 +288,17 @@ class PolicyChecksTest {
                 .with(policy("/ops", quota(H100, 4)))
                 .with(burst);
 
-        assertThat(PoliciesGuard.objections(rules, List.of(RulesFixture.granted("h100", RulesFixture.H100_ID, 9))))
+        assertThat(PolicyAllotmentGuard.objections(
+                        rules, List.of(RulesFixture.granted("h100", RulesFixture.H100_ID, 9))))
                 .extracting(AllotmentGuard.Objection::text)
                 .containsExactly("profile burst uses pool cloud");
-        assertThat(PoliciesGuard.objections(
+        assertThat(PolicyAllotmentGuard.objections(
                         rules,
                         List.of(rules.allotments().getFirst(), RulesFixture.granted("h100", RulesFixture.H100_ID, 8))))
                 .extracting(AllotmentGuard.Objection::text)
                 .containsExactly("in h100 policies reserve 9 GPUs, and only 8 would be granted: /ops 4, /rnd 5");
-        assertThat(PoliciesGuard.objections(rules, List.of(rules.allotments().getFirst())))
+        assertThat(PolicyAllotmentGuard.objections(
+                        rules, List.of(rules.allotments().getFirst())))
                 .extracting(AllotmentGuard.Objection::text)
                 .containsExactly("policy rnd has a quota in pool h100", "policy ops has a quota in pool h100");
     }

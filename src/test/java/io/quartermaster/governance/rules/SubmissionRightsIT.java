@@ -1,7 +1,5 @@
 package io.quartermaster.governance.rules;
 
-import io.quartermaster.governance.SharedPool;
-
 import static io.quartermaster.tenancy.TestTenants.memberToken;
 import static io.quartermaster.tenancy.TestTenants.personToken;
 import static io.quartermaster.tenancy.TestTenants.request;
@@ -16,6 +14,7 @@ import static org.hamcrest.Matchers.nullValue;
 import static org.hamcrest.Matchers.startsWith;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.governance.SharedPool;
 import io.restassured.response.ValidatableResponse;
 import io.restassured.specification.RequestSpecification;
 import io.vertx.mutiny.sqlclient.Tuple;

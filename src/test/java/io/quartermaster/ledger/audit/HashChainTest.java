@@ -1,17 +1,16 @@
 package io.quartermaster.ledger.audit;
 
-import io.quartermaster.ledger.TenantId;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quartermaster.ledger.TenantKey;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HashChainTest {
-    private static final HashChain.End BEGINNING = HashChain.beginning(new TenantId("tenant-a"));
+    private static final HashChain.End BEGINNING = HashChain.beginning(new TenantKey("tenant-a"));
 
     @Test
     void aChainAsItWasAppendedIsIntact() {
@@ -128,7 +127,7 @@ class HashChainTest {
 
     @Test
     void noChainContinuesAnotherTenants() {
-        HashChain.End other = HashChain.beginning(new TenantId("tenant-b"));
+        HashChain.End other = HashChain.beginning(new TenantKey("tenant-b"));
 
         assertThat(HashChain.verify(other, chain(2))).isEqualTo(new HashChain.Broken(0, HashChain.Fault.REWRITTEN));
     }

@@ -14,7 +14,8 @@ class DatabaseFailuresTest {
         assertThat(DatabaseFailures.isTransient(new TimeoutException())).isTrue();
         assertThat(DatabaseFailures.isTransient(new IllegalStateException(new IOException("reset by peer"))))
                 .isTrue();
-        assertThat(DatabaseFailures.isTransient(new TransactionTimeout("late"))).isTrue();
+        assertThat(DatabaseFailures.isTransient(new TransactionTimeoutException("late")))
+                .isTrue();
         for (String state : new String[] {"57014", "57P01", "40001", "40P01", "53300", "08006", "55P03", "25P03"}) {
             assertThat(DatabaseFailures.isTransient(refusal(state))).as(state).isTrue();
         }

@@ -1,11 +1,10 @@
 package io.quartermaster.platform.db;
 
-import io.quartermaster.platform.Ids;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.platform.Ids;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.inject.Inject;
 import java.time.Duration;

@@ -1,14 +1,13 @@
 package io.quartermaster.platform.db;
 
-import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.redis.RedisScripts;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hamcrest.Matchers.equalTo;
 
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.vertx.VertxContextSupport;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.redis.RedisScriptRunner;
 import io.smallrye.mutiny.Uni;
 import jakarta.inject.Inject;
 import java.time.Duration;
@@ -34,7 +33,7 @@ class TenantTransactionsIT {
     SystemDatabase database;
 
     @Inject
-    RedisScripts redis;
+    RedisScriptRunner redis;
 
     private final AtomicReference<String> begun = new AtomicReference<>("");
     private final AtomicReference<String> seen = new AtomicReference<>("");

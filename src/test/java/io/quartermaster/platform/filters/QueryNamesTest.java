@@ -1,10 +1,9 @@
 package io.quartermaster.platform.filters;
 
-import io.quartermaster.platform.http.PageRequest;
-import io.quartermaster.platform.http.Problem;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.Problem;
 import jakarta.ws.rs.BeanParam;
 import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.QueryParam;

@@ -58,7 +58,7 @@ class RateLimiterTest {
     }
 
     private static String network(String host) {
-        return RequestRates.network(SocketAddress.inetSocketAddress(1, host));
+        return RequestRateLimiter.network(SocketAddress.inetSocketAddress(1, host));
     }
 
     private int taken(String key, int tries) {

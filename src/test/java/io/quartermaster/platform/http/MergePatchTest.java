@@ -1,14 +1,13 @@
 package io.quartermaster.platform.http;
 
-import io.quartermaster.platform.GpuAmount;
-import io.quartermaster.platform.writes.FieldChange;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.writes.FieldChange;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,12 +1,11 @@
 package io.quartermaster.platform.http;
 
-import io.quartermaster.platform.GpuAmount;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.fasterxml.jackson.core.JacksonException;
+import io.quartermaster.platform.GpuAmount;
 import io.smallrye.mutiny.CompositeException;
 import io.vertx.core.impl.NoStackTraceThrowable;
 import io.vertx.pgclient.PgException;

@@ -1,9 +1,8 @@
 package io.quartermaster.platform.inbox;
 
-import io.quartermaster.platform.db.SystemDatabase;
-
 import io.quarkus.test.junit.QuarkusTest;
 import io.quarkus.test.junit.TestProfile;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.testing.WithoutLeader;
 import jakarta.inject.Inject;
 import java.time.Duration;

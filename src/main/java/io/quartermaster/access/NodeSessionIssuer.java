@@ -1,0 +1,184 @@
+package io.quartermaster.access;
+
+import io.quartermaster.platform.db.ExecutorDatabase;
+import io.quartermaster.platform.http.ProblemException;
+import io.smallrye.mutiny.Uni;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.mutiny.sqlclient.Row;
+import io.vertx.mutiny.sqlclient.RowSet;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Base64;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/**
+ * Sessions of nodes: tokens that the service itself gives to agents and checks, so that a node's lease does not hang on Keycloak.
+ *
+ * <p>The first one is opened with a token of Keycloak, each further one with one that still holds. Of a token only its hash is stored. A
+ * node's sessions end when its credential is replaced or removed; a token of Keycloak from before that opens none.
+ */
+@ApplicationScoped
+public class NodeSessionIssuer {
+
+    /** Tells these tokens from Keycloak's, and whoever finds one what it is. */
+    static final String PREFIX = "qm-node-";
+
+    private static final Duration LIFE = Duration.ofHours(24);
+    private static final int TOKEN_BYTES = 32;
+
+    /** Each renewal leaves one behind; a node that opens more than these loses its oldest. */
+    private static final int MOST_PER_NODE = 8;
+
+    private final ExecutorDatabase database;
+    private final SecureRandom random = new SecureRandom();
+
+    NodeSessionIssuer(ExecutorDatabase database) {
+        this.database = database;
+    }
+
+    /** A new session. The token is told once. */
+    public record Opened(String token, Duration life) {
+        @Override
+        public String toString() {
+            return "session of a node";
+        }
+    }
+
+    /** Whose session a token is, and until when. */
+    record Found(Caller agent, Instant expiry) {}
+
+    /** The client of the operator's realm that is the node's credential. */
+    public static String clientId(String node) {
+        return "node-" + node;
+    }
+
+    static boolean isToken(String token) {
+        return token.startsWith(PREFIX);
+    }
+
+    /** The agent whose session this is, as a caller; empty when it has ended. */
+    Uni<Optional<Found>> find(String token, String requestId) {
+        return database.on(connection -> connection
+                .preparedQuery("select n.name, s.expires_at from node_session s join node n on n.id = s.node_id"
+                        + " where s.token_hash = $1 and s.expires_at > clock_timestamp() and n.retired_at is null")
+                .execute(Tuple.of(hash(token)))
+                .map(rows -> first(rows)
+                        .map(row -> new Found(
+                                agent(row.getString("name"), requestId),
+                                row.getOffsetDateTime("expires_at").toInstant()))));
+    }
+
+    /** As a token of Keycloak for the same node would say. */
+    private static Caller agent(String node, String requestId) {
+        String client = clientId(node);
+        return new Caller(
+                new Realm.Operator(),
+                client,
+                Caller.SERVICE_ACCOUNT_PREFIX + client,
+                Set.of(Role.AGENT),
+                Set.of(),
+                Optional.of(client),
+                Optional.of(node),
+                requestId);
+    }
+
+    /** A session for the node, on the strength of what its agent showed with this request. */
+    public Uni<Opened> open(String node, Credential credential) {
+        byte[] bytes = new byte[TOKEN_BYTES];
+        random.nextBytes(bytes);
+        String token = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+        return database.in(
+                        connection -> lockedNode(connection, node).chain(found -> require(connection, found, credential)
+                                .chain(() -> insert(connection, found.getUUID("id"), token))))
+                .replaceWith(new Opened(token, LIFE));
+    }
+
+    /** Until the transaction ends nobody replaces its credential. */
+    private static Uni<Row> lockedNode(SqlConnection connection, String node) {
+        return connection
+                .preparedQuery(
+                        "select id, credential_issued_at from node where name = $1 and retired_at is null for share")
+                .execute(Tuple.of(node))
+                .map(rows -> first(rows).orElseThrow(ProblemException::notFound));
+    }
+
+    private static Uni<Void> require(SqlConnection connection, Row node, Credential proof) {
+        return switch (proof) {
+            case Credential.KeycloakToken(Instant issuedAt) -> {
+                Instant credential =
+                        node.getOffsetDateTime("credential_issued_at").toInstant();
+                yield issuedAt.isBefore(credential)
+                        ? Uni.createFrom()
+                                .failure(ProblemException.conflict(
+                                        "credential-is-newer",
+                                        "the access token was issued at " + issuedAt
+                                                + ", before the node's credential of "
+                                                + credential.atOffset(ZoneOffset.UTC)
+                                                + "; get another access token with the present credential"))
+                        : Uni.createFrom().voidItem();
+            }
+            case Credential.NodeSession(String token) ->
+                connection
+                        .preparedQuery("select 1 from node_session"
+                                + " where token_hash = $1 and node_id = $2 and expires_at > clock_timestamp()")
+                        .execute(Tuple.of(hash(token), node.getUUID("id")))
+                        .invoke(rows -> {
+                            if (rows.size() == 0) {
+                                throw ProblemException.conflict(
+                                        "session-has-ended",
+                                        "the session has ended meanwhile; open another with an access token of Keycloak");
+                            }
+                        })
+                        .replaceWithVoid();
+        };
+    }
+
+    private static Uni<Void> insert(SqlConnection connection, UUID node, String token) {
+        return connection
+                .preparedQuery("""
+                        delete from node_session where node_id = $1 and (expires_at <= clock_timestamp() or token_hash in (
+                               select token_hash from node_session where node_id = $1 order by created_at desc, token_hash offset $2))
+                        """)
+                .execute(Tuple.of(node, MOST_PER_NODE - 1))
+                .chain(() -> connection
+                        .preparedQuery("insert into node_session (token_hash, node_id, expires_at)"
+                                + " values ($1, $2, clock_timestamp() + $3::bigint * interval '1 millisecond')")
+                        .execute(Tuple.of(hash(token), node, LIFE.toMillis())))
+                .replaceWithVoid();
+    }
+
+    /** Ends the sessions of a node and of its namesakes before it. From now on only newer tokens of Keycloak open others. */
+    public Uni<Void> revoke(String node) {
+        return database.in(connection -> connection
+                .preparedQuery("update node set credential_issued_at = clock_timestamp() where name = $1")
+                .execute(Tuple.of(node))
+                .chain(() -> connection
+                        .preparedQuery(
+                                "delete from node_session where node_id in (select id from node where name = $1)")
+                        .execute(Tuple.of(node)))
+                .replaceWithVoid());
+    }
+
+    private static Buffer hash(String token) {
+        try {
+            return Buffer.buffer(
+                    MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.US_ASCII)));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    private static Optional<Row> first(RowSet<Row> rows) {
+        return rows.size() == 0 ? Optional.empty() : Optional.of(rows.iterator().next());
+    }
+}

@@ -1,0 +1,26 @@
+package io.quartermaster.access;
+
+import java.util.List;
+
+/** The access rules of one queue. Rules only open: nothing in them can shut out whom another admits. */
+public record QueueAccessRules(List<AccessRule> rules) {
+
+    public QueueAccessRules {
+        rules = List.copyOf(rules);
+    }
+
+    /** Whether the caller may submit: it needs the permission to submit at all, and one rule of the queue that admits it. */
+    public boolean maySubmit(Caller caller) {
+        return caller.may(Permission.WORKLOADS_SUBMIT) && rules.stream().anyMatch(rule -> rule.admits(caller));
+    }
+
+    /** Whether these admit everyone whom the others admit. */
+    public boolean include(QueueAccessRules others) {
+        return others.rules.stream().allMatch(other -> rules.stream().anyMatch(rule -> rule.includes(other)));
+    }
+
+    /** Whether one of these names the user or service account, or admits everyone of the tenant. */
+    public boolean admitNamed(String username) {
+        return rules.stream().anyMatch(rule -> rule.admitsNamed(username));
+    }
+}

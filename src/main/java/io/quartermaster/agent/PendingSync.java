@@ -1,0 +1,84 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.ServiceClient.Answer;
+import io.quartermaster.agent.protocol.ReportedAttemptState;
+import io.quartermaster.agent.protocol.SyncRequest;
+import io.quartermaster.agent.supervisor.BootClock;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.UUID;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.TimeUnit;
+
+/** One call that is out, on a thread of its own, so that the loop can go on looking at what runs. */
+final class PendingSync {
+    /** How it ended. */
+    sealed interface Result {
+        record Answered(Answer answer) implements Result {}
+
+        /** @param code see {@link ServiceFailure}; empty where the service did not answer */
+        record Failed(String message, String code) implements Result {}
+    }
+
+    private final SyncRequest request;
+    private final SortedMap<UUID, ReportedAttemptState> states;
+    private final long sentAtNanos = System.nanoTime();
+    private final LinkedTransferQueue<Result> result = new LinkedTransferQueue<>();
+    private final Thread thread;
+
+    /**
+     * @param madeAtMillis of what the request tells
+     * @param answerMillis see {@link ServiceClient#sync}
+     */
+    PendingSync(
+            ServiceClient service,
+            BootClock clock,
+            SyncRequest request,
+            long madeAtMillis,
+            long answerMillis,
+            SortedMap<UUID, ReportedAttemptState> states) {
+        this.request = request;
+        this.states = states;
+        this.thread = Thread.ofVirtual()
+                .name("call")
+                .start(() -> result.add(call(service, clock, request, madeAtMillis, answerMillis)));
+    }
+
+    private static Result call(
+            ServiceClient service, BootClock clock, SyncRequest request, long madeAtMillis, long answerMillis) {
+        try {
+            return new Result.Answered(service.sync(request, madeAtMillis, answerMillis, clock));
+        } catch (IOException | RuntimeException e) {
+            String message = e.getMessage();
+            return new Result.Failed(
+                    message == null ? e.getClass().getSimpleName() : message,
+                    e instanceof ServiceFailure failure ? failure.code() : "");
+        } catch (InterruptedException e) {
+            return new Result.Failed("given up", "");
+        }
+    }
+
+    SyncRequest request() {
+        return request;
+    }
+
+    /** The states that the request tells. */
+    SortedMap<UUID, ReportedAttemptState> states() {
+        return states;
+    }
+
+    boolean isOlderThan(long millis) {
+        return System.nanoTime() - sentAtNanos >= TimeUnit.MILLISECONDS.toNanos(millis);
+    }
+
+    Optional<Result> resultWithin(long millis) throws InterruptedException {
+        return Optional.ofNullable(result.poll(millis, TimeUnit.MILLISECONDS));
+    }
+
+    /** Returns when the call is no longer out. Its answer, if one was on the way, is lost, which costs only time. */
+    void giveUp() throws InterruptedException {
+        thread.interrupt();
+        thread.join();
+    }
+}

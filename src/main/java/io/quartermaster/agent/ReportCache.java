@@ -1,0 +1,137 @@
+package io.quartermaster.agent;
+
+import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptReport.Checkpoint;
+import io.quartermaster.agent.protocol.AttemptReport.LogTail;
+import io.quartermaster.agent.protocol.Protocol;
+import io.quartermaster.agent.protocol.ReportedAttemptState;
+import io.quartermaster.agent.supervisor.AttemptOutput;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.UUID;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is said of each attempt, and how much of its output the service has already been told. Output is sent again only
+ * when there is more of it; a tail counts as told when the request that carried it was answered. Threads: the
+ * agent's loop only.
+ */
+final class ReportCache {
+    /** In a folder with more entries than this, only as many are looked at. */
+    private static final int MAX_CHECKPOINTS = 10_000;
+
+    private final Map<UUID, Long> told = new HashMap<>();
+
+    List<AttemptReport> of(SortedMap<UUID, ReportedAttemptState> states, Attempts attempts) {
+        List<AttemptReport> reports = new ArrayList<>();
+        for (var entry : states.entrySet()) {
+            if (reports.size() == Protocol.MAX_ATTEMPTS) {
+                break; // The service forgets ended ones, which makes room for the rest.
+            }
+            UUID id = entry.getKey();
+            Attempts.Places places = attempts.places(id);
+            reports.add(new AttemptReport(
+                    id,
+                    entry.getValue(),
+                    orNothing(() -> newest(places.checkpoints()).orElse(null)),
+                    orNothing(() -> tail(id, places.output())),
+                    orNothing(() -> {
+                        OptionalLong endedAgo = attempts.endedAgoMillis(id, entry.getValue());
+                        return endedAgo.isPresent() ? endedAgo.getAsLong() : null;
+                    })));
+        }
+        return reports;
+    }
+
+    private interface Look<T> {
+        @Nullable
+        T take() throws IOException;
+    }
+
+    /** Leaves a part of the report out where it cannot be read: work may close its own folders, and its node must still be heard. */
+    private static <T> @Nullable T orNothing(Look<T> look) {
+        try {
+            return look.take();
+        } catch (IOException | UncheckedIOException e) {
+            return null;
+        }
+    }
+
+    private @Nullable LogTail tail(UUID id, Path output) throws IOException {
+        if (AttemptOutput.totalBytes(output) == told.getOrDefault(id, 0L)) {
+            return null;
+        }
+        AttemptOutput.Tail tail = AttemptOutput.tail(output, Protocol.MAX_LOG_TAIL_BYTES);
+        return new LogTail(tail.text(), tail.totalBytes());
+    }
+
+    /** The service has what this request said. */
+    void answered(List<AttemptReport> reports) {
+        for (AttemptReport report : reports) {
+            LogTail log = report.log();
+            if (log != null) {
+                told.put(report.attemptId(), log.totalBytes());
+            }
+        }
+    }
+
+    /** Whether some output has grown since it was last told. */
+    boolean outputHasGrown(Iterable<UUID> ids, Attempts attempts) {
+        for (UUID id : ids) {
+            Long total =
+                    orNothing(() -> AttemptOutput.totalBytes(attempts.places(id).output()));
+            if (total != null && !total.equals(told.getOrDefault(id, 0L))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void retainOnly(SortedMap<UUID, ReportedAttemptState> states) {
+        told.keySet().retainAll(states.keySet());
+    }
+
+    /** The finished entry that was changed last (ties: the last by name); the content is the work's business. */
+    static Optional<Checkpoint> newest(Path folder) throws IOException {
+        if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+            return Optional.empty();
+        }
+        @Nullable Checkpoint newest = null;
+        try (Stream<Path> entries = Files.list(folder)) {
+            for (Path entry : (Iterable<Path>) entries.limit(MAX_CHECKPOINTS)::iterator) {
+                String name = entry.getFileName().toString();
+                if (name.startsWith(".") || name.endsWith(".tmp") || name.endsWith(".partial")) {
+                    continue;
+                }
+                Optional<Long> saved = modified(entry);
+                if (saved.isPresent()
+                        && (newest == null
+                                || saved.get() > newest.savedAtEpochMillis()
+                                || (saved.get() == newest.savedAtEpochMillis() && name.compareTo(newest.name()) > 0))) {
+                    newest = new Checkpoint(name, saved.get());
+                }
+            }
+        }
+        return Optional.ofNullable(newest);
+    }
+
+    private static Optional<Long> modified(Path entry) {
+        try {
+            return Optional.of(
+                    Files.getLastModifiedTime(entry, LinkOption.NOFOLLOW_LINKS).toMillis());
+        } catch (IOException e) {
+            return Optional.empty(); // The work has just removed it.
+        }
+    }
+}

@@ -1,0 +1,139 @@
+package io.quartermaster.agent.supervisor;
+
+import java.io.Closeable;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The output of an attempt, bounded: it keeps at least the last half and at most the whole of its limit.
+ *
+ * <p>It is written to files named {@code output-<offset>}, the offset being that of the file's first byte in all that
+ * was ever written; so the total is known from the last file alone. When a file holds half the limit a new one is
+ * begun and all but the last two are deleted. Threads: {@link #append} may be called by several.
+ */
+public final class AttemptOutput implements Closeable {
+    private static final String PREFIX = "output-";
+
+    private final Path folder;
+    private final long fileBytes;
+    private final Deque<Path> files = new ArrayDeque<>();
+    private @Nullable OutputStream current;
+    private long currentBytes;
+    private long totalBytes;
+
+    AttemptOutput(Path folder, long limitBytes) {
+        this.folder = folder;
+        this.fileBytes = Math.max(1, limitBytes / 2);
+    }
+
+    synchronized void append(byte[] bytes, int length) throws IOException {
+        int from = 0;
+        while (from < length) {
+            OutputStream file = current == null || currentBytes == fileBytes ? begin() : current;
+            int part = (int) Math.min(length - from, fileBytes - currentBytes);
+            file.write(bytes, from, part);
+            from += part;
+            currentBytes += part;
+            totalBytes += part;
+        }
+    }
+
+    /** A line of our own among those of the work. */
+    void note(String line) throws IOException {
+        byte[] bytes = ("[quartermaster] " + line + "\n").getBytes(StandardCharsets.UTF_8);
+        append(bytes, bytes.length);
+    }
+
+    private OutputStream begin() throws IOException {
+        close();
+        Path file = folder.resolve("%s%019d".formatted(PREFIX, totalBytes));
+        OutputStream next =
+                Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+        current = next;
+        currentBytes = 0;
+        files.addLast(file);
+        if (files.size() > 2) {
+            Files.deleteIfExists(files.removeFirst());
+        }
+        return next;
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        if (current != null) {
+            current.close();
+        }
+    }
+
+    /** The end of what was written so far. */
+    public record Tail(String text, long totalBytes) {}
+
+    /** How much was written to the output kept in {@code folder}, and at most its last {@code maxBytes}. */
+    public static Tail tail(Path folder, int maxBytes) throws IOException {
+        List<Path> files = files(folder);
+        long end = 0;
+        byte[] tail = {};
+        for (Path file : files.subList(Math.max(0, files.size() - 2), files.size())) {
+            try (RandomAccessFile reader = new RandomAccessFile(file.toFile(), "r")) {
+                long length = reader.length();
+                end = offset(file) + length;
+                int part = (int) Math.min(length, maxBytes);
+                byte[] bytes = new byte[part];
+                reader.seek(length - part);
+                reader.readFully(bytes);
+                tail = last(tail, bytes, maxBytes);
+            } catch (FileNotFoundException e) {
+                // The writer has just gone on to its next file and deleted this one; the later ones say the rest.
+            }
+        }
+        return new Tail(decode(tail, end > tail.length), end);
+    }
+
+    /** How much was written so far; cheap enough to be asked at every turn of a loop. */
+    public static long totalBytes(Path folder) throws IOException {
+        List<Path> files = files(folder);
+        return files.isEmpty()
+                ? 0
+                : offset(files.getLast()) + files.getLast().toFile().length();
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.filter(entry -> entry.getFileName().toString().startsWith(PREFIX))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static long offset(Path file) {
+        return Long.parseLong(file.getFileName().toString().substring(PREFIX.length()));
+    }
+
+    private static byte[] last(byte[] head, byte[] end, int maxBytes) {
+        int keep = Math.min(head.length, maxBytes - end.length);
+        byte[] joined = new byte[keep + end.length];
+        System.arraycopy(head, head.length - keep, joined, 0, keep);
+        System.arraycopy(end, 0, joined, keep, end.length);
+        return joined;
+    }
+
+    /** A tail may begin inside a character: its continuation bytes (10xxxxxx) are left out. */
+    private static String decode(byte[] bytes, boolean cut) {
+        int from = 0;
+        while (cut && from < Math.min(3, bytes.length) && (bytes[from] & 0xC0) == 0x80) {
+            from++;
+        }
+        return new String(bytes, from, bytes.length - from, StandardCharsets.UTF_8);
+    }
+}

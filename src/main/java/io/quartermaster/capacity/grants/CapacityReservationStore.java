@@ -1,0 +1,302 @@
+package io.quartermaster.capacity.grants;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.TenantTransactions;
+import io.quartermaster.platform.http.Page;
+import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.inbox.Inbox;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A tenant's capacity reservations. They are made and ended under the lock of its quotas. One that has begun is never removed: it ends, and
+ * its row stays for the books.
+ */
+@ApplicationScoped
+public class CapacityReservationStore {
+
+    /** How many of one tenant may be planned or open at a time. */
+    public static final int MOST = 200;
+
+    private final TenantTransactions transactions;
+    private final TenantAllotments tenantAllotments;
+    private final AllotmentGuard guard;
+    private final AuditLog audit;
+    private final Clock clock = Clock.systemUTC();
+
+    CapacityReservationStore(
+            TenantTransactions transactions, TenantAllotments tenantAllotments, AllotmentGuard guard, AuditLog audit) {
+        this.transactions = transactions;
+        this.tenantAllotments = tenantAllotments;
+        this.guard = guard;
+        this.audit = audit;
+    }
+
+    /** In milliseconds, as the engine counts. */
+    public Instant now() {
+        return clock.instant().truncatedTo(ChronoUnit.MILLIS);
+    }
+
+    /** One write in its transaction. */
+    public record Change(Mutiny.Session session, TenantId tenant, Caller caller) {}
+
+    /** A reservation with the names that the API gives. */
+    public record Named(
+            CapacityReservation reservation,
+            String pool,
+            @Nullable String policy) {
+
+        public CapacityReservationApi.View view(TenantId tenant, Instant now, @Nullable List<String> warnings) {
+            return new CapacityReservationApi.View(
+                    reservation.id(),
+                    tenant.value(),
+                    pool,
+                    policy,
+                    new GpuAmount(reservation.gpuMilli()),
+                    reservation.lendable(),
+                    reservation.startsAt(),
+                    reservation.endsAt(),
+                    reservation.stateAt(now),
+                    warnings);
+        }
+    }
+
+    private static final String SELECT = """
+            select c.id, c.pool_id, c.policy_id, c.gpu_milli, c.lendable, c.starts_at, c.ends_at, p.name, o.name as policy
+              from capacity_reservation c join pool p on p.id = c.pool_id
+              left join policy o on o.tenant_id = c.tenant_id and o.id = c.policy_id
+             where c.tenant_id = :tenant
+            """;
+
+    /** In the order in which they were made. */
+    public Uni<Page<CapacityReservationApi.View>> list(TenantId tenant, boolean over, PageRequest page) {
+        Instant now = now();
+        String scope = "capacity-reservations:" + tenant + ":" + over;
+        UUID after = page.afterId(scope).orElse(new UUID(0, 0));
+        return transactions
+                .in(tenant, session -> tenantAllotments
+                        .requireTenant(session, tenant)
+                        .chain(() -> session.createNativeQuery(
+                                        SELECT + " and (c.ends_at <= :now) = :over and c.id > :after order by c.id",
+                                        Object[].class)
+                                .setParameter("tenant", tenant.value())
+                                .setParameter("now", now)
+                                .setParameter("over", over)
+                                .setParameter("after", after)
+                                .setMaxResults(page.size() + 1)
+                                .getResultList()))
+                .map(rows -> Page.of(
+                        rows.stream()
+                                .map(row -> named(row).view(tenant, now, null))
+                                .toList(),
+                        page.size(),
+                        scope,
+                        view -> view.id().toString()));
+    }
+
+    public Uni<CapacityReservationApi.View> get(TenantId tenant, String id) {
+        return transactions
+                .in(tenant, session -> find(session, tenant, id))
+                .map(found -> found.view(tenant, now(), null));
+    }
+
+    public Uni<Named> find(Mutiny.Session session, TenantId tenant, String id) {
+        return session.createNativeQuery(SELECT + " and c.id = :id", Object[].class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id(id))
+                .getSingleResultOrNull()
+                .onItem()
+                .ifNull()
+                .failWith(ProblemException::notFound)
+                .map(CapacityReservationStore::named);
+    }
+
+    /** All that are planned or open; take the lock of the tenant's quotas first. */
+    public Uni<List<CapacityReservation>> coming(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery(SELECT + " and c.ends_at > :now order by c.id", Object[].class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("now", now())
+                .getResultList()
+                .map(rows -> rows.stream().map(row -> named(row).reservation()).toList());
+    }
+
+    /** The pool of this name in which the tenant has an allotment. */
+    public Uni<TenantAllotments.Named> allotment(Mutiny.Session session, TenantId tenant, String pool) {
+        return tenantAllotments.of(session, tenant).map(all -> all.stream()
+                .filter(one -> one.poolName().equals(pool))
+                .findFirst()
+                .orElseThrow(() -> ProblemException.invalid(
+                        "pool",
+                        "the tenant has no allotment in a pool named " + pool,
+                        all.isEmpty()
+                                ? "none: no pool is allotted yet"
+                                : all.stream()
+                                        .map(TenantAllotments.Named::poolName)
+                                        .collect(Collectors.joining(", ")))));
+    }
+
+    /** Writes a new one down and tells the leader. */
+    public Uni<Named> add(
+            Change change,
+            CapacityReservationApi.Terms terms,
+            TenantAllotments.Named pool,
+            Optional<UUID> policy,
+            @Nullable String policyName,
+            List<CapacityReservation> coming) {
+        if (coming.size() >= MOST) {
+            throw ProblemException.conflict(
+                    "too-many-capacity-reservations",
+                    "a tenant may have " + MOST + " capacity reservations that are planned or open");
+        }
+        CapacityReservation made = terms.of(Ids.next(), pool.poolId(), policy);
+        Named named = new Named(made, pool.poolName(), policyName);
+        return change.session()
+                .persist(new CapacityReservationRow(change.tenant().value(), made))
+                .chain(() -> record(change, "create", null, named))
+                .replaceWith(named);
+    }
+
+    /** Ends all of a kind that are planned or open. */
+    public Uni<Void> endAll(Change change, Predicate<CapacityReservation> which) {
+        return coming(change.session(), change.tenant()).chain(coming -> {
+            Uni<Void> chain = Uni.createFrom().voidItem();
+            for (CapacityReservation each : coming.stream().filter(which).toList()) {
+                chain = chain.chain(() -> find(
+                                change.session(), change.tenant(), each.id().toString()))
+                        .chain(found -> end(change, found));
+            }
+            return chain;
+        });
+    }
+
+    /** Ends one; refused while windows of groups rest on it. */
+    public Uni<Void> endAlone(Change change, Named named) {
+        return coming(change.session(), change.tenant())
+                .chain(before -> guard.objections(
+                        change.session(),
+                        change.tenant(),
+                        before,
+                        before.stream()
+                                .filter(each ->
+                                        !each.id().equals(named.reservation().id()))
+                                .toList(),
+                        now()))
+                .invoke(objections -> {
+                    if (!objections.isEmpty()) {
+                        throw new ProblemException(Problem.of(
+                                409,
+                                "in-use",
+                                "groups' capacity reservations rest on it; end those first",
+                                objections.stream()
+                                        .map(text -> new Problem.Field("capacityReservation", text, null))
+                                        .toList()));
+                    }
+                })
+                .chain(() -> end(change, named));
+    }
+
+    /** Takes back what has not begun; ends at this moment what has. */
+    private Uni<Void> end(Change change, Named named) {
+        Instant now = now();
+        CapacityReservation before = named.reservation();
+        return switch (before.stateAt(now)) {
+            case OVER ->
+                throw ProblemException.conflict("over", "the capacity reservation ended at " + before.endsAt());
+            case PLANNED ->
+                row(change, before)
+                        .chain(row -> change.session().remove(row))
+                        .chain(() -> record(change, "delete", named, null));
+            case OPEN -> endNow(change, named, now);
+        };
+    }
+
+    private Uni<Void> endNow(Change change, Named named, Instant now) {
+        CapacityReservation before = named.reservation();
+        // It is of some time, if only of a millisecond.
+        Instant end = now.isAfter(before.startsAt()) ? now : before.startsAt().plusMillis(1);
+        CapacityReservation after = new CapacityReservation(
+                before.id(),
+                before.pool(),
+                before.policy(),
+                before.gpuMilli(),
+                before.lendable(),
+                before.startsAt(),
+                end);
+        return row(change, before)
+                .invoke(row -> row.endsAt = end)
+                .chain(() -> record(change, "update", named, new Named(after, named.pool(), named.policy())));
+    }
+
+    private Uni<CapacityReservationRow> row(Change change, CapacityReservation reservation) {
+        return change.session()
+                .find(
+                        CapacityReservationRow.class,
+                        new CapacityReservationRow.Key(change.tenant().value(), reservation.id()));
+    }
+
+    private Uni<Void> record(Change change, String action, @Nullable Named before, @Nullable Named after) {
+        Named either = before == null ? after : before;
+        if (either == null) {
+            throw new IllegalArgumentException("nothing changed");
+        }
+        Instant now = now();
+        return audit.record(
+                        change.session(),
+                        change.tenant(),
+                        change.caller(),
+                        new AuditLog.Change(
+                                "capacity-reservations:" + action,
+                                "capacity-reservations/" + either.reservation().id(),
+                                before == null ? null : before.view(change.tenant(), now, null),
+                                after == null ? null : after.view(change.tenant(), now, null)))
+                .chain(() -> Inbox.post(
+                        change.session(),
+                        change.tenant(),
+                        Inbox.Kind.ALLOTMENT,
+                        either.reservation().pool().toString()));
+    }
+
+    private static Named named(@Nullable Object[] row) {
+        CapacityReservation reservation = new CapacityReservation(
+                (UUID) value(row[0]),
+                (UUID) value(row[1]),
+                Optional.ofNullable((UUID) row[2]),
+                ((Number) value(row[3])).longValue(),
+                (Boolean) value(row[4]),
+                ((OffsetDateTime) value(row[5])).toInstant(),
+                ((OffsetDateTime) value(row[6])).toInstant());
+        return new Named(reservation, (String) value(row[7]), (String) row[8]);
+    }
+
+    private static Object value(@Nullable Object column) {
+        if (column == null) {
+            throw new IllegalStateException("a column that is never null was");
+        }
+        return column;
+    }
+
+    private static UUID id(String text) {
+        try {
+            return UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+            throw ProblemException.notFound();
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.quartermaster.capacity.inventory;
+
+import io.quartermaster.platform.http.ProblemException;
+import java.time.Duration;
+import java.time.Instant;
+
+/** How far ahead the times may lie that are stated beforehand: of capacity reservations, of overrides and of drains. */
+public final class MaxLookahead {
+    private static final Duration MOST = Duration.ofDays(731);
+
+    private MaxLookahead() {}
+
+    public static Instant latest(Instant now) {
+        return now.plus(MOST);
+    }
+
+    public static void check(ProblemException.Invalid problems, String field, Instant time, Instant now) {
+        problems.check(
+                !time.isAfter(latest(now)), field, "is too far ahead", "at most " + MOST.toDays() + " days from now");
+    }
+}

@@ -1,0 +1,115 @@
+package io.quartermaster.capacity.inventory;
+
+import io.quartermaster.platform.http.ProblemException;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/**
+ * The rule that a node which cannot keep tenants apart serves one tenant only, unless the operator states of its pool that its tenants trust
+ * each other. It is asked whenever a pool gets a node or a tenant, and when a node's agent is heard for the first time; all of them
+ * first take the pool's lock, so that none can pass another.
+ *
+ * <p>Only containers keep tenants apart: a user of the operating system for each tenant leaves devices, processes and memory open
+ * to all of them.
+ */
+@ApplicationScoped
+public class NodeIsolationRule {
+
+    private static final String ACCEPTED =
+            "a pool of one tenant, nodes that run work in containers, or a pool with tenantsTrustEachOther";
+
+    private final PoolStore pools;
+
+    NodeIsolationRule(PoolStore pools) {
+        this.pools = pools;
+    }
+
+    /** The statement that takes the lock of a pool until the transaction ends; its one parameter is the pool's id as text. */
+    public static String lockSql(String parameter) {
+        return "select 1 from pg_advisory_xact_lock(hashtextextended('pool:' || " + parameter + ", 0))";
+    }
+
+    Uni<Void> lock(SqlConnection connection, UUID pool) {
+        return connection
+                .preparedQuery(lockSql("$1::text"))
+                .execute(Tuple.of(pool.toString()))
+                .replaceWithVoid();
+    }
+
+    /** Refuses a tenant that would share the pool with others although some of its nodes cannot keep them apart. */
+    public Uni<Void> checkTenant(SqlConnection connection, UUID pool, String tenant, String field) {
+        return objection(connection, pool, List.of(tenant), List.of())
+                .invoke(objection -> refuse(objection, field))
+                .replaceWithVoid();
+    }
+
+    /** Refuses a node that cannot keep tenants apart in a pool that several of them use. */
+    Uni<Void> checkNode(SqlConnection connection, UUID pool, NodeApi.View node, String field) {
+        NodeApi.Agent agent = node.agent();
+        return agent == null || agent.isolation() == NodeIsolation.CONTAINER
+                ? Uni.createFrom().voidItem()
+                : objection(connection, pool, List.of(), List.of(node.name()))
+                        .invoke(objection -> refuse(objection, field))
+                        .replaceWithVoid();
+    }
+
+    /** Refuses to let tenants of a pool no longer trust each other while nodes that cannot keep them apart serve several. */
+    Uni<Void> checkTrust(SqlConnection connection, UUID pool, String field) {
+        return clash(connection, pool, List.of(), List.of())
+                .invoke(objection -> refuse(objection, field))
+                .replaceWithVoid();
+    }
+
+    /**
+     * Refuses the agent of a node, which cannot keep tenants apart and was never heard before, where the node is in a pool that several
+     * tenants use.
+     */
+    public Uni<Void> checkAgent(SqlConnection connection, UUID node) {
+        return connection
+                .preparedQuery("select name, pool_id from node where id = $1")
+                .execute(Tuple.of(node))
+                .map(rows -> rows.iterator().next())
+                .call(found -> lock(connection, found.getUUID("pool_id")))
+                .chain(found ->
+                        objection(connection, found.getUUID("pool_id"), List.of(), List.of(found.getString("name"))))
+                .invoke(objection -> objection.ifPresent(text -> {
+                    throw ProblemException.conflict("not-isolated", text + "; what is accepted: " + ACCEPTED);
+                }))
+                .replaceWithVoid();
+    }
+
+    private static void refuse(Optional<String> objection, String field) {
+        objection.ifPresent(text -> {
+            throw ProblemException.refused("not-isolated", field, text, ACCEPTED);
+        });
+    }
+
+    private Uni<Optional<String>> objection(
+            SqlConnection connection, UUID pool, List<String> newTenants, List<String> newNodes) {
+        return pools.tenantsTrustEachOther(connection, pool)
+                .chain(trust -> trust
+                        ? Uni.createFrom().item(Optional.<String>empty())
+                        : clash(connection, pool, newTenants, newNodes));
+    }
+
+    private Uni<Optional<String>> clash(
+            SqlConnection connection, UUID pool, List<String> newTenants, List<String> newNodes) {
+        return pools.tenants(connection, pool)
+                .chain(tenants -> pools.unisolatedNodes(connection, pool).map(nodes -> {
+                    var allTenants = new TreeSet<>(tenants);
+                    allTenants.addAll(newTenants);
+                    var allNodes = new TreeSet<>(nodes);
+                    allNodes.addAll(newNodes);
+                    return allTenants.size() > 1 && !allNodes.isEmpty()
+                            ? Optional.of("nodes that cannot keep tenants apart would serve " + allTenants.size()
+                                    + " tenants: " + ListFilters.some(List.copyOf(allNodes)))
+                            : Optional.<String>empty();
+                }));
+    }
+}

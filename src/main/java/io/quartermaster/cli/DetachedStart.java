@@ -1,0 +1,82 @@
+package io.quartermaster.cli;
+
+import io.quartermaster.embedded.DataFolder;
+import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.embedded.StartFailure;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Starts the same command again in the background and waits until it is ready, showing meanwhile what that one shows. */
+final class DetachedStart {
+
+    /** Tells the command in the background that it is there; its arguments are those of the one in front. */
+    private static final String DETACHED = "qm.detached";
+
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+    private final PrintWriter out;
+    private final DataFolder folder;
+
+    DetachedStart(PrintWriter out, DataFolder folder) {
+        this.out = out;
+        this.folder = folder;
+    }
+
+    /** Whether this process was started by {@link #start}. */
+    static boolean isDetached() {
+        return Boolean.getBoolean(DETACHED);
+    }
+
+    int start(List<String> arguments) throws IOException, InterruptedException {
+        DataFolder.open(folder.path());
+        Path log = folder.log("up");
+        Files.deleteIfExists(log);
+        List<String> jvmOptions = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(option -> !option.startsWith("-Dqm.home="))
+                .toList();
+        List<String> options = new ArrayList<>(jvmOptions);
+        options.add("-D" + DETACHED + "=true");
+        List<String> command = new ArrayList<>(EmbeddedServices.ownSession());
+        command.addAll(Installation.launch(options));
+        arguments.stream().filter(argument -> !argument.equals("--detach")).forEach(command::add);
+        Process process = new ProcessBuilder(command)
+                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        long shown = 0;
+        while (System.nanoTime() < end) {
+            boolean alive = process.isAlive();
+            Optional<RunFile> run = RunFile.ofRunning(folder);
+            shown = show(log, shown);
+            if (!alive) {
+                return process.exitValue();
+            }
+            if (run.filter(RunFile::ready).isPresent()) {
+                Thread.sleep(100);
+                show(log, shown);
+                return ExitCodes.OK;
+            }
+            Thread.sleep(100);
+        }
+        throw new StartFailure(
+                "The service was not ready after " + PATIENCE.toMinutes() + " minutes; see " + log + ".");
+    }
+
+    /** Prints what was added since, and says how far it read. */
+    private long show(Path log, long from) throws IOException {
+        byte[] all = Files.readAllBytes(log);
+        out.print(new String(all, (int) from, all.length - (int) from, java.nio.charset.StandardCharsets.UTF_8));
+        out.flush();
+        return all.length;
+    }
+}

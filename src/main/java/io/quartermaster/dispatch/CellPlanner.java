@@ -1,0 +1,605 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.dispatch.commit.CounterUpdater;
+import io.quartermaster.dispatch.commit.LifecycleWriter;
+import io.quartermaster.dispatch.commit.NodeLossHandler;
+import io.quartermaster.dispatch.commit.PendingReasons;
+import io.quartermaster.dispatch.commit.PlanFailedException;
+import io.quartermaster.dispatch.commit.PlanTranslation;
+import io.quartermaster.dispatch.commit.ReservedLevels;
+import io.quartermaster.dispatch.commit.UnmetReservations;
+import io.quartermaster.dispatch.lifecycle.LifecycleRules;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Binding;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.quarantine.PoisonRowFinder;
+import io.quartermaster.dispatch.read.CapacityFacts;
+import io.quartermaster.dispatch.read.CapacityFacts.NodeFact;
+import io.quartermaster.dispatch.read.CapacityFacts.PoolFact;
+import io.quartermaster.dispatch.read.CellFacts;
+import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.read.EngineFacts;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.read.PublishedQuotas;
+import io.quartermaster.dispatch.read.QuarantinedWorkloads;
+import io.quartermaster.dispatch.read.QuotaFacts;
+import io.quartermaster.dispatch.read.TermsInterner;
+import io.quartermaster.dispatch.read.UsageHistoryStore;
+import io.quartermaster.dispatch.transaction.Fence;
+import io.quartermaster.dispatch.transaction.LockedRowsException;
+import io.quartermaster.dispatch.transaction.PlanRows;
+import io.quartermaster.dispatch.transaction.StalePlanException;
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.workloads.WorkloadState;
+import io.quartermaster.workloads.counters.LiveCounterTotals;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.BiPredicate;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one epoch of leadership knows: the engine, and beside it only what is needed to tell the engine's words from the tables'. One
+ * thread. It is made from the tables, and thrown away when a commit fails or its outcome is unknown.
+ */
+final class CellPlanner {
+
+    private final LeaderSettings settings;
+    private final Engine engine;
+    /** Workloads whose rows others have locked: as long as this leader lives it takes no step of them, and no plan decides about them. */
+    private final Set<UUID> locked;
+
+    private final EngineFacts facts = new EngineFacts(this::poolId, this::path);
+    private final Map<UUID, PoolId> pools = new HashMap<>();
+    private final Map<PoolId, UUID> poolIds = new HashMap<>();
+    private final Map<UUID, QuotaPath> paths = new HashMap<>();
+    private final TermsInterner terms = new TermsInterner();
+    private final PublishedQuotas publishedQuotas = new PublishedQuotas();
+    private final Map<UUID, String> clusters = new HashMap<>();
+    private final Set<UUID> pausing = new HashSet<>();
+    private final Map<UUID, Binding> published = new HashMap<>();
+    private final ReservedLevels levels = new ReservedLevels();
+    private final UnmetReservations unmet = new UnmetReservations(this::pool);
+    private final CounterUpdater counterUpdater = new CounterUpdater();
+    private final UsageHistoryStore pastUse = new UsageHistoryStore();
+    private final PendingReasons reasons;
+    private boolean allPools;
+    private boolean anyQuarantined;
+
+    // What follows from the tables though nothing in the inbox names it; for the first cycles.
+    private List<QuotaFacts> unstated = List.of();
+    private final Set<UUID> heardAgain = new TreeSet<>();
+    private final Deque<PendingStep> pendingSteps = new ArrayDeque<>();
+    /** When what is reserved for a tenant turns next by the calendar. */
+    private final Map<TenantId, Long> turns = new TreeMap<>();
+
+    /** When what is not to be tried before is due, and when what is paused is given up. */
+    private final Map<UUID, Due> retries = new TreeMap<>();
+
+    private record PendingStep(TenantId tenant, UUID workload) {}
+
+    private record Due(TenantId tenant, long atMillis) {}
+
+    /**
+     * What a cycle did, for those who are to be told after the commit.
+     *
+     * @param nextPlanMillis when time alone may change something
+     * @param more whether work is left that did not fit into this cycle
+     */
+    record Outcome(
+            int inboxRows,
+            Plan plan,
+            Set<UUID> touchedNodes,
+            Set<TenantId> fedTenants,
+            long stampMillis,
+            OptionalLong nextPlanMillis,
+            boolean more) {
+
+        /** Followed by a turn for work that is set aside, which may have freed what the next plan gives out. */
+        Outcome and(LifecyclePass.Outcome after) {
+            Set<UUID> nodes = new TreeSet<>(touchedNodes);
+            nodes.addAll(after.touchedNodes());
+            Set<TenantId> tenants = new TreeSet<>(fedTenants);
+            tenants.addAll(after.fedTenants());
+            return new Outcome(inboxRows, plan, nodes, tenants, stampMillis, nextPlanMillis, true);
+        }
+
+        Outcome followedAtOnce() {
+            return new Outcome(inboxRows, plan, touchedNodes, fedTenants, stampMillis, nextPlanMillis, true);
+        }
+    }
+
+    private CellPlanner(LeaderSettings settings, Set<UUID> locked) {
+        this.settings = settings;
+        this.locked = Set.copyOf(locked);
+        this.engine = new Engine(settings.engine());
+        this.reasons = new PendingReasons(settings.reasonsPerPlan());
+    }
+
+    /**
+     * Reads everything that is not over. Reads only: what follows from it comes with the first cycle.
+     *
+     * @param locked workloads to leave alone
+     */
+    static CellPlanner build(SystemTransaction transaction, Fence fence, LeaderSettings settings, Set<UUID> locked) {
+        return build(transaction, fence, settings, locked, CellFacts.Extent.ALL);
+    }
+
+    /** Makes a plan with a part of what is stored, and throws it away: to see whether it can be made at all. Writes nothing. */
+    static void dryRun(SystemTransaction transaction, Fence fence, LeaderSettings settings, CellFacts.Extent extent) {
+        dryRun(transaction, fence, settings, extent, Integer.MAX_VALUE);
+    }
+
+    /** Makes a plan and writes its first decisions, to see whether the database takes them. The caller rolls the transaction back. */
+    static void dryRun(SystemTransaction transaction, Fence fence, LeaderSettings settings, int mostDecisions) {
+        dryRun(transaction, fence, settings, CellFacts.Extent.ALL, mostDecisions)
+                .write(transaction, settings.cell());
+    }
+
+    /** The plan with all that is stored. Writes nothing. */
+    static Plan plan(SystemTransaction transaction, Fence fence, LeaderSettings settings) {
+        CellPlanner cellPlanner = build(transaction, fence, settings, Set.of(), CellFacts.Extent.ALL);
+        return settings.planning().plan(cellPlanner.engine, fence.stampMillis());
+    }
+
+    private static PlanRows dryRun(
+            SystemTransaction transaction,
+            Fence fence,
+            LeaderSettings settings,
+            CellFacts.Extent extent,
+            int mostDecisions) {
+        CellPlanner cellPlanner = build(transaction, fence, settings, Set.of(), extent);
+        Plan plan = settings.planning().plan(cellPlanner.engine, fence.stampMillis());
+        List<Decision> decisions =
+                plan.decisions().stream().limit(mostDecisions).toList();
+        Plan part = new Plan(plan.nowMillis(), decisions, List.of(), plan.nextPlanAtMillis());
+        PlanRows rows = new PlanRows(fence);
+        cellPlanner.translate(
+                part, rows, fence, missing(new CellReader(transaction, fence.stampMillis()), part, Map.of(), Map.of()));
+        return rows;
+    }
+
+    private static CellPlanner build(
+            SystemTransaction transaction,
+            Fence fence,
+            LeaderSettings settings,
+            Set<UUID> locked,
+            CellFacts.Extent extent) {
+        CellPlanner cellPlanner = new CellPlanner(settings, locked);
+        CellFacts stored = CellFacts.read(transaction, settings.cell(), fence.stamp(), settings.executors(), extent);
+        List<Change> changes = new ArrayList<>();
+        stored.pools().forEach(pool -> cellPlanner.pool(pool, changes));
+        stored.nodes().forEach(node -> {
+            cellPlanner.node(node, changes);
+            if (node.heardAgain()) {
+                cellPlanner.heardAgain.add(node.id());
+            }
+        });
+        cellPlanner.allPools = stored.allPools();
+        cellPlanner.unstated = stored.quotas();
+        cellPlanner.unstated.forEach(quota -> cellPlanner.quota(quota, fence.stampMillis(), changes));
+        changes.addAll(stored.strictQueues());
+        cellPlanner.pastUse.begin(stored.pastUse());
+        changes.addAll(stored.pastUse());
+        cellPlanner.levels.load(transaction);
+        cellPlanner.unmet.load(transaction);
+        cellPlanner.anyQuarantined = QuarantinedWorkloads.isAny(transaction);
+        stored.workloads().forEach(record -> {
+            changes.add(cellPlanner.change(record, fence.stampMillis()));
+            cellPlanner.counterUpdater.workload(record);
+            cellPlanner.unmet.workload(record);
+            cellPlanner.notifyEngine(record, fence.stampMillis());
+            if (LifecycleRules.hasStep(record)) {
+                cellPlanner.pendingSteps.add(new PendingStep(record.tenant(), record.id()));
+            }
+        });
+        try {
+            cellPlanner.engine.apply(changes);
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            throw PlanFailedException.of(e);
+        }
+        return cellPlanner;
+    }
+
+    /**
+     * One turn of the loop, inside a transaction that holds the fence: first what was reported and asked for, then the plan. Throws
+     * {@link PlanFailedException} when the first can be done and the second cannot, {@link LockedRowsException} or {@link StalePlanException}.
+     */
+    Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, PoisonRowFinder.Take take) {
+        Outcome outcome = cycle(transaction, fence, batch, pendingSteps(take, fence.stampMillis()));
+        return hasMore(batch, take, fence.stampMillis()) ? outcome.followedAtOnce() : outcome;
+    }
+
+    /** The first turn after these came back from the quarantine: of all steps it takes those of them alone. */
+    Outcome readmit(
+            SystemTransaction transaction, Fence fence, Set<TenantId> tenants, Set<UUID> workloads, int mostSteps) {
+        Set<UUID> own = pendingSteps(
+                mostSteps,
+                fence.stampMillis(),
+                (tenant, workload) -> tenants.contains(tenant) || workloads.contains(workload));
+        return cycle(transaction, fence, InboxBatch.NONE, own).followedAtOnce();
+    }
+
+    private Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, Set<UUID> named) {
+        PlanRows rows = new PlanRows(fence);
+        List<Change> changes = new ArrayList<>();
+        Map<UUID, WorkloadRecord> known = new TreeMap<>();
+
+        capacity(transaction, fence, batch, changes);
+        changes.addAll(CellFacts.queues(transaction, batch.uuids(Inbox.Kind.QUEUE)));
+        Map<UUID, Long> lost = lostNodes(transaction, fence, changes);
+        List<QuotaFacts> quotaFacts = changedQuotas(transaction, fence, batch);
+        quotaFacts.forEach(quota -> quota(quota, fence.stampMillis(), changes));
+        levels.state(unstated, rows);
+        levels.state(quotaFacts, rows);
+        unstated = List.of();
+
+        if (anyQuarantined) {
+            QuarantinedWorkloads.cancel(transaction, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
+        }
+        CellReader reader = new CellReader(transaction, terms, fence.stampMillis());
+        LifecycleWriter lifecycleWriter = new LifecycleWriter(
+                rows,
+                fence,
+                facts,
+                after -> changes.add(change(after, fence.stampMillis())),
+                lost,
+                settings.pausedForMillis());
+        affected(reader, batch, named, lost.keySet()).forEach(record -> {
+            lifecycleWriter.write(record);
+            known.put(record.id(), record);
+            WorkloadRecord now = lifecycleWriter.written().getOrDefault(record.id(), record);
+            notifyEngine(now, fence.stampMillis());
+            if (now.state() instanceof WorkloadState.Paused && record.paused().isEmpty()) {
+                // Node or tenant may have changed while it was being paused.
+                pendingSteps.add(new PendingStep(now.tenant(), now.id()));
+            }
+        });
+
+        Plan plan;
+        boolean moreReasons;
+        try {
+            engine.apply(changes);
+            plan = settings.planning().plan(engine, fence.stampMillis());
+            moreReasons = plan(plan, rows, fence, reader, known, lifecycleWriter.written());
+            rows.write(transaction, settings.cell());
+            pastUse.write(transaction, settings.cell(), engine.pastUse(), engine.raisedPastUse());
+            batch.delete(transaction);
+            transaction.settle();
+        } catch (StalePlanException | LockedRowsException e) {
+            throw e;
+        } catch (RuntimeException | AssertionError | StackOverflowError e) {
+            throw PlanFailedException.of(e);
+        }
+        return new Outcome(
+                batch.ids().size(),
+                plan,
+                rows.touchedNodes(),
+                rows.fedTenants(),
+                fence.stampMillis(),
+                nextPlan(plan, fence.stampMillis()),
+                moreReasons || lost.size() == NodeLossHandler.MOST);
+    }
+
+    /** Whether reasons are left that the next turn has to write. */
+    private boolean plan(
+            Plan plan,
+            PlanRows rows,
+            Fence fence,
+            CellReader reader,
+            Map<UUID, WorkloadRecord> known,
+            Map<UUID, WorkloadRecord> settled) {
+        Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settled);
+        translate(plan, rows, fence, records);
+        count(plan, known, settled, records);
+        unmet.reasons(plan.waits());
+        unmet.changed()
+                .forEach(level -> rows.usage(
+                        level.tenant(), "unmet", level.pool(), new JsonObject().put("gpu_milli", level.gpuMilli())));
+        reasons.add(plan.waits());
+        locked.forEach(id -> reasons.withdraw(EngineFacts.id(id)));
+        return reasons.write(rows);
+    }
+
+    private Change change(WorkloadRecord record, long nowMillis) {
+        if (record.over()) {
+            return new Change.WorkloadRemoved(EngineFacts.id(record.id()));
+        }
+        return new Change.WorkloadSet(
+                locked.contains(record.id())
+                        ? facts.asUntouchable(record, nowMillis)
+                        : facts.asStored(record, nowMillis));
+    }
+
+    private void translate(Plan plan, PlanRows rows, Fence fence, Map<UUID, WorkloadRecord> records) {
+        new PlanTranslation(rows, fence, this::pool, clusters, pausing, this::binding).translate(plan, records);
+    }
+
+    /** Whether the next cycle, when it takes this, takes steps that no inbox row names. */
+    boolean hasPendingSteps(PoisonRowFinder.Take take, long nowMillis) {
+        return take instanceof PoisonRowFinder.Take.Oldest(int limit, boolean allowed)
+                && allowed
+                && (!pendingSteps.isEmpty() || retries.values().stream().anyMatch(due -> due.atMillis() <= nowMillis));
+    }
+
+    private Set<UUID> pendingSteps(PoisonRowFinder.Take take, long nowMillis) {
+        return take instanceof PoisonRowFinder.Take.Oldest(int limit, boolean allowed) && allowed
+                ? pendingSteps(limit, nowMillis, (tenant, workload) -> true)
+                : Set.of();
+    }
+
+    private Set<UUID> pendingSteps(int limit, long nowMillis, BiPredicate<TenantId, UUID> which) {
+        Set<UUID> some = new TreeSet<>();
+        for (Iterator<PendingStep> each = pendingSteps.iterator(); some.size() < limit && each.hasNext(); ) {
+            PendingStep next = each.next();
+            if (which.test(next.tenant(), next.workload())) {
+                some.add(next.workload());
+                each.remove();
+            }
+        }
+        retries.forEach((id, due) -> {
+            if (due.atMillis() <= nowMillis && some.size() < limit && which.test(due.tenant(), id)) {
+                some.add(id);
+            }
+        });
+        return some;
+    }
+
+    private OptionalLong nextPlan(Plan plan, long nowMillis) {
+        LongStream later = LongStream.concat(
+                        retries.values().stream().mapToLong(Due::atMillis),
+                        turns.values().stream().mapToLong(Long::longValue))
+                .filter(at -> at > nowMillis);
+        return LongStream.concat(plan.nextPlanAtMillis().stream(), later).min();
+    }
+
+    private boolean hasMore(InboxBatch batch, PoisonRowFinder.Take take, long nowMillis) {
+        return switch (take) {
+            case PoisonRowFinder.Take.Oldest(int limit, boolean allowed) ->
+                batch.ids().size() >= limit || hasPendingSteps(take, nowMillis);
+            case PoisonRowFinder.Take.Nothing() -> true;
+            case PoisonRowFinder.Take.Only(long id) -> true;
+        };
+    }
+
+    /** Notes by what it waits, as the engine knows it from now on, and until when it is not tried. */
+    private void notifyEngine(WorkloadRecord record, long nowMillis) {
+        boolean delayed = record.isDelayed(nowMillis);
+        if (delayed) {
+            retries.put(
+                    record.id(),
+                    new Due(record.tenant(), record.setbacks().retryAtMillis().orElse(nowMillis)));
+        } else if (record.state() instanceof WorkloadState.Paused
+                && record.paused().isPresent()) {
+            retries.put(
+                    record.id(), new Due(record.tenant(), record.paused().get().untilMillis()));
+        } else {
+            retries.remove(record.id());
+        }
+        if (delayed || record.isLeaving() || record.isHeldInQueue()) {
+            reasons.withdraw(EngineFacts.id(record.id()));
+        }
+        if (record.over()) {
+            published.remove(record.id());
+        } else {
+            published.put(record.id(), record.terms().binding());
+        }
+    }
+
+    /** Whether plans are made without some of what is stored. */
+    boolean isAnyQuarantined() {
+        return anyQuarantined;
+    }
+
+    LiveCounterTotals tally() {
+        return counterUpdater.tally();
+    }
+
+    private void count(
+            Plan plan,
+            Map<UUID, WorkloadRecord> known,
+            Map<UUID, WorkloadRecord> settled,
+            Map<UUID, WorkloadRecord> records) {
+        known.forEach((id, record) -> {
+            WorkloadRecord now = settled.getOrDefault(id, record);
+            counterUpdater.workload(now);
+            unmet.workload(now);
+        });
+        Map<UUID, Long> held = new HashMap<>();
+        for (Decision decision : plan.decisions()) {
+            switch (decision) {
+                case Decision.Start(WorkloadId id, Allocation bound, Decision.Rule rule, boolean reserved) ->
+                    holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
+                case Decision.Grow(WorkloadId id, Allocation bound, Decision.Rule rule) ->
+                    holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
+                case Decision.Preempt preempt -> leaves(preempt.workload(), records);
+                case Decision.Shrink shrink -> leaves(shrink.workload(), records);
+                case Decision.Nominate nominate -> {}
+                case Decision.WithdrawNomination withdrawNomination -> {}
+            }
+        }
+    }
+
+    /** In a pool that is a plain count nobody runs the work, so nobody reports that it has left: the next cycle takes it for gone. */
+    private void leaves(WorkloadId victim, Map<UUID, WorkloadRecord> records) {
+        WorkloadRecord record = known(records.get(UUID.fromString(victim.value())), "workload", victim);
+        if (record.attempt().filter(attempt -> attempt.nodes().isEmpty()).isPresent()) {
+            pendingSteps.add(new PendingStep(record.tenant(), record.id()));
+        }
+    }
+
+    /** @param held what each holds by what the plan decided so far */
+    private void holds(WorkloadRecord record, Allocation bound, Map<UUID, Long> held) {
+        long before = held.getOrDefault(
+                record.id(), record.attempt().map(LiveAttempt::heldGpuMilli).orElse(0L));
+        long now = before + bound.gpuMilli();
+        held.put(record.id(), now);
+        counterUpdater.holds(record, pool(bound.pool()), now);
+        unmet.holds(record, pool(bound.pool()), now);
+    }
+
+    private void capacity(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
+        Set<UUID> changedPools = batch.uuids(Inbox.Kind.POOL);
+        // Whether something runs work in a pool depends on its nodes.
+        changedPools.addAll(CapacityFacts.poolsOf(transaction, batch.uuids(Inbox.Kind.NODE)));
+        if (!changedPools.isEmpty()) {
+            CapacityFacts.pools(transaction, settings.executors(), CellReader.array(changedPools))
+                    .forEach(pool -> pool(pool, changes));
+        }
+        Set<UUID> changedNodes = batch.uuids(Inbox.Kind.NODE);
+        changedNodes.addAll(
+                CapacityFacts.unisolatedNodesOf(transaction, batch.uuids(Inbox.Kind.POOL, Inbox.Kind.ALLOTMENT)));
+        changedNodes.addAll(heardAgain);
+        heardAgain.clear();
+        if (!changedNodes.isEmpty()) {
+            List<UUID> heard = new ArrayList<>();
+            for (NodeFact node : CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(changedNodes))) {
+                node(node.heardAgain() ? node.takenBack() : node, changes);
+                if (node.heardAgain()) {
+                    heard.add(node.id());
+                }
+            }
+            if (!heard.isEmpty()) {
+                transaction.run("update node_contact set lost_at = null where node_id = any($1)", (Object)
+                        CellReader.array(heard));
+            }
+        }
+    }
+
+    private Map<UUID, Long> lostNodes(SystemTransaction transaction, Fence fence, List<Change> changes) {
+        Map<UUID, Long> lost = NodeLossHandler.giveUp(transaction, fence);
+        if (!lost.isEmpty()) {
+            CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(lost.keySet()))
+                    .forEach(node -> node(node, changes));
+        }
+        return lost;
+    }
+
+    private Collection<WorkloadRecord> affected(
+            CellReader reader, InboxBatch batch, Set<UUID> leftovers, Set<UUID> lost) {
+        Map<UUID, WorkloadRecord> found = new TreeMap<>();
+        Set<UUID> named = batch.uuids(Inbox.Kind.WORKLOAD, Inbox.Kind.REPORT);
+        named.addAll(leftovers);
+        Set<UUID> nodes = batch.uuids(Inbox.Kind.NODE);
+        nodes.addAll(lost);
+        List<List<WorkloadRecord>> reads = List.of(
+                reader.workloads(named),
+                reader.on(lost),
+                reader.paused(nodes, batch.tenantsWithChangedQuotas()),
+                reader.waitingUnder("policy_id", batch.uuids(Inbox.Kind.POLICY)),
+                reader.waitingUnder("profile_id", batch.uuids(Inbox.Kind.PROFILE)),
+                reader.waitingUnder("queue_id", batch.uuids(Inbox.Kind.QUEUE)));
+        reads.forEach(records -> records.forEach(record -> found.put(record.id(), record)));
+        found.keySet().removeAll(locked);
+        return found.values();
+    }
+
+    /** The first policy that counts over all pools gives every tenant a place in that tree; the last one gone takes it away. */
+    private List<QuotaFacts> changedQuotas(SystemTransaction transaction, Fence fence, InboxBatch batch) {
+        Set<TenantId> tenants = new TreeSet<>(batch.tenantsWithChangedQuotas());
+        turns.forEach((tenant, at) -> {
+            if (at <= fence.stampMillis()) {
+                tenants.add(tenant);
+            }
+        });
+        if (tenants.isEmpty()) {
+            return List.of();
+        }
+        boolean before = allPools;
+        allPools = QuotaFacts.anyCountsAllPools(transaction);
+        return QuotaFacts.read(
+                transaction,
+                fence.stamp(),
+                before == allPools ? tenants : CellFacts.everyTenant(transaction),
+                allPools);
+    }
+
+    /** The records of all workloads that the plan decides about, as they are after this cycle's steps. */
+    private static Map<UUID, WorkloadRecord> missing(
+            CellReader reader, Plan plan, Map<UUID, WorkloadRecord> known, Map<UUID, WorkloadRecord> settled) {
+        Set<UUID> wanted = new TreeSet<>();
+        plan.decisions().forEach(decision -> {
+            wanted.add(UUID.fromString(decision.workload().value()));
+            PlanTranslation.successor(decision).ifPresent(wanted::add);
+        });
+        Map<UUID, WorkloadRecord> records = new TreeMap<>(known);
+        records.putAll(settled);
+        wanted.removeAll(records.keySet());
+        reader.workloads(wanted).forEach(record -> records.put(record.id(), record));
+        return records;
+    }
+
+    private void pool(PoolFact fact, List<Change> changes) {
+        pools.put(fact.id(), fact.pool().id());
+        poolIds.put(fact.pool().id(), fact.id());
+        changes.add(fact.retired() ? new Change.PoolRemoved(fact.pool().id()) : new Change.PoolSet(fact.pool()));
+    }
+
+    private void node(NodeFact fact, List<Change> changes) {
+        clusters.put(fact.id(), fact.cluster());
+        if (fact.pauses()) {
+            pausing.add(fact.id());
+        } else {
+            pausing.remove(fact.id());
+        }
+        changes.add(
+                fact.retired()
+                        ? new Change.NodeRemoved(new NodeId(fact.id().toString()))
+                        : new Change.NodeSet(fact.node()));
+    }
+
+    private void quota(QuotaFacts fact, long nowMillis, List<Change> changes) {
+        turns.remove(fact.tenant());
+        fact.nextTurn(nowMillis).ifPresent(turn -> turns.put(fact.tenant(), turn));
+        counterUpdater.quota(fact);
+        unmet.reserved(fact.tenant(), fact.reserved(), fact.fences());
+        paths.putAll(fact.paths());
+        publishedQuotas.publish(fact, changes);
+    }
+
+    private PoolId poolId(UUID id) {
+        return known(pools.get(id), "pool", id);
+    }
+
+    private UUID pool(PoolId name) {
+        return known(poolIds.get(name), "pool", name);
+    }
+
+    private QuotaPath path(UUID policy) {
+        return known(paths.get(policy), "policy", policy);
+    }
+
+    private Binding binding(UUID workload) {
+        return known(published.get(workload), "workload", workload);
+    }
+
+    private static <T> T known(@Nullable T value, String what, Object id) {
+        return Optional.ofNullable(value)
+                .orElseThrow(() -> new IllegalStateException("the leader does not know " + what + " " + id));
+    }
+}

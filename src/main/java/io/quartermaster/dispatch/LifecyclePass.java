@@ -1,0 +1,262 @@
+package io.quartermaster.dispatch;
+
+import io.quartermaster.dispatch.commit.LifecycleWriter;
+import io.quartermaster.dispatch.commit.NodeLossHandler;
+import io.quartermaster.dispatch.lifecycle.LifecycleRules;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.read.EngineFacts;
+import io.quartermaster.dispatch.read.LeaderSettings;
+import io.quartermaster.dispatch.read.QuarantinedWorkloads;
+import io.quartermaster.dispatch.transaction.Fence;
+import io.quartermaster.dispatch.transaction.PlanRows;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.DatabaseFailures;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.db.SystemTransaction;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.workloads.WorkloadState;
+import io.vertx.mutiny.sqlclient.Row;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.function.Function;
+import org.jboss.logging.Logger;
+
+/**
+ * A turn of the leader without a plan: it applies what executors report and what is asked for, so that devices are freed and their use ends
+ * even while no plan can be made, and for work that is set aside. It needs no engine, and starts and preempts nothing.
+ *
+ * <p>A workload of which the next step cannot be taken is set aside, and the others go on.
+ */
+final class LifecyclePass {
+
+    private static final Logger LOG = Logger.getLogger(LifecyclePass.class);
+
+    /** Of work that is set aside, in one turn. */
+    private static final int MOST_SET_ASIDE = 50;
+
+    private static final int MOST_COMPLAINTS = 10_000;
+
+    private static final String UNREADABLE = "it cannot be read";
+    private static final String NO_STEP = "its next step cannot be taken";
+
+    /** What it did, for those who are told after the commit. */
+    record Outcome(int steps, Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
+
+        private static Outcome of(int steps, PlanRows rows) {
+            return new Outcome(steps, rows.touchedNodes(), rows.fedTenants());
+        }
+
+        private Outcome plus(Outcome other) {
+            Set<UUID> nodes = new TreeSet<>(touchedNodes);
+            nodes.addAll(other.touchedNodes);
+            Set<TenantId> tenants = new TreeSet<>(fedTenants);
+            tenants.addAll(other.fedTenants);
+            return new Outcome(steps + other.steps, nodes, tenants);
+        }
+    }
+
+    private static final Outcome NOTHING = new Outcome(0, Set.of(), Set.of());
+
+    private final SystemDatabase database;
+    private final LeaderSettings settings;
+    private final Set<UUID> complainedOf = new HashSet<>();
+    private long lastInTurn;
+
+    LifecyclePass(SystemDatabase database, LeaderSettings settings) {
+        this.database = database;
+        this.settings = settings;
+    }
+
+    /**
+     * For everything that is live. The engine must be built anew after it: it consumes the inbox rows that name workloads.
+     *
+     * @param locked workloads to leave alone
+     * @return empty when another replica leads
+     */
+    Optional<Outcome> ofAll(long epoch, Set<UUID> locked) {
+        try {
+            return fenced(epoch, (tx, fence) -> together(tx, fence, locked));
+        } catch (RuntimeException e) {
+            if (DatabaseFailures.isTransient(e)) {
+                throw e;
+            }
+            LOG.warnf("reports cannot be applied together, so they are applied one by one: %s", e.getMessage());
+            return fenced(epoch, (tx, fence) -> {
+                        NodeLossHandler.giveUp(tx, fence);
+                        return withStep(reader(tx, fence).everyLive().records(), locked);
+                    })
+                    .flatMap(records -> oneByOne(epoch, records, false));
+        }
+    }
+
+    /**
+     * For what plans are made without, each workload in a transaction of its own. What it frees, the engine learns by the inbox.
+     *
+     * @return empty when another replica leads
+     */
+    Optional<Outcome> ofQuarantined(long epoch, Set<UUID> locked) {
+        return fenced(
+                        epoch,
+                        (tx, fence) -> withStep(reader(tx, fence).setAside().records(), locked))
+                .flatMap(records -> oneByOne(epoch, inTurn(records), true));
+    }
+
+    /** Some of them, in order of submission, after those that it was the turn of before: a plan waits for them, so they are few. */
+    private List<WorkloadRecord> inTurn(List<WorkloadRecord> records) {
+        List<WorkloadRecord> later = records.stream()
+                .filter(record -> record.sequence() > lastInTurn)
+                .toList();
+        List<WorkloadRecord> some = (later.isEmpty() ? records : later)
+                .stream().limit(MOST_SET_ASIDE).toList();
+        lastInTurn = some.isEmpty() ? 0 : some.getLast().sequence();
+        return some;
+    }
+
+    private Outcome together(SystemTransaction tx, Fence fence, Set<UUID> locked) {
+        Map<UUID, Long> lost = NodeLossHandler.giveUp(tx, fence);
+        PlanRows rows = new PlanRows(fence);
+        InboxBatch batch = InboxBatch.takeOfWorkloads(tx, settings.cell(), settings.batch(), locked);
+        QuarantinedWorkloads.cancel(tx, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
+        EngineFacts facts = facts(tx);
+        CellReader.Readable live = reader(tx, fence).everyLive();
+        live.unreadable().forEach(sequence -> setAside(tx, fence, sequence, UNREADABLE));
+        int steps = 0;
+        for (WorkloadRecord record : withStep(live.records(), locked)) {
+            if (steps == settings.batch()) {
+                break;
+            }
+            if (canWrite(record, fence, facts, lost)) {
+                lifecycleWriter(rows, fence, facts, lost).write(record);
+                steps++;
+            } else {
+                setAside(tx, fence, record.sequence(), NO_STEP);
+            }
+        }
+        rows.write(tx, settings.cell());
+        batch.delete(tx);
+        return Outcome.of(steps, rows);
+    }
+
+    private boolean canWrite(WorkloadRecord record, Fence fence, EngineFacts facts, Map<UUID, Long> lost) {
+        try {
+            lifecycleWriter(new PlanRows(fence), fence, facts, lost).write(record);
+            return true;
+        } catch (RuntimeException e) {
+            LOG.debugf(e, "no step of workload %s", record.id());
+            return false;
+        }
+    }
+
+    private Optional<Outcome> oneByOne(long epoch, List<WorkloadRecord> records, boolean areSetAside) {
+        Optional<Outcome> outcome = Optional.of(NOTHING);
+        for (WorkloadRecord record : records) {
+            Optional<Outcome> one = alone(epoch, record, areSetAside);
+            outcome = outcome.flatMap(sum -> one.map(sum::plus));
+            if (outcome.isEmpty()) {
+                return outcome;
+            }
+        }
+        return outcome;
+    }
+
+    private Optional<Outcome> alone(long epoch, WorkloadRecord record, boolean isSetAside) {
+        try {
+            return fenced(epoch, (tx, fence) -> {
+                PlanRows rows = new PlanRows(fence);
+                EngineFacts facts = facts(tx);
+                LifecycleWriter lifecycleWriter = lifecycleWriter(rows, fence, facts, Map.of());
+                lifecycleWriter.write(record);
+                if (isSetAside) {
+                    WorkloadRecord after = lifecycleWriter.written().getOrDefault(record.id(), record);
+                    if (after.state() instanceof WorkloadState.WithoutAttempt && !after.over()) {
+                        rows.reason(
+                                after.id(),
+                                QuarantinedWorkloads.CODE,
+                                QuarantinedWorkloads.reason(facts.firstPool(after)));
+                    }
+                    tellEngine(tx, record, rows);
+                }
+                rows.write(tx, settings.cell());
+                return Outcome.of(1, rows);
+            });
+        } catch (RuntimeException e) {
+            if (DatabaseFailures.isTransient(e)) {
+                throw e;
+            }
+            if (complainedOf.size() < MOST_COMPLAINTS && complainedOf.add(record.id())) {
+                LOG.errorf(e, "no step of workload %s of tenant %s can be taken", record.id(), record.tenant());
+            }
+            return isSetAside
+                    ? Optional.of(NOTHING)
+                    : fenced(epoch, (tx, fence) -> {
+                        setAside(tx, fence, record.sequence(), NO_STEP);
+                        return NOTHING;
+                    });
+        }
+    }
+
+    /** The engine was told that the devices are not there; how much of them is there now, it reads itself. */
+    private void tellEngine(SystemTransaction tx, WorkloadRecord record, PlanRows rows) {
+        tx.send(
+                "insert into inbox (cell_id, kind, ref) select $1, 'node', unnest($2::uuid[])::text",
+                settings.cell(),
+                CellReader.array(rows.touchedNodes()));
+        record.attempt()
+                .ifPresent(attempt -> tx.send(
+                        "insert into inbox (cell_id, kind, ref) values ($1, 'pool', $2)",
+                        settings.cell(),
+                        attempt.pool().toString()));
+    }
+
+    private void setAside(SystemTransaction tx, Fence fence, long sequence, String why) {
+        QuarantinedWorkloads.mark(tx, fence, settings.cell(), sequence, why)
+                .ifPresent(which -> LOG.errorf("ALARM: %s is set aside: %s", which, why));
+    }
+
+    private LifecycleWriter lifecycleWriter(PlanRows rows, Fence fence, EngineFacts facts, Map<UUID, Long> lost) {
+        return new LifecycleWriter(rows, fence, facts, after -> {}, lost, settings.pausedForMillis());
+    }
+
+    private static List<WorkloadRecord> withStep(List<WorkloadRecord> records, Set<UUID> locked) {
+        List<WorkloadRecord> found = new ArrayList<>();
+        for (WorkloadRecord record : records) {
+            if (!locked.contains(record.id()) && LifecycleRules.hasStep(record)) {
+                found.add(record);
+            }
+        }
+        return found;
+    }
+
+    private static CellReader reader(SystemTransaction tx, Fence fence) {
+        return new CellReader(tx, fence.stampMillis());
+    }
+
+    private static EngineFacts facts(SystemTransaction tx) {
+        Map<UUID, PoolId> pools = new HashMap<>();
+        for (Row row : tx.run("select id, name from pool")) {
+            pools.put(row.getUUID("id"), new PoolId(row.getString("name")));
+        }
+        Function<UUID, PoolId> known = id -> Optional.ofNullable(pools.get(id))
+                .orElseThrow(() -> new IllegalStateException("there is no pool " + id));
+        return new EngineFacts(known, policy -> {
+            throw new IllegalStateException("no quota is needed without a plan");
+        });
+    }
+
+    private interface Work<T> {
+        T with(SystemTransaction transaction, Fence fence);
+    }
+
+    private <T> Optional<T> fenced(long epoch, Work<T> work) {
+        return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.with(tx, fence)));
+    }
+}

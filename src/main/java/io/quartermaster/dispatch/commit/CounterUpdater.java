@@ -1,0 +1,65 @@
+package io.quartermaster.dispatch.commit;
+
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.read.QuotaFacts;
+import io.quartermaster.dispatch.read.QuotaFacts.Level;
+import io.quartermaster.workloads.counters.CountedWorkload;
+import io.quartermaster.workloads.counters.CountedWorkload.Place;
+import io.quartermaster.workloads.counters.LiveCounterTotals;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+
+/** Keeps the tally of the live counters in step with what the leader reads and decides. */
+public final class CounterUpdater {
+
+    private final LiveCounterTotals liveCounterTotals = new LiveCounterTotals();
+
+    public LiveCounterTotals tally() {
+        return liveCounterTotals;
+    }
+
+    public void quota(QuotaFacts facts) {
+        Map<UUID, Map<UUID, Long>> ofPolicies = new TreeMap<>();
+        facts.groups().keySet().forEach(policy -> ofPolicies.put(policy, new TreeMap<>()));
+        for (Level level : facts.levels()) {
+            if (level.policy() != null) {
+                ofPolicies
+                        .computeIfAbsent(level.policy(), policy -> new TreeMap<>())
+                        .put(level.pool(), level.gpuMilli());
+            }
+        }
+        liveCounterTotals.tenant(facts.tenant(), !facts.suspended(), facts.reserved());
+        ofPolicies.forEach((policy, reserved) ->
+                liveCounterTotals.policy(facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
+    }
+
+    public void workload(WorkloadRecord record) {
+        Place place = record.over()
+                ? new Place.Over()
+                : record.attempt().map(CounterUpdater::holding).orElseGet(Place.Queued::new);
+        liveCounterTotals.workload(counted(record, place));
+    }
+
+    /** It holds so much of the pool from now on. */
+    public void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
+        liveCounterTotals.workload(counted(record, new Place.Holding(pool, gpuMilli)));
+    }
+
+    private static Place holding(LiveAttempt attempt) {
+        return new Place.Holding(attempt.pool(), attempt.heldGpuMilli());
+    }
+
+    private static CountedWorkload counted(WorkloadRecord record, Place place) {
+        WorkloadRecord.Terms terms = record.terms();
+        return new CountedWorkload(
+                record.tenant(),
+                record.id(),
+                terms.queue(),
+                terms.policy(),
+                terms.pools(),
+                terms.wholeGpuMilli(),
+                place);
+    }
+}

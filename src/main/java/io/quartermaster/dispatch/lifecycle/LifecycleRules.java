@@ -1,0 +1,241 @@
+package io.quartermaster.dispatch.lifecycle;
+
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Report;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.DesiredState;
+import io.quartermaster.workloads.WorkloadState;
+import io.quartermaster.workloads.WorkloadState.AfterPreemption;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+
+/**
+ * The rules of the lifecycle: from what is stored, wished and reported to the next step of one workload. Pure: the same record gives the
+ * same step, so reading an inbox row twice changes nothing.
+ */
+public final class LifecycleRules {
+
+    /** Of several nodes' outcomes the one that says most about the attempt: what went wrong before what was asked for. */
+    private static final List<AttemptOutcome> TELLING = List.of(
+            AttemptOutcome.OUT_OF_MEMORY,
+            AttemptOutcome.FAILED,
+            AttemptOutcome.TIMED_OUT,
+            AttemptOutcome.LOST,
+            AttemptOutcome.CANCELLED,
+            AttemptOutcome.PAUSED,
+            AttemptOutcome.PREEMPTED,
+            AttemptOutcome.SUCCEEDED);
+
+    private static final String ON_REQUEST = "cancelled on request";
+
+    private LifecycleRules() {}
+
+    /** @param lost nodes whose lease is over: nothing runs there any more */
+    public static LifecycleStep next(WorkloadRecord workload, Set<UUID> lost) {
+        if (workload.over()) {
+            return new LifecycleStep.Stay();
+        }
+        return workload.attempt().isPresent()
+                ? attempt(workload, workload.attempt().get(), lost)
+                : withoutAttempt(workload);
+    }
+
+    /** Whether something follows for it, or for one of its surplus workers, from what is stored alone. */
+    public static boolean hasStep(WorkloadRecord workload) {
+        return !(next(workload, Set.of()) instanceof LifecycleStep.Stay)
+                || workload.attempt()
+                        .filter(core -> core.surplus().workers().stream()
+                                .anyMatch(worker -> !(next(core, worker, Set.of()) instanceof SurplusStep.Stay)))
+                        .isPresent();
+    }
+
+    private static LifecycleStep withoutAttempt(WorkloadRecord workload) {
+        WorkloadState.WithoutAttempt wished =
+                switch (workload.wish()) {
+                    case CANCEL -> new WorkloadState.Cancelled();
+                    case HOLD -> new WorkloadState.Held();
+                    case RUN ->
+                        workload.state() instanceof WorkloadState.Paused && workload.canGoOn()
+                                ? new WorkloadState.Paused()
+                                : new WorkloadState.Waiting();
+                };
+        if (wished.equals(workload.state())) {
+            return isAbandoned(workload) ? new LifecycleStep.Left() : new LifecycleStep.Stay();
+        }
+        return new LifecycleStep.Become(
+                wished, workload.wish() == DesiredState.CANCEL ? Optional.of(ON_REQUEST) : Optional.empty());
+    }
+
+    /** Whether nothing of the processes that it left behind lives any more. */
+    public static boolean isAbandoned(WorkloadRecord workload) {
+        return workload.paused()
+                .filter(work -> work.processes() == PausedWork.Processes.OVER)
+                .isPresent();
+    }
+
+    private static LifecycleStep attempt(WorkloadRecord workload, LiveAttempt attempt, Set<UUID> lost) {
+        Set<UUID> nodes = attempt.nodes();
+        List<Report> ended = attempt.reports().stream().filter(Report::ended).toList();
+        Set<UUID> quiet = new TreeSet<>();
+        ended.forEach(report -> quiet.add(report.node()));
+        nodes.stream().filter(lost::contains).forEach(quiet::add);
+
+        boolean stopping = attempt.state() instanceof AttemptState.Stopping;
+        if (quiet.containsAll(nodes) && (!nodes.isEmpty() || stopping || workload.wish() == DesiredState.CANCEL)) {
+            return attempt.surplus().workers().isEmpty()
+                    ? end(workload, attempt, ended, nodes)
+                    : withoutCore(workload, attempt);
+        }
+        if (stopping) {
+            return stopping(workload, attempt);
+        }
+        if (workload.wish() == DesiredState.CANCEL) {
+            return new LifecycleStep.AskToStop(AttemptStopReason.CANCELLED);
+        }
+        // A worker that has done its part is no loss to the others; one that failed or is lost is.
+        if (nodes.stream().anyMatch(lost::contains) || ended.stream().anyMatch(r -> r.was(AttemptOutcome.LOST))) {
+            return new LifecycleStep.AskToStop(AttemptStopReason.LOST);
+        }
+        if (ended.stream().anyMatch(report -> !report.was(AttemptOutcome.SUCCEEDED))) {
+            return new LifecycleStep.AskToStop(AttemptStopReason.INCOMPLETE);
+        }
+        return progress(attempt, nodes.size());
+    }
+
+    /** Surplus workers do not go on without those that the workload started with, nor is it over before they are. */
+    private static LifecycleStep withoutCore(WorkloadRecord workload, LiveAttempt attempt) {
+        if (attempt.stopping()) {
+            return stopping(workload, attempt);
+        }
+        return new LifecycleStep.AskToStop(
+                workload.wish() == DesiredState.CANCEL ? AttemptStopReason.CANCELLED : AttemptStopReason.INCOMPLETE);
+    }
+
+    /** Whoever cancels may leave it less time to stop than it was given. */
+    private static LifecycleStep stopping(WorkloadRecord workload, LiveAttempt attempt) {
+        return endsLater(attempt, workload.stopByMillis())
+                ? new LifecycleStep.Shorten(workload.stopByMillis().getAsLong())
+                : new LifecycleStep.Stay();
+    }
+
+    private static boolean endsLater(LiveAttempt stopping, OptionalLong byMillis) {
+        return byMillis.isPresent() && stopping.deadlineMillis().orElse(Long.MIN_VALUE) > byMillis.getAsLong();
+    }
+
+    /** Whether a surplus worker that ended so ended by itself: then none is started in its place. */
+    public static boolean isForGood(AttemptOutcome outcome) {
+        return outcome != AttemptOutcome.PREEMPTED && outcome != AttemptOutcome.LOST;
+    }
+
+    /** Of a surplus worker of an attempt. */
+    public static SurplusStep next(LiveAttempt core, SurplusWorker worker, Set<UUID> lost) {
+        LiveAttempt attempt = worker.attempt();
+        Set<UUID> nodes = attempt.nodes();
+        List<Report> ended = attempt.reports().stream().filter(Report::ended).toList();
+        boolean quiet = nodes.stream()
+                .allMatch(node -> lost.contains(node)
+                        || ended.stream().anyMatch(report -> report.node().equals(node)));
+        if (quiet && (!nodes.isEmpty() || attempt.stopping() || core.stopping())) {
+            AttemptOutcome outcome = outcome(attempt, ended, nodes);
+            Optional<Report> telling =
+                    ended.stream().filter(report -> report.was(outcome)).findFirst();
+            return new SurplusStep.End(
+                    outcome,
+                    telling.flatMap(Report::exitCode),
+                    telling.map(Report::message).orElse(""),
+                    isForGood(outcome));
+        }
+        if (attempt.stopping()) {
+            return core.stopping() && endsLater(attempt, core.deadlineMillis())
+                    ? new SurplusStep.Shorten(core.deadlineMillis().getAsLong())
+                    : new SurplusStep.Stay();
+        }
+        if (core.stopping()) {
+            return new SurplusStep.AskToStop(core.stopReason().orElse(AttemptStopReason.CANCELLED));
+        }
+        return progress(attempt, nodes.size()) instanceof LifecycleStep.Progress(AttemptState.Wanted state)
+                ? new SurplusStep.Progress(state)
+                : new SurplusStep.Stay();
+    }
+
+    /** An attempt never goes back: a late report of an earlier state is old news. */
+    private static LifecycleStep progress(LiveAttempt attempt, int nodes) {
+        long running = attempt.reports().stream()
+                .filter(report -> report.state() instanceof AttemptState.Running || report.ended())
+                .count();
+        boolean runs = nodes > 0 && running == nodes;
+        boolean heard = !attempt.reports().isEmpty();
+        return switch (attempt.state()) {
+            case AttemptState.Bound bound when runs -> new LifecycleStep.Progress(bound.run());
+            case AttemptState.Bound bound when heard -> new LifecycleStep.Progress(bound.start());
+            case AttemptState.Starting starting when runs -> new LifecycleStep.Progress(starting.run());
+            case AttemptState.Bound bound -> new LifecycleStep.Stay();
+            case AttemptState.Starting starting -> new LifecycleStep.Stay();
+            case AttemptState.Running alreadyRunning -> new LifecycleStep.Stay();
+            case AttemptState.Stopping stopping -> new LifecycleStep.Stay();
+        };
+    }
+
+    private static LifecycleStep end(
+            WorkloadRecord workload, LiveAttempt attempt, List<Report> ended, Set<UUID> nodes) {
+        AttemptOutcome outcome = outcome(attempt, ended, nodes);
+        Optional<Report> telling =
+                ended.stream().filter(report -> report.was(outcome)).findFirst();
+        Optional<Integer> exitCode = telling.flatMap(Report::exitCode);
+        String message = telling.map(Report::message)
+                .filter(text -> !text.isEmpty())
+                .orElse(outcome == AttemptOutcome.LOST ? "the node's lease ended before it was heard again" : "");
+        WorkloadState.WithoutAttempt state = after(workload, attempt, outcome);
+        boolean again = !(state instanceof WorkloadState.Over);
+        Optional<String> reason = again || state instanceof WorkloadState.Succeeded
+                ? Optional.empty()
+                : Optional.of(reason(workload, outcome, exitCode));
+        return new LifecycleStep.End(outcome, exitCode, message, state, reason, again);
+    }
+
+    private static AttemptOutcome outcome(LiveAttempt attempt, List<Report> ended, Set<UUID> nodes) {
+        if (nodes.isEmpty()) {
+            // A plain count: nobody runs it, so nobody has to report its end.
+            return attempt.stopReason().orElse(AttemptStopReason.CANCELLED) == AttemptStopReason.PREEMPTED
+                    ? AttemptOutcome.PREEMPTED
+                    : AttemptOutcome.CANCELLED;
+        }
+        Set<AttemptOutcome> outcomes = EnumSet.noneOf(AttemptOutcome.class);
+        ended.forEach(report -> report.outcome().ifPresent(outcomes::add));
+        if (ended.size() < nodes.size()) {
+            outcomes.add(AttemptOutcome.LOST);
+        }
+        return TELLING.stream().filter(outcomes::contains).findFirst().orElse(AttemptOutcome.LOST);
+    }
+
+    /** What is moved was stopped to go on where its place is kept, whatever its policy says of work that is stopped for others. */
+    private static WorkloadState.WithoutAttempt after(
+            WorkloadRecord workload, LiveAttempt attempt, AttemptOutcome outcome) {
+        boolean isOver = workload.terms().onPreemption() == PreemptionAction.END
+                && workload.nomination().isEmpty();
+        return WorkloadState.with(attempt.state())
+                .ended(outcome, workload.wish(), isOver ? AfterPreemption.END : AfterPreemption.REQUEUE);
+    }
+
+    private static String reason(WorkloadRecord workload, AttemptOutcome outcome, Optional<Integer> exitCode) {
+        return switch (outcome) {
+            case FAILED -> exitCode.map(code -> "exit code " + code).orElse("failed");
+            case OUT_OF_MEMORY -> "out of memory";
+            case TIMED_OUT -> "ran for its maximum run time";
+            case PREEMPTED ->
+                workload.wish() == DesiredState.CANCEL
+                        ? ON_REQUEST
+                        : "stopped for other work; its policy does not queue such work again";
+            case SUCCEEDED, PAUSED, CANCELLED, LOST -> ON_REQUEST;
+        };
+    }
+}

@@ -1,0 +1,187 @@
+package io.quartermaster.embedded;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jboss.logging.Logger;
+
+/**
+ * A program that runs beside the service and outlives its sudden death. Its pid file says which process it is (pid and start time, since
+ * pids are used again) and how it was started; the next start takes it over when it would start it just so, and replaces it otherwise.
+ * The process writes that file itself before it becomes the program, so that no death of the service, however sudden, leaves a program
+ * behind of which nobody knows.
+ *
+ * <p>It runs in a session of its own where the system can do that, so that Ctrl-C at the terminal reaches only the service, which then
+ * ends its children in the right order.
+ */
+final class ManagedProcess {
+
+    private static final Logger LOG = Logger.getLogger(ManagedProcess.class);
+
+    /** Takes the pid file, the time, the identity, and the command; the pid stays when the command takes the shell's place. */
+    private static final String RECORD_AND_BECOME =
+            "echo \"$$ $1 $2\" >\"$0.next\" && mv -f \"$0.next\" \"$0\" || exit; shift 2; exec \"$@\"";
+
+    private static final Duration KILL_PATIENCE = Duration.ofSeconds(5);
+
+    private final String title;
+    private final ProcessHandle process;
+    private final Path pidFile;
+
+    private ManagedProcess(String title, ProcessHandle process, Path pidFile) {
+        this.title = title;
+        this.process = process;
+        this.pidFile = pidFile;
+    }
+
+    /**
+     * What to start.
+     *
+     * @param fingerprint what must be equal for a running process to be taken over, beside the command
+     */
+    record Spec(
+            String title,
+            List<String> command,
+            Map<String, String> environment,
+            Path folder,
+            Path log,
+            Path pidFile,
+            String fingerprint) {
+        Spec {
+            command = List.copyOf(command);
+            environment = Map.copyOf(environment);
+        }
+
+        private String identity() {
+            return Integer.toHexString(List.of(command, fingerprint).hashCode());
+        }
+    }
+
+    /** The process of an earlier start that still runs and was started just so. */
+    static Optional<ManagedProcess> adopt(Spec spec) {
+        return recorded(spec.pidFile())
+                .filter(record -> record.identity().equals(spec.identity()))
+                .map(record -> new ManagedProcess(spec.title(), record.process(), spec.pidFile()));
+    }
+
+    /** Ends the process of an earlier start, if there is one, whatever it was started with. */
+    static void endRecorded(String title, Path pidFile, StopSignal signal, Duration patience) {
+        recorded(pidFile).ifPresent(record -> {
+            LOG.infof(
+                    "Ending %s left over from an earlier run (pid %d)",
+                    title, record.process().pid());
+            new ManagedProcess(title, record.process(), pidFile).stop(signal, patience);
+        });
+    }
+
+    /** The pid of the process of an earlier start that still runs. */
+    static OptionalLong runningPid(Path pidFile) {
+        return recorded(pidFile).stream()
+                .mapToLong(record -> record.process().pid())
+                .findFirst();
+    }
+
+    static ManagedProcess start(Spec spec) {
+        List<String> command = new ArrayList<>(ProcessSessions.prefix());
+        command.addAll(
+                List.of("/bin/sh", "-c", RECORD_AND_BECOME, spec.pidFile().toString()));
+        command.addAll(List.of(Long.toString(System.currentTimeMillis()), spec.identity()));
+        command.addAll(spec.command());
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(spec.folder().toFile())
+                .redirectInput(ProcessBuilder.Redirect.from(ProcessSessions.nothing()))
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(spec.log().toFile()));
+        builder.environment().putAll(spec.environment());
+        try {
+            LogRotation.rotate(spec.log(), LogRotation.LOG_BYTES);
+            return new ManagedProcess(spec.title(), builder.start().toHandle(), spec.pidFile());
+        } catch (IOException e) {
+            throw new StartFailure("Cannot start " + spec.title() + ": " + e.getMessage(), e);
+        }
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    CompletableFuture<ProcessHandle> onExit() {
+        return process.onExit();
+    }
+
+    /** Asks it to end, waits, then kills it. The pid file goes when the process is gone. */
+    void stop(StopSignal signal, Duration patience) {
+        signal.send(process);
+        if (!gone(patience)) {
+            LOG.warnf("%s (pid %d) did not end within %d s; killing it", title, process.pid(), patience.toSeconds());
+            process.destroyForcibly();
+            if (!gone(KILL_PATIENCE)) {
+                LOG.errorf("%s (pid %d) cannot be ended", title, process.pid());
+                return;
+            }
+        }
+        try {
+            Files.deleteIfExists(pidFile);
+        } catch (IOException e) {
+            LOG.debugf(e, "Cannot remove %s", pidFile);
+        }
+    }
+
+    /** Not hindered by an interrupt, which is how {@link RestartingProcess} is told to come here. */
+    private boolean gone(Duration patience) {
+        long end = System.nanoTime() + patience.toNanos();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    process.onExit().get(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+                    return true;
+                } catch (TimeoutException stillThere) {
+                    return !process.isAlive();
+                } catch (ExecutionException e) {
+                    throw new IllegalStateException(e);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private record Recorded(ProcessHandle process, String identity) {}
+
+    /** One line: the process's {@link ProcessMark} and how it was started. */
+    private static Optional<Recorded> recorded(Path pidFile) {
+        String line;
+        try {
+            line = Files.readString(pidFile, StandardCharsets.UTF_8).strip();
+        } catch (IOException none) {
+            return Optional.empty();
+        }
+        int split = line.lastIndexOf(' ');
+        if (split < 0) {
+            return Optional.empty();
+        }
+        return ProcessMark.parse(line.substring(0, split))
+                .flatMap(ProcessMark::find)
+                .map(process -> new Recorded(process, line.substring(split + 1)));
+    }
+}

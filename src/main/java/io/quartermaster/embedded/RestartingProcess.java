@@ -1,0 +1,167 @@
+package io.quartermaster.embedded;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+
+/**
+ * Keeps one program running: starts it, and starts it again when it ends by itself, at once the first time and then after growing pauses. A
+ * program that ends while it is started again counts as ended once more.
+ * Of a program that the service cannot do without it gives up when that happens too often; any other is tried again for ever.
+ *
+ * <p>One thread does all of this in turn; {@link #close} interrupts it, also in the middle of a start, and returns when the program is
+ * gone.
+ */
+final class RestartingProcess implements AutoCloseable {
+
+    private static final int MOST_LOSSES = 5;
+    private static final Duration LOSS_WINDOW = Duration.ofMinutes(10);
+    /** Before the third start within the window; it doubles with each further one. */
+    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
+
+    private static final int MOST_DOUBLINGS = 5;
+
+    private final String title;
+    private final String where;
+    private final Supplier<? extends EmbeddedProgram> start;
+    private final ProgressListener progressListener;
+    private final CompletableFuture<Void> ready = new CompletableFuture<>();
+    private final CompletableFuture<StartFailure> broken;
+    private final boolean needed;
+    private final Deque<Long> lossNanos = new ArrayDeque<>();
+    private final Thread thread;
+    /** Of the last start that failed; empty if none did. */
+    private String lastFailure = "";
+
+    private volatile boolean closing;
+
+    /**
+     * For a program of which nothing runs yet.
+     *
+     * @param broken completed when a needed program cannot be kept running
+     * @param needed whether the service cannot do without it
+     */
+    RestartingProcess(
+            String title,
+            String where,
+            Supplier<? extends EmbeddedProgram> start,
+            ProgressListener progressListener,
+            CompletableFuture<StartFailure> broken,
+            boolean needed) {
+        this.title = title;
+        this.where = where;
+        this.start = start;
+        this.progressListener = progressListener;
+        this.broken = broken;
+        this.needed = needed;
+        this.thread = Thread.ofPlatform().name("keep-" + title).daemon().unstarted(this::keep);
+    }
+
+    void begin() {
+        thread.start();
+    }
+
+    /** Completes when the program answers for the first time, or fails with what hindered it. */
+    CompletableFuture<Void> ready() {
+        return ready;
+    }
+
+    @Override
+    public void close() {
+        closing = true;
+        thread.interrupt();
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void keep() {
+        try {
+            do {
+                startOnce().ifPresent(this::awaitEnd);
+            } while (mayStartAgain());
+        } catch (RuntimeException | Error e) {
+            if (ready.completeExceptionally(e) || closing) {
+                return;
+            }
+            StartFailure failure = new StartFailure(title + " ended and cannot be started again: " + e.getMessage(), e);
+            if (needed) {
+                broken.complete(failure);
+            } else {
+                progressListener.warn(failure.toString());
+            }
+        }
+    }
+
+    /** The started program; empty when it could not be started again, which counts as one more loss. The first start must succeed. */
+    private Optional<EmbeddedProgram> startOnce() {
+        ProgressListener.Step step = progressListener.begin(title);
+        try {
+            EmbeddedProgram program = start.get();
+            step.done(where);
+            ready.complete(null);
+            return Optional.of(program);
+        } catch (StartFailure e) {
+            if (!ready.isDone() || closing) {
+                throw e;
+            }
+            lastFailure = String.valueOf(e.getMessage());
+            progressListener.warn(title + " could not be started again: " + lastFailure);
+            return Optional.empty();
+        }
+    }
+
+    private void awaitEnd(EmbeddedProgram program) {
+        try {
+            program.child().onExit().get();
+            if (!closing) {
+                progressListener.warn(
+                        title + " (pid " + program.child().pid() + ") ended by itself; starting it again");
+            }
+        } catch (InterruptedException e) {
+            program.close();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private boolean mayStartAgain() {
+        if (closing) {
+            return false;
+        }
+        long now = System.nanoTime();
+        lossNanos.addLast(now);
+        while (now - lossNanos.getFirst() > LOSS_WINDOW.toNanos()) {
+            lossNanos.removeFirst();
+        }
+        if (needed && lossNanos.size() > MOST_LOSSES) {
+            throw new StartFailure("it ended, or failed to start, " + lossNanos.size() + " times within "
+                    + LOSS_WINDOW.toMinutes() + " minutes"
+                    + (lastFailure.isEmpty() ? "; see its log" : ". The last failure: " + lastFailure));
+        }
+        return pause(lossNanos.size());
+    }
+
+    /** Whatever ends a program at once, such as a lock that is still held, may be over a little later. Returns false when told to close. */
+    private static boolean pause(int losses) {
+        try {
+            Thread.sleep(
+                    losses < 2 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(losses - 2, MOST_DOUBLINGS)));
+            return true;
+        } catch (InterruptedException closing) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package io.quartermaster.engine.explain;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Hours;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.plan.ReleaseSchedule;
+import io.quartermaster.engine.preemption.EvictionPlanner;
+import io.quartermaster.engine.preemption.Preemptor;
+import io.quartermaster.engine.quota.Cap;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.Feasibility;
+import io.quartermaster.engine.state.PoolRequest;
+import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
+import io.quartermaster.engine.state.StrictQueue;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+
+/** Works out the outlook of one waiting workload. Tries things in the books and leaves them as they were. */
+public final class OutlookCalculator {
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
+    private final PoolRequestFactory poolRequestFactory;
+    private final EvictionPlanner evictionPlanner;
+    private final Function<PoolId, List<Outlook.Relief>> remedies;
+    private final long nowMillis;
+
+    /** @param remedies finds, for one pool, the changes that are sufficient for the workload to start */
+    public OutlookCalculator(
+            DeclaredState declaredState,
+            SchedulingState schedulingState,
+            EvictionPlanner evictionPlanner,
+            Function<PoolId, List<Outlook.Relief>> remedies,
+            long nowMillis) {
+        this.remedies = remedies;
+        this.evictionPlanner = evictionPlanner;
+        this.declaredState = declaredState;
+        this.schedulingState = schedulingState;
+        this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
+        this.nowMillis = nowMillis;
+    }
+
+    public Outlook of(Workload workload, SchedulingClass schedulingClass, List<Reason> reasons) {
+        List<Outlook.InPool> perPool = new ArrayList<>();
+        for (Reason reason : reasons) {
+            perPool.add(inPool(workload, schedulingClass, reason));
+        }
+        Optional<WorkloadId> first = schedulingClass
+                .queue()
+                .flatMap(StrictQueue::first)
+                .map(Workload::id)
+                .filter(id -> !id.equals(workload.id()));
+        return new Outlook(workload.id(), position(workload), first, perPool);
+    }
+
+    private int position(Workload workload) {
+        int before = 0;
+        for (SchedulingClass schedulingClass : schedulingState.schedulingClasses()) {
+            if (schedulingClass.key().path().equals(workload.path()) && !schedulingClass.isGrowth()) {
+                int byPriority = Integer.compare(schedulingClass.key().priority(), workload.priority());
+                if (byPriority > 0) {
+                    before += schedulingClass.members().size();
+                } else if (byPriority == 0) {
+                    before += schedulingClass.members().before(workload);
+                }
+            }
+        }
+        return before;
+    }
+
+    private Outlook.InPool inPool(Workload workload, SchedulingClass schedulingClass, Reason reason) {
+        Optional<PoolCapacity> poolCapacity = poolRequestFactory.space(reason.pool());
+        boolean itsTurn = schedulingClass.queue().isEmpty() || schedulingClass.firstInQueue() == workload;
+        boolean room = itsTurn && isRoom(reason);
+        Optional<QuotaAdmission.Violation> cap = cap(schedulingClass, reason);
+        return new Outlook.InPool(
+                reason.pool(),
+                reason.code(),
+                cap.map(violation -> holders(workload, violation)).orElseGet(() -> holders(workload, reason)),
+                couldLeavingHelp(reason) ? heldByOthers(workload, reason.pool()) : 0,
+                remedies.apply(reason.pool()),
+                room && poolCapacity.isPresent()
+                        ? startsWhenOpen(schedulingClass, poolCapacity.get())
+                        : OptionalLong.empty(),
+                poolCapacity.isPresent()
+                        ? preemptsFrom(workload, reason, poolCapacity.get().pool())
+                        : OptionalLong.empty(),
+                itsTurn && isCurable(reason) ? fence(workload, schedulingClass, reason) : Optional.empty());
+    }
+
+    /** Until then a pool that waits before preempting stops nothing for it; empty where that is over, or nobody is in its way. */
+    private OptionalLong preemptsFrom(Workload workload, Reason reason, Pool pool) {
+        long from = workload.waitsSinceMillis() + pool.waitBeforePreemptingMillis();
+        boolean waits = pool.waitBeforePreemptingMillis() > 0 && from > nowMillis;
+        return waits && isCurable(reason) ? OptionalLong.of(from) : OptionalLong.empty();
+    }
+
+    /** The fence without which something could be taken back for it. */
+    private Optional<QuotaPath> fence(Workload workload, SchedulingClass schedulingClass, Reason reason) {
+        for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
+            if (poolRequest.pool().equals(reason.pool())
+                    && poolRequestFactory.couldEver(schedulingClass, poolRequest)) {
+                return evictionPlanner.fenceInTheWay(poolRequest.preemptor(
+                        workload, poolRequestFactory.request(schedulingClass), Preemptor.AllowedActions.STOPPING));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Whether stopping others could help. */
+    private static boolean isCurable(Reason reason) {
+        return switch (reason.code()) {
+            case LIMIT, OVER_QUOTA_OFF, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
+            case NOT_PREEMPTIBLE, NODES_CLOSED, NO_SUCH_NODE, NOMINATED, BUDGET, CLOSED, NO_EXECUTOR, SUSPENDED ->
+                false;
+        };
+    }
+
+    private static boolean isRoom(Reason reason) {
+        return reason.code() == Reason.Code.NO_CAPACITY
+                || reason.code() == Reason.Code.FRAGMENTED
+                || reason.code() == Reason.Code.BEHIND
+                || reason.code() == Reason.Code.NODES_CLOSED;
+    }
+
+    /** Whether it would be nearer to its start if others left. */
+    private static boolean couldLeavingHelp(Reason reason) {
+        return reason.code() != Reason.Code.NO_SUCH_NODE && reason.code() != Reason.Code.NO_EXECUTOR;
+    }
+
+    /** Of its tenant: those under the path whose bound is in the way, or all in the pool; none where it would not help if they left. */
+    private List<WorkloadId> holders(Workload workload, Reason reason) {
+        if (!couldLeavingHelp(reason)) {
+            return List.of();
+        }
+        QuotaPath within = reason.path().orElse(QuotaPath.of(workload.path().tenant()));
+        List<Workload> holders = new ArrayList<>();
+        for (Workload other : declaredState.workloads()) {
+            if (within.covers(other.path()) && heldIn(other, reason.pool()) > 0) {
+                holders.add(other);
+            }
+        }
+        return largest(holders, other -> heldIn(other, reason.pool()));
+    }
+
+    private static List<WorkloadId> largest(List<Workload> holders, ToLongFunction<Workload> held) {
+        holders.sort(Comparator.comparingLong((Workload other) -> -held.applyAsLong(other))
+                .thenComparing(Workload::id));
+        return holders.stream().limit(Outlook.MOST_HOLDERS).map(Workload::id).toList();
+    }
+
+    /** The cap beside the quotas that is in the way, if it is one. */
+    private Optional<QuotaAdmission.Violation> cap(SchedulingClass schedulingClass, Reason reason) {
+        return reason.code() != Reason.Code.LIMIT
+                ? Optional.empty()
+                : poolRequestFactory.forClass(schedulingClass).stream()
+                        .filter(poolRequest -> poolRequest.pool().equals(reason.pool()))
+                        .findFirst()
+                        .flatMap(poolRequest -> QuotaAdmission.current(poolRequest.ask()))
+                        .filter(violation -> violation.cap().isPresent());
+    }
+
+    /** Those that count against a cap. */
+    private List<WorkloadId> holders(Workload workload, QuotaAdmission.Violation violation) {
+        Cap cap = violation.cap().orElseThrow();
+        List<Workload> holders = new ArrayList<>();
+        for (Workload other : declaredState.workloads()) {
+            boolean counts = cap.user().isEmpty() || other.user().equals(workload.user());
+            if (counts && cap.path().covers(other.path()) && other.state() instanceof WorkloadPhase.Holding) {
+                holders.add(other);
+            }
+        }
+        return largest(holders, OutlookCalculator::held);
+    }
+
+    private long heldByOthers(Workload workload, PoolId pool) {
+        long held = 0;
+        for (Workload other : declaredState.workloads()) {
+            held += other.path().tenant().equals(workload.path().tenant()) ? 0 : heldIn(other, pool);
+        }
+        return held;
+    }
+
+    private static long heldIn(Workload workload, PoolId pool) {
+        return workload.state() instanceof WorkloadPhase.Holding holding
+                        && holding.allocation().pool().equals(pool)
+                ? holding.allocation().gpuMilli()
+                : 0;
+    }
+
+    private static long held(Workload workload) {
+        return workload.state() instanceof WorkloadPhase.Holding holding
+                ? holding.allocation().gpuMilli()
+                : 0;
+    }
+
+    /** When it fits and the pool is open to it; never where no opening is long enough. */
+    private OptionalLong startsWhenOpen(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
+        OptionalLong fits = startsAt(schedulingClass, poolCapacity);
+        Optional<Hours> hours = poolCapacity.pool().hours();
+        if (fits.isEmpty() || hours.isEmpty()) {
+            return fits;
+        }
+        return schedulingClass.isGrowth()
+                ? hours.get().opensFor(fits.getAsLong(), 1)
+                : Feasibility.opensAt(
+                        hours.get(),
+                        fits.getAsLong(),
+                        schedulingClass.key().preemptible(),
+                        schedulingClass.key().maxRuntimeMillis());
+    }
+
+    /** When it fits at the latest, once those before it in time have ended. */
+    private OptionalLong startsAt(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
+        PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
+        ReleaseSchedule releaseSchedule =
+                ReleaseSchedule.of(declaredState, poolCapacity.pool().id(), nowMillis);
+        List<ReleaseSchedule.Ending> gone = new ArrayList<>();
+        Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.AFTER_RELEASES);
+        long at = releaseSchedule.lastLeavesMillis();
+        for (ReleaseSchedule.Ending ending : releaseSchedule.inOrder()) {
+            if (place.isPresent() || ending.atMillis() == ReleaseSchedule.NEVER) {
+                break;
+            }
+            poolCapacity.remove(ending.tenure(), View.PROJECTED);
+            gone.add(ending);
+            at = Math.max(at, ending.atMillis());
+            place = poolCapacity.freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli()
+                    ? poolCapacity.place(placementRequest, Availability.AFTER_RELEASES)
+                    : Optional.empty();
+        }
+        gone.reversed().forEach(ending -> poolCapacity.add(ending.tenure(), View.PROJECTED));
+        boolean someSayIt = !gone.isEmpty() || at > nowMillis;
+        return place.isPresent() && someSayIt ? OptionalLong.of(at) : OptionalLong.empty();
+    }
+}

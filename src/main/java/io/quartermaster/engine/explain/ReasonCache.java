@@ -1,0 +1,145 @@
+package io.quartermaster.engine.explain;
+
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.ReasonChange;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.state.ChangeLog;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.PoolRequest;
+import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.ReportedReasons;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Why work waits, found anew after a plan for those lines of which it may have changed: somebody joined, something
+ * changed at their tenant, or it fits in the pool where it did not, or the other way round. The numbers of the others
+ * are brought up to date when somebody asks.
+ */
+public final class ReasonCache {
+    private final SchedulingState schedulingState;
+    private final PoolRequestFactory poolRequestFactory;
+    private final ReasonFinder reasonFinder;
+    private final BitSet fits = new BitSet();
+    private final BitSet fitsIfOpen = new BitSet();
+    private final BitSet lacksRoom = new BitSet();
+    private final BitSet lacksCapacity = new BitSet();
+    private int signaturesSeen;
+    private long seen = -1;
+
+    public ReasonCache(DeclaredState declaredState, SchedulingState schedulingState) {
+        this.schedulingState = schedulingState;
+        this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
+        this.reasonFinder = new ReasonFinder(declaredState, schedulingState);
+    }
+
+    /** Tells the news since the last time. */
+    public List<ReasonChange> changes(ReportedReasons reportedReasons) {
+        List<ReasonChange> reasonChange = new ArrayList<>();
+        ChangeLog changeLog = schedulingState.changes();
+        BitSet changed = changedSignatures();
+        if (changeLog.covers(seen)) {
+            changeLog
+                    .affectedSince(seen)
+                    .forEach(schedulingClass -> explain(schedulingClass, reportedReasons, reasonChange));
+            for (SchedulingClass schedulingClass :
+                    changed.isEmpty() ? List.<SchedulingClass>of() : schedulingState.schedulingClasses()) {
+                if (asksForOneOf(schedulingClass, changed)) {
+                    explain(schedulingClass, reportedReasons, reasonChange);
+                }
+            }
+        } else {
+            schedulingState
+                    .schedulingClasses()
+                    .forEach(schedulingClass -> explain(schedulingClass, reportedReasons, reasonChange));
+        }
+        seen = changeLog.cursor();
+        for (Workload workload : schedulingState.nominated()) {
+            if (workload.state() instanceof WorkloadPhase.Waiting) {
+                markStale(workload, List.of(reasonFinder.nominated(workload)), reportedReasons, reasonChange);
+            }
+        }
+        reasonChange.sort(Comparator.comparing(of -> of.workloads().getFirst().id()));
+        return reasonChange;
+    }
+
+    private void explain(
+            SchedulingClass schedulingClass, ReportedReasons reportedReasons, List<ReasonChange> reasonChange) {
+        if (schedulingClass.isEmpty() || schedulingClass.isGrowth()) {
+            return;
+        }
+        schedulingClass.setFirstApart(reportedReasons);
+        if (schedulingClass.hasUnexplained() || !reasonFinder.sameKinds(schedulingClass, schedulingClass.reasons())) {
+            List<Reason> reasons = reasonFinder.reasons(schedulingClass);
+            List<Workload> toTell = schedulingClass.explain(reasons, reportedReasons);
+            if (!toTell.isEmpty()) {
+                reasonChange.add(new ReasonChange(reasons, toTell));
+            }
+        }
+        Workload first = schedulingClass.firstInQueue();
+        if (first != null) {
+            markStale(first, reasonFinder.reasonsOfFirst(schedulingClass), reportedReasons, reasonChange);
+        }
+    }
+
+    private static void markStale(
+            Workload workload, List<Reason> reasons, ReportedReasons reportedReasons, List<ReasonChange> reasonChange) {
+        if (reportedReasons.isChanged(workload.id(), reasons)) {
+            reasonChange.add(new ReasonChange(reasons, List.of(workload)));
+        }
+        reportedReasons.put(workload.id(), reasons);
+    }
+
+    private boolean asksForOneOf(SchedulingClass schedulingClass, BitSet kinds) {
+        for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
+            if (poolRequest.signatureNumber() >= 0 && kinds.get(poolRequest.signatureNumber())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The kinds of which something is not what it was. */
+    private BitSet changedSignatures() {
+        BitSet changed = new BitSet();
+        List<RequestSignature> requestSignatures = schedulingState.cluster().signatures();
+        for (RequestSignature requestSignature : requestSignatures) {
+            int number = requestSignature.number();
+            changed.set(number, number >= signaturesSeen);
+            changed.set(number, changed.get(number) | update(fits, number, requestSignature.fitsIgnoringNominations()));
+            changed.set(
+                    number,
+                    changed.get(number) | update(fitsIfOpen, number, requestSignature.wouldFitIfNodesWereOpen()));
+            changed.set(number, changed.get(number) | update(lacksRoom, number, requestSignature.lacksRoom()));
+            changed.set(
+                    number,
+                    changed.get(number) | update(lacksCapacity, number, requestSignature.lacksCapacity(View.CURRENT)));
+        }
+        signaturesSeen = requestSignatures.size();
+        return changed;
+    }
+
+    private static boolean update(BitSet states, int number, boolean state) {
+        boolean changed = states.get(number) != state;
+        states.set(number, state);
+        return changed;
+    }
+
+    /** The reasons of a line's head whose turn it is in its queue, likewise. */
+    public List<Reason> currentOfFirst(SchedulingClass schedulingClass) {
+        return reasonFinder.reasonsOfFirst(schedulingClass);
+    }
+
+    /** The line's reasons with the numbers of this moment; only while nothing changed since the last plan. */
+    public List<Reason> current(SchedulingClass schedulingClass) {
+        schedulingClass.renumber(reasonFinder.reasons(schedulingClass));
+        return schedulingClass.reasons();
+    }
+}

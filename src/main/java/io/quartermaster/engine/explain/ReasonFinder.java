@@ -1,0 +1,351 @@
+package io.quartermaster.engine.explain;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.quota.BudgetMeter;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaRequest;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.Feasibility;
+import io.quartermaster.engine.state.PoolRequest;
+import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
+import io.quartermaster.engine.state.StrictQueue;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Says why work waits, after a plan. Names no path but the workload's own: what other tenants do shows only as numbers
+ * of the pool.
+ */
+final class ReasonFinder {
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
+    private final PoolRequestFactory poolRequestFactory;
+
+    ReasonFinder(DeclaredState declaredState, SchedulingState schedulingState) {
+        this.schedulingState = schedulingState;
+        this.declaredState = declaredState;
+        this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
+    }
+
+    /** What is in a line's way in one pool, without words and numbers. */
+    private record Finding(
+            Reason.Code code,
+            Optional<QuotaPath> path,
+            Optional<Scope> scope,
+            Optional<QuotaAdmission.Violation> hit,
+            OptionalLong opensAtMillis) {
+
+        static Finding of(Reason.Code code) {
+            return new Finding(code, Optional.empty(), Optional.empty(), Optional.empty(), OptionalLong.empty());
+        }
+
+        static Finding of(Reason.Code code, QuotaPath path) {
+            return new Finding(code, Optional.of(path), Optional.empty(), Optional.empty(), OptionalLong.empty());
+        }
+
+        static Finding of(QuotaAdmission.Violation violation) {
+            return new Finding(
+                    ReasonText.code(violation),
+                    ReasonText.path(violation),
+                    Optional.empty(),
+                    Optional.of(violation),
+                    OptionalLong.empty());
+        }
+
+        static Finding closedUntil(QuotaNode node, long opensAtMillis) {
+            return new Finding(
+                    Reason.Code.CLOSED,
+                    Optional.of(node.path()),
+                    Optional.of(node.tree().scope()),
+                    Optional.empty(),
+                    OptionalLong.of(opensAtMillis));
+        }
+    }
+
+    /** Whether it waits for others of its queue. */
+    private enum Attempt {
+        ITS_OWN,
+        OF_THOSE_BEFORE_IT
+    }
+
+    /** Where it is the head's turn in a queue of strict order, what holds for the others. */
+    private static Attempt attempt(SchedulingClass schedulingClass) {
+        return schedulingClass.queue().isPresent() ? Attempt.OF_THOSE_BEFORE_IT : Attempt.ITS_OWN;
+    }
+
+    /** The reasons of all in a line, per pool in its order; but not of one whose turn it is in a queue of strict order. */
+    List<Reason> reasons(SchedulingClass schedulingClass) {
+        return reasons(schedulingClass, attempt(schedulingClass));
+    }
+
+    /** The reasons of a line's head whose turn it is in a queue of strict order. */
+    List<Reason> reasonsOfFirst(SchedulingClass schedulingClass) {
+        return reasons(schedulingClass, Attempt.ITS_OWN);
+    }
+
+    private List<Reason> reasons(SchedulingClass schedulingClass, Attempt attempt) {
+        List<PoolRequest> wishes = this.poolRequestFactory.forClass(schedulingClass);
+        List<Reason> reasons = new ArrayList<>();
+        int next = 0;
+        for (PoolId pool : schedulingClass.key().pools()) {
+            boolean known = next < wishes.size() && wishes.get(next).pool().equals(pool);
+            reasons.add(
+                    known
+                            ? reason(schedulingClass, wishes.get(next++), attempt)
+                            : ReasonText.unknownPool(pool, hasOtherPools(schedulingClass.key())));
+        }
+        return reasons;
+    }
+
+    /** Whether its group has a quota in a pool that work of this kind does not use and that runs work. */
+    private boolean hasOtherPools(SchedulingClass.Key key) {
+        for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+            Pool pool = poolCapacity.pool();
+            if (!key.pools().contains(pool.id())
+                    && pool.hasExecutor()
+                    && schedulingState
+                            .cluster()
+                            .bindingLeaves(pool.id(), key.path())
+                            .getFirst()
+                            .named()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether the first of its queue is first for no more than its place or its submission. */
+    private static boolean wouldAPlaceHelp(SchedulingClass schedulingClass) {
+        return schedulingClass
+                .queue()
+                .flatMap(StrictQueue::first)
+                .filter(first ->
+                        first.priority() == schedulingClass.key().priority() && !SchedulingClass.isAtHead(first))
+                .isPresent();
+    }
+
+    /** Whether the reasons would be of the same kinds as others. */
+    boolean sameKinds(SchedulingClass schedulingClass, List<Reason> others) {
+        List<PoolRequest> wishes = this.poolRequestFactory.forClass(schedulingClass);
+        if (others.size() != schedulingClass.key().pools().size() || wishes.size() != others.size()) {
+            return false;
+        }
+        for (int i = 0; i < others.size(); i++) {
+            Finding finding = find(schedulingClass, wishes.get(i), attempt(schedulingClass));
+            Reason other = others.get(i);
+            if (finding.code() != other.code() || !finding.path().equals(other.path())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Finding find(SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt attempt) {
+        QuotaPath path = schedulingClass.key().path();
+        Change.AccountStatus accountStatus = declaredState.standing(path);
+        if (accountStatus == Change.AccountStatus.SUSPENDED) {
+            return Finding.of(Reason.Code.SUSPENDED, declaredState.suspended(path));
+        }
+        if (!poolRequest.space().pool().hasExecutor()) {
+            return Finding.of(Reason.Code.NO_EXECUTOR);
+        }
+        return ofHours(poolRequest)
+                .or(() -> ofBudgets(path, accountStatus, poolRequest))
+                .or(() -> ofNodes(schedulingClass, poolRequest))
+                .or(() -> ofQuotas(poolRequest.ask()))
+                .orElseGet(() -> ofRoom(schedulingClass, poolRequest, attempt));
+    }
+
+    /** Of the pool, or of a capacity reservation. */
+    private static Optional<Finding> ofHours(PoolRequest poolRequest) {
+        if (!poolRequest.isOpen()) {
+            return Optional.of(Finding.of(Reason.Code.CLOSED));
+        }
+        long gpuMilli = poolRequest.ask().gpuMilli();
+        return poolRequest.ask().path().stream()
+                .filter(node -> node.fitsFromMillis(gpuMilli).isPresent())
+                .findFirst()
+                .map(node ->
+                        Finding.closedUntil(node, node.fitsFromMillis(gpuMilli).getAsLong()));
+    }
+
+    private static Optional<Finding> ofBudgets(
+            QuotaPath path, Change.AccountStatus accountStatus, PoolRequest poolRequest) {
+        return accountStatus == Change.AccountStatus.BUDGET_USED_UP
+                ? Optional.of(Finding.of(Reason.Code.BUDGET, path))
+                : poolRequest.exhaustedBudget().map(budgetMeter -> Finding.of(Reason.Code.BUDGET, budgetMeter.path()));
+    }
+
+    private Optional<Finding> ofNodes(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        if (!poolRequestFactory.couldEverStart(schedulingClass, poolRequest)) {
+            return Optional.of(Finding.of(Reason.Code.NO_SUCH_NODE));
+        }
+        return poolRequestFactory.isOnlyForClosedNodes(schedulingClass, poolRequest)
+                ? Optional.of(Finding.of(Reason.Code.NODES_CLOSED))
+                : Optional.empty();
+    }
+
+    private static Optional<Finding> ofQuotas(QuotaRequest quotaRequest) {
+        return QuotaAdmission.firstCurrent(quotaRequest)
+                .filter(violation -> violation.bound() != QuotaAdmission.Bound.CAPACITY)
+                .map(Finding::of);
+    }
+
+    /** Of the room that there is, once nothing else is in the way. */
+    private Finding ofRoom(SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt attempt) {
+        QuotaRequest quotaRequest = poolRequest.ask();
+        if (attempt == Attempt.OF_THOSE_BEFORE_IT) {
+            return Finding.of(Reason.Code.BEHIND);
+        }
+        boolean wouldFit = QuotaAdmission.ignoringNominations(quotaRequest).isEmpty()
+                && fitsIgnoringPromises(schedulingClass, poolRequest);
+        if (wouldFit) {
+            return Finding.of(Reason.Code.BEHIND);
+        }
+        if (QuotaAdmission.current(quotaRequest).isEmpty() && wouldFitIfNodesWereOpen(schedulingClass, poolRequest)) {
+            return Finding.of(Reason.Code.NODES_CLOSED);
+        }
+        boolean tooFew = free(schedulingClass, poolRequest.space(), Availability.NOW) < quotaRequest.gpuMilli();
+        return Finding.of(tooFew ? Reason.Code.NO_CAPACITY : Reason.Code.FRAGMENTED);
+    }
+
+    /** What is free where it may be: in the pool, or on the one node that it may start on. */
+    private static long free(SchedulingClass schedulingClass, PoolCapacity poolCapacity, Availability availability) {
+        return schedulingClass
+                .key()
+                .pinnedNode()
+                .map(node -> poolCapacity.freeGpuMilli(node, availability))
+                .orElseGet(() -> poolCapacity.freeGpuMilli(availability));
+    }
+
+    /** How many GPUs of which nobody holds a part are free, for a line that asks for whole ones and may use any node. */
+    private static OptionalLong wholeFree(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
+        boolean whole = schedulingClass.key().pinnedNode().isEmpty()
+                && schedulingClass.key().shape().isPlain()
+                && schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole;
+        return whole ? OptionalLong.of(poolCapacity.untouchedGpus(Availability.NOW)) : OptionalLong.empty();
+    }
+
+    private Optional<String> unmetNeed(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
+        return schedulingClass.key().pinnedNode().isPresent()
+                ? Optional.empty()
+                : poolCapacity.unmetNeed(poolRequestFactory.request(schedulingClass));
+    }
+
+    private boolean wouldFitIfNodesWereOpen(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return poolRequest.signature().isPresent()
+                ? poolRequest.signature().get().wouldFitIfNodesWereOpen()
+                : poolRequest.space().wouldFitIfNodesWereOpen(poolRequestFactory.request(schedulingClass));
+    }
+
+    private boolean fitsIgnoringPromises(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return poolRequest.signature().isPresent()
+                ? poolRequest.signature().get().fitsIgnoringNominations()
+                : poolRequest
+                        .space()
+                        .place(poolRequestFactory.request(schedulingClass), Availability.IGNORING_NOMINATIONS)
+                        .isPresent();
+    }
+
+    private ReasonText.Room room(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        if (poolRequest.space().fitsOnceEmpty(poolRequestFactory.request(schedulingClass))) {
+            return ReasonText.Room.WHEN_WORK_ENDS;
+        }
+        return poolRequestFactory.couldEver(schedulingClass, poolRequest)
+                ? ReasonText.Room.WHEN_NODES_ARE_BACK
+                : ReasonText.Room.WHEN_THERE_IS_MORE;
+    }
+
+    private Reason reason(SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt attempt) {
+        PoolCapacity poolCapacity = poolRequest.space();
+        Finding finding = find(schedulingClass, poolRequest, attempt);
+        ReasonText texts = new ReasonText(
+                poolRequest.pool(),
+                poolRequest.ask().gpuMilli(),
+                free(schedulingClass, poolCapacity, Availability.NOW),
+                wholeFree(schedulingClass, poolCapacity),
+                usedIn(poolCapacity),
+                schedulingClass.key().pinnedNode().isPresent()
+                        ? ReasonText.Where.ITS_OWN_NODE
+                        : ReasonText.Where.ANYWHERE,
+                hasOtherPools(schedulingClass.key()));
+        return switch (finding.code()) {
+            case SUSPENDED -> texts.suspended(finding.path().orElseThrow());
+            case NO_EXECUTOR -> texts.noExecutor();
+            case CLOSED ->
+                finding.path()
+                        .map(path -> texts.closedTo(
+                                path,
+                                finding.scope().orElseThrow(),
+                                finding.opensAtMillis().orElseThrow()))
+                        .orElseGet(() -> closed(texts, schedulingClass, poolRequest));
+            case BUDGET ->
+                texts.budget(
+                        finding.path().orElseThrow(),
+                        poolRequest
+                                .exhaustedBudget()
+                                .filter(BudgetMeter::isLeft)
+                                .isPresent());
+            case NO_SUCH_NODE ->
+                texts.noSuchNode(schedulingClass.workersOfHead(), unmetNeed(schedulingClass, poolCapacity));
+            case NODES_CLOSED -> texts.nodesClosed();
+            case BEHIND ->
+                attempt == Attempt.OF_THOSE_BEFORE_IT
+                        ? texts.notItsTurn(wouldAPlaceHelp(schedulingClass))
+                        : texts.behind(free(schedulingClass, poolCapacity, Availability.IGNORING_NOMINATIONS));
+            case NO_CAPACITY -> texts.noCapacity(room(schedulingClass, poolRequest));
+            case FRAGMENTED -> texts.fragmented(schedulingClass.workersOfHead(), room(schedulingClass, poolRequest));
+            case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS ->
+                texts.bound(finding.hit().orElseThrow(), schedulingState.isEverAdmissible(poolRequest.ask()));
+            case NOMINATED -> texts.nominated();
+        };
+    }
+
+    private Reason closed(ReasonText texts, SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        Pool pool = poolRequest.space().pool();
+        if (Feasibility.isNeverOpenLongEnough(schedulingClass, poolRequest)) {
+            return texts.neverOpenLongEnough(
+                    schedulingClass.key().maxRuntimeMillis().isPresent());
+        }
+        OptionalLong turn = schedulingState.nextTransition(pool.id());
+        return pool.open() && turn.isPresent() ? texts.closes(turn.getAsLong()) : texts.closed(turn);
+    }
+
+    private static long usedIn(PoolCapacity poolCapacity) {
+        return Math.max(
+                0, poolCapacity.capacityGpuMilli() - poolCapacity.freeGpuMilli(Availability.IGNORING_NOMINATIONS));
+    }
+
+    /** The reason of one for whom a place is kept. */
+    Reason nominated(Workload workload) {
+        Allocation place = workload.nomination().orElseThrow();
+        Optional<PoolCapacity> poolCapacity = poolRequestFactory.space(place.pool());
+        long free =
+                poolCapacity.map(known -> known.freeGpuMilli(Availability.NOW)).orElse(0L);
+        long used = poolCapacity.map(ReasonFinder::usedIn).orElse(0L);
+        return new ReasonText(
+                        place.pool(),
+                        place.gpuMilli(),
+                        free,
+                        OptionalLong.empty(),
+                        used,
+                        ReasonText.Where.ANYWHERE,
+                        false)
+                .nominated();
+    }
+}

@@ -1,0 +1,557 @@
+package io.quartermaster.engine.explain;
+
+import io.quartermaster.engine.model.GpuFormat;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.TimeFormat;
+import io.quartermaster.engine.quota.Cap;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.quota.QuotaNode;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * Puts reasons into words and numbers. A sentence says what is wrong and names the values; a remedy begins with a verb and says what its reader can do about
+ * this one obstacle. It is named only where it would change something, and without amounts: how much is enough depends on other waiting work, and is in the
+ * {@linkplain Outlook.Relief relief} alone. Neither forecasts anything.
+ *
+ * @param free of what it may use
+ * @param otherPools whether there are pools that its group may use and it does not
+ * @param wholeFree GPUs of which nobody holds a part, for work that needs whole ones; absent for other work
+ */
+record ReasonText(
+        PoolId pool, long requested, long free, OptionalLong wholeFree, long used, Where where, boolean otherPools) {
+
+    /** What of the pool it may use. */
+    enum Where {
+        ANYWHERE,
+        /** The one node that its paused processes are on. */
+        ITS_OWN_NODE
+    }
+
+    /** What leads to room for it. */
+    enum Room {
+        /** There is a place for it on the nodes that take work, once nothing is held there. */
+        WHEN_WORK_ENDS,
+        /** There is a place for it once more nodes take work. */
+        WHEN_NODES_ARE_BACK,
+        WHEN_THERE_IS_MORE
+    }
+
+    private static final String ELSEWHERE = "submit to a queue that uses another pool";
+
+    /** The end of a remedy: also the other pool, where there is one. */
+    private String orElsewhere() {
+        return orElsewhere(otherPools && where == Where.ANYWHERE);
+    }
+
+    private static String orElsewhere(boolean otherPools) {
+        return otherPools ? ", or " + ELSEWHERE + "." : ".";
+    }
+
+    private static String whoGrants(QuotaPath path) {
+        return path.segments().size() == 1 ? "the operator" : "an admin";
+    }
+
+    private static String raise(QuotaNode node) {
+        return "Ask " + whoGrants(node.path()) + " to raise the limit of " + holder(node.path()) + " in " + where(node)
+                + ".";
+    }
+
+    /** A remedy, and beside it less work where some would be within the bound. */
+    private static String orSmaller(long boundGpuMilli, String remedy) {
+        return boundGpuMilli > 0 ? "Submit a smaller workload, or " + uncapitalised(remedy) : remedy;
+    }
+
+    private String there() {
+        return switch (where) {
+            case ANYWHERE -> "in " + pool;
+            case ITS_OWN_NODE -> "on the node in " + pool + " that this workload is paused on";
+        };
+    }
+
+    /** A group or a tenant as its own people write it. */
+    private static String holder(QuotaPath path) {
+        return path.segments().size() == 1 ? "tenant " + path.tenant() : "group " + path.group();
+    }
+
+    private static String capitalised(String text) {
+        return Character.toUpperCase(text.charAt(0)) + text.substring(1);
+    }
+
+    private Reason reason(
+            Reason.Code code, Optional<QuotaPath> path, long usedHere, OptionalLong bound, String what, String remedy) {
+        return new Reason(code, pool, path, new Reason.Numbers(requested, usedHere, bound, free), what, remedy);
+    }
+
+    private Reason ofPool(Reason.Code code, String sentence, String remedy) {
+        return reason(code, Optional.empty(), used, OptionalLong.empty(), sentence, remedy);
+    }
+
+    private Reason ofHolder(Reason.Code code, QuotaPath path, String sentence, String remedy) {
+        return reason(code, Optional.of(path), used, OptionalLong.empty(), sentence, remedy);
+    }
+
+    /** @param path what is suspended: a tenant, or a group whose policy is */
+    Reason suspended(QuotaPath path) {
+        boolean tenant = path.segments().size() == 1;
+        return ofHolder(
+                Reason.Code.SUSPENDED,
+                path,
+                tenant
+                        ? capitalised(holder(path)) + " is suspended."
+                        : "The policy of " + holder(path) + " is suspended.",
+                tenant
+                        ? "Ask the operator to resume " + holder(path) + "."
+                        : "Ask an admin to create " + holder(path) + " again, or to give its policy another group.");
+    }
+
+    /**
+     * There is no pool of this name.
+     *
+     * @param otherPools whether there are pools that its group may use and it does not
+     */
+    static Reason unknownPool(PoolId pool, boolean otherPools) {
+        Reason.Numbers numbers = new Reason.Numbers(0, 0, OptionalLong.empty(), 0);
+        return new Reason(
+                Reason.Code.NO_SUCH_NODE,
+                pool,
+                Optional.empty(),
+                numbers,
+                "There is no pool " + pool + ".",
+                "Ask the operator to set up pool " + pool + orElsewhere(otherPools));
+    }
+
+    /** @param opensAtMillis when the pool opens; absent where that is not known */
+    Reason closed(OptionalLong opensAtMillis) {
+        return ofPool(
+                Reason.Code.CLOSED,
+                "Pool " + pool + " is closed"
+                        + (opensAtMillis.isPresent()
+                                ? " until " + TimeFormat.utc(opensAtMillis.getAsLong()) + "."
+                                : " at this time."),
+                "Wait until pool " + pool + " opens" + orElsewhere());
+    }
+
+    /** The pool is open, but closes too soon for this work. */
+    Reason closes(long atMillis) {
+        return ofPool(
+                Reason.Code.CLOSED,
+                "Pool " + pool + " stops running work when it closes at " + TimeFormat.utc(atMillis)
+                        + ", and this workload may run for longer.",
+                "Wait for the next opening of pool " + pool + ", or state a maximum run time that ends before "
+                        + TimeFormat.utc(atMillis) + ".");
+    }
+
+    /**
+     * The pool stops what runs when it closes, and no opening is long enough for this work.
+     *
+     * @param saysHowLong whether it states a maximum run time
+     */
+    Reason neverOpenLongEnough(boolean saysHowLong) {
+        return ofPool(
+                Reason.Code.CLOSED,
+                "Pool " + pool + " stops running work when it closes, and this workload "
+                        + (saysHowLong
+                                ? "may run longer than the pool is ever open at a time."
+                                : "is not preemptible and states no maximum run time."),
+                "State a maximum run time that fits into the opening hours of pool " + pool
+                        + (saysHowLong ? orElsewhere() : ", or submit the workload as preemptible."));
+    }
+
+    /**
+     * @param path whose limit is to rise
+     * @param scope where
+     * @param opensAtMillis when it does
+     */
+    Reason closedTo(QuotaPath path, Scope scope, long opensAtMillis) {
+        return ofHolder(
+                Reason.Code.CLOSED,
+                path,
+                "This workload needs " + GpuFormat.gpus(requested) + ", more than " + holder(path) + " may hold in "
+                        + where(scope) + " before " + TimeFormat.utc(opensAtMillis) + ".",
+                "Wait until " + TimeFormat.utc(opensAtMillis) + ", or ask " + whoGrants(path)
+                        + " to raise the limit of " + holder(path) + " in " + where(scope) + ".");
+    }
+
+    /** @param someIsLeft only too little of it for this work and what runs already */
+    Reason budget(QuotaPath path, boolean someIsLeft) {
+        return ofHolder(
+                Reason.Code.BUDGET,
+                path,
+                someIsLeft
+                        ? "Too few GPU-hours of " + holder(path) + " are left in this period for this workload."
+                        : "The GPU-hours of " + holder(path) + " for this period are used up.",
+                "Wait for the next period, or ask for more GPU-hours for " + holder(path) + ".");
+    }
+
+    Reason nominated() {
+        return ofPool(
+                Reason.Code.NOMINATED,
+                requested == 0
+                        ? "A place in " + pool
+                                + " is set aside for this workload, and the work there has been told to stop."
+                        : GpuFormat.gpus(requested) + " in " + pool + (requested == 1000 ? " is" : " are")
+                                + " set aside for this workload, and the work on "
+                                + (requested == 1000 ? "it" : "them") + " has been told to stop.",
+                "Wait until the stopped work has left; nothing else is needed.");
+    }
+
+    /** @param unmetNeed what no node can give, where it is one thing */
+    Reason noSuchNode(int workers, Optional<String> unmetNeed) {
+        String why =
+                switch (where) {
+                    case ITS_OWN_NODE -> "the node that this workload is paused on has no place for it any more";
+                    case ANYWHERE ->
+                        unmetNeed.orElse("even with every node up and empty there is no place for "
+                                + (workers > 1 ? "its " + workers + " workers together" : "it"));
+                };
+        return ofPool(
+                Reason.Code.NO_SUCH_NODE,
+                "Pool " + pool + (where == Where.ANYWHERE ? " can never run" : " cannot run") + " this workload: " + why
+                        + ".",
+                where == Where.ITS_OWN_NODE
+                        ? "Wait until the node is back, or cancel this workload and submit it again."
+                        : "Submit to a queue with another profile" + (otherPools ? " or pool" : "")
+                                + ", or ask the operator to add nodes that fit.");
+    }
+
+    Reason noExecutor() {
+        return ofPool(
+                Reason.Code.NO_EXECUTOR,
+                "Nothing runs work in pool " + pool + ": no executor is connected to it.",
+                "Ask the operator to connect a cluster that runs work to pool " + pool + orElsewhere());
+    }
+
+    Reason nodesClosed() {
+        return ofPool(
+                Reason.Code.NODES_CLOSED,
+                "The nodes of pool " + pool
+                        + " that could take this workload accept no new work of its tenant now: they are cordoned,"
+                        + " being drained or in maintenance, or they serve another tenant only.",
+                "Wait until the operator opens such a node of pool " + pool + orElsewhere());
+    }
+
+    Reason behind(long freeNow) {
+        return ofPool(
+                Reason.Code.BEHIND,
+                requested == 0
+                        ? "There is room " + there() + ", but it is kept for work that comes first."
+                        : GpuFormat.gpusAre(freeNow) + " free " + there() + ", but "
+                                + (freeNow == 1000 ? "it is" : "they are") + " kept for work that comes first.",
+                "Wait until the work that comes first has started" + orElsewhere());
+    }
+
+    /** @param placeHelps whether a place that an admin gives it would bring it before the work that is first */
+    Reason notItsTurn(boolean placeHelps) {
+        return ofPool(
+                Reason.Code.BEHIND,
+                "The queue of this workload starts work strictly in order, and other work comes first.",
+                "Wait until the work that comes first has started"
+                        + (placeHelps ? ", or ask an admin to put this workload first in its queue." : "."));
+    }
+
+    Reason noCapacity(Room room) {
+        return tooFew(Reason.Code.NO_CAPACITY, room);
+    }
+
+    private Reason tooFew(Reason.Code code, Room room) {
+        long usable = wholeFree.isPresent() ? wholeFree.getAsLong() * 1000 : free;
+        String needs = wholeFree.isPresent() && free > usable
+                ? GpuFormat.decimal(requested) + (requested == 1000 ? " whole GPU" : " whole GPUs")
+                : GpuFormat.gpus(requested);
+        return ofPool(
+                code,
+                "This workload needs " + needs + " " + there() + "; " + isFree(usable) + ".",
+                until(room, "enough GPUs come free " + there()) + orElsewhere());
+    }
+
+    /** @param there what happens when work ends */
+    private String until(Room room, String there) {
+        return switch (room) {
+            case WHEN_WORK_ENDS -> "Wait until " + there;
+            case WHEN_NODES_ARE_BACK ->
+                switch (where) {
+                    case ANYWHERE -> "Wait until more nodes of pool " + pool + " take work";
+                    case ITS_OWN_NODE -> "Wait until the node takes work again";
+                };
+            case WHEN_THERE_IS_MORE -> "Ask the operator to add GPUs to pool " + pool;
+        };
+    }
+
+    private static String isFree(long gpuMilli) {
+        return gpuMilli == 0
+                ? "none is free"
+                : GpuFormat.decimal(gpuMilli) + (gpuMilli == 1000 ? " is" : " are") + " free";
+    }
+
+    Reason fragmented(int workers, Room room) {
+        if (wholeFree.isPresent() && wholeFree.getAsLong() * 1000 < requested) {
+            return tooFew(Reason.Code.FRAGMENTED, room);
+        }
+        String wait = until(
+                        room,
+                        "work ends and leaves enough room "
+                                + (workers > 1 ? "for all " + workers + " workers" : "on one node"))
+                + orElsewhere();
+        if (requested == 0) {
+            return ofPool(
+                    Reason.Code.FRAGMENTED,
+                    workers > 1
+                            ? "The nodes of " + pool + " do not have the CPU and memory free that the " + workers
+                                    + " workers of this workload need."
+                            : "No node of " + pool + " has the CPU and memory free that this workload needs.",
+                    wait);
+        }
+        return ofPool(
+                Reason.Code.FRAGMENTED,
+                GpuFormat.gpusAre(free) + " free " + there() + ", but "
+                        + (workers > 1
+                                ? "not where the " + workers + " workers of this workload fit, which need "
+                                        + GpuFormat.gpus(requested) + "."
+                                : "no single node has room for this workload, which needs " + GpuFormat.gpus(requested)
+                                        + "."),
+                wait);
+    }
+
+    /** The code of a bound. */
+    static Reason.Code code(QuotaAdmission.Violation violation) {
+        return switch (violation.bound()) {
+            case UNNAMED, LIMIT, USER_CAP, WORKLOAD_CAP -> Reason.Code.LIMIT;
+            case OVER_QUOTA_OFF -> Reason.Code.OVER_QUOTA_OFF;
+            case NOT_PREEMPTIBLE -> Reason.Code.NOT_PREEMPTIBLE;
+            case HELD_FOR_OTHERS -> Reason.Code.HELD_FOR_OTHERS;
+            case CAPACITY -> Reason.Code.NO_CAPACITY;
+        };
+    }
+
+    /** The path that a bound's reason names. */
+    static Optional<QuotaPath> path(QuotaAdmission.Violation violation) {
+        return switch (violation.bound()) {
+            case UNNAMED, LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE ->
+                Optional.of(violation.node().path());
+            case USER_CAP, WORKLOAD_CAP -> violation.cap().map(Cap::path);
+            case HELD_FOR_OTHERS, CAPACITY -> Optional.empty();
+        };
+    }
+
+    /**
+     * The reason behind a bound of the quota trees.
+     *
+     * @param waitingHelps whether the bounds leave room for it once nothing is held
+     */
+    Reason bound(QuotaAdmission.Violation violation, boolean waitingHelps) {
+        return switch (violation.bound()) {
+            case UNNAMED -> unnamed(violation);
+            case LIMIT -> limit(violation);
+            case USER_CAP, WORKLOAD_CAP -> cap(violation, violation.cap().orElseThrow());
+            case OVER_QUOTA_OFF -> overQuotaOff(violation);
+            case NOT_PREEMPTIBLE -> notPreemptible(violation);
+            case HELD_FOR_OTHERS -> heldForOthers(violation, waitingHelps);
+            case CAPACITY -> noCapacity(waitingHelps ? Room.WHEN_WORK_ENDS : Room.WHEN_THERE_IS_MORE);
+        };
+    }
+
+    private Reason unnamed(QuotaAdmission.Violation violation) {
+        QuotaNode node = violation.node();
+        boolean tenant = node.path().segments().size() == 1;
+        return ofPath(
+                Reason.Code.LIMIT,
+                violation,
+                capitalised(holder(node.path())) + " has no quota in " + where(node) + ".",
+                (tenant
+                                ? "Ask the operator for an allotment in " + where(node)
+                                : "Ask an admin to add a quota in " + where(node) + " to the policy of "
+                                        + holder(node.path()))
+                        + orElsewhere());
+    }
+
+    private Reason limit(QuotaAdmission.Violation violation) {
+        QuotaNode node = violation.node();
+        String whose = holder(node.path());
+        if (requested > violation.boundGpuMilli()) {
+            return ofPath(
+                    Reason.Code.LIMIT,
+                    violation,
+                    "This workload needs " + GpuFormat.gpus(requested) + ", and " + whose + " may hold at most "
+                            + GpuFormat.gpus(violation.boundGpuMilli()) + " in " + where(node) + ".",
+                    orSmaller(violation.boundGpuMilli(), raise(node)));
+        }
+        return ofPath(
+                Reason.Code.LIMIT,
+                violation,
+                "This workload needs " + GpuFormat.gpus(requested) + ", and " + whose + " holds "
+                        + GpuFormat.decimal(violation.usedGpuMilli()) + " of at most "
+                        + GpuFormat.gpus(violation.boundGpuMilli())
+                        + " in " + where(node) + "." + drain(node, violation.usedGpuMilli()),
+                untilEnds("", node) + ", or " + uncapitalised(raise(node)));
+    }
+
+    /** @param other the word for other work, with a blank, where some of the holder's would not help */
+    private static String untilEnds(String other, QuotaNode node) {
+        return "Wait until " + other + "work of " + holder(node.path()) + " ends";
+    }
+
+    private static String uncapitalised(String text) {
+        return Character.toLowerCase(text.charAt(0)) + text.substring(1);
+    }
+
+    private Reason overQuotaOff(QuotaAdmission.Violation violation) {
+        QuotaNode node = violation.node();
+        String reserve = "Ask " + whoGrants(node.path()) + " to reserve more GPUs in " + where(node)
+                + (isOwnPart(node) ? " for the own work of " : " for ") + holder(node.path()) + ".";
+        return ofPath(
+                Reason.Code.OVER_QUOTA_OFF,
+                violation,
+                "This workload may only use what is reserved for it. " + capitalised(holder(node.path())) + " holds "
+                        + GpuFormat.decimal(violation.usedGpuMilli()) + " of the " + reserved(node, violation)
+                        + ", and this workload needs "
+                        + GpuFormat.gpus(requested) + ".",
+                requested <= violation.boundGpuMilli()
+                        ? untilEnds("", node) + ", or " + uncapitalised(reserve)
+                        : orSmaller(violation.boundGpuMilli(), reserve));
+    }
+
+    /** Whether it is what a group has left for its own work beside what is reserved for the groups below. */
+    private static boolean isOwnPart(QuotaNode node) {
+        QuotaNode parent = node.parent();
+        return parent != null && !parent.isRoot() && parent.path().equals(node.path());
+    }
+
+    /** What is reserved, and where groups below have a part of what the policy says, how the two fit. */
+    private static String reserved(QuotaNode node, QuotaAdmission.Violation violation) {
+        String amount = GpuFormat.gpus(violation.boundGpuMilli()) + " reserved for ";
+        QuotaNode parent = node.parent();
+        if (parent == null || !isOwnPart(node)) {
+            return amount + "it in " + where(node);
+        }
+        long whole = parent.reservedGpuMilli();
+        long below = whole - node.reservedGpuMilli();
+        return amount + "its own work in " + where(node) + " ("
+                + GpuFormat.gpusAre(whole) + " reserved for " + holder(node.path()) + ", of which "
+                + GpuFormat.decimal(below)
+                + (below == 1000 ? " is" : " are") + " reserved for groups below it)";
+    }
+
+    private Reason heldForOthers(QuotaAdmission.Violation violation, boolean waitingHelps) {
+        if (!violation.node().isRoot()) {
+            return heldForGroupsBeside(violation, waitingHelps);
+        }
+        long left = Math.max(0, Math.min(free, violation.boundGpuMilli() - violation.usedGpuMilli()));
+        String idle = free == 1000 ? "The idle GPU in " : "Idle GPUs in ";
+        return ofPool(
+                Reason.Code.HELD_FOR_OTHERS,
+                idle + where(violation.node()) + (free == 1000 ? " is" : " are")
+                        + " reserved for others who do not lend " + (free == 1000 ? "it" : "them")
+                        + "; this workload needs " + GpuFormat.gpus(requested) + " and may use "
+                        + (left == 0 ? "none." : GpuFormat.decimal(left) + " of them."),
+                waitingHelps
+                        ? "Wait until more GPUs come free " + there() + orElsewhere()
+                        : "Ask the operator to add GPUs to pool " + pool + orElsewhere());
+    }
+
+    /** Below a limit, groups beside this one keep something for themselves. */
+    private Reason heldForGroupsBeside(QuotaAdmission.Violation violation, boolean waitingHelps) {
+        QuotaNode node = violation.node();
+        long limit = node.limitGpuMilli().orElseThrow();
+        long left = Math.max(0, violation.boundGpuMilli() - violation.usedGpuMilli());
+        String whose = holder(node.path());
+        String raise = raise(node);
+        return ofPath(
+                Reason.Code.HELD_FOR_OTHERS,
+                violation,
+                capitalised(whose) + " may hold at most " + GpuFormat.gpus(limit) + " in " + where(node)
+                        + ", and holds "
+                        + GpuFormat.decimal(violation.usedGpuMilli()) + ". "
+                        + GpuFormat.gpusAre(limit - violation.boundGpuMilli())
+                        + " reserved for its groups that do not lend; this workload needs " + GpuFormat.gpus(requested)
+                        + " and may use " + (left == 0 ? "none." : GpuFormat.decimal(left) + "."),
+                waitingHelps && violation.usedGpuMilli() > 0
+                        ? untilEnds("other ", node) + ", or " + uncapitalised(raise)
+                        : raise);
+    }
+
+    /** What becomes of what is held beyond the limit, where it is to go. */
+    private static String drain(QuotaNode node, long usedGpuMilli) {
+        if (node.drainByMillis().isEmpty() || usedGpuMilli <= node.keptGpuMilli()) {
+            return "";
+        }
+        long stays = node.nonPreemptible().current();
+        return " Work beyond the limit is stopped at "
+                + TimeFormat.utc(node.drainByMillis().getAsLong())
+                + (stays > node.keptGpuMilli()
+                        ? ", except work that cannot be preempted, which holds " + GpuFormat.gpus(stays) + "."
+                        : ".");
+    }
+
+    /** The bound is what lasts for as long as the work may run: the end of a capacity reservation may come before. */
+    private Reason notPreemptible(QuotaAdmission.Violation violation) {
+        QuotaNode node = violation.node();
+        boolean ends = node.reservedGpuMilli() > violation.boundGpuMilli();
+        return ofPath(
+                Reason.Code.NOT_PREEMPTIBLE,
+                violation,
+                "This workload is not preemptible and needs " + GpuFormat.gpus(requested)
+                        + " of what is reserved. Non-preemptible work of " + holder(node.path()) + " holds "
+                        + GpuFormat.decimal(violation.usedGpuMilli()) + " of the " + reserved(node, violation)
+                        + (ends ? " for as long as this workload may run." : "."),
+                "Submit this workload as preemptible, "
+                        + (ends ? "state a maximum run time that ends before the capacity reservation does, " : "")
+                        + "or ask " + whoGrants(node.path()) + " to reserve more GPUs in " + where(node) + " for "
+                        + holder(node.path()) + ".");
+    }
+
+    /** A bound on users or on numbers of workloads. */
+    private Reason cap(QuotaAdmission.Violation violation, Cap cap) {
+        QuotaPath path = cap.path();
+        if (cap.user().isEmpty()) {
+            boolean one = violation.usedGpuMilli() == 1;
+            return reason(
+                    Reason.Code.LIMIT,
+                    Optional.of(path),
+                    used,
+                    OptionalLong.empty(),
+                    violation.usedGpuMilli() + (one ? " workload of " : " workloads of ") + holder(path)
+                            + (one ? " runs" : " run") + ", and at most " + cap.most() + " may run at once.",
+                    (cap.most() > 0 ? "Wait until a workload of " + holder(path) + " ends, or ask" : "Ask")
+                            + " an admin to let more workloads of " + holder(path) + " run at once.");
+        }
+        boolean never = requested > cap.most();
+        String raise = "Ask an admin to let one user of " + holder(path) + " hold more GPUs.";
+        return reason(
+                Reason.Code.LIMIT,
+                Optional.of(path),
+                violation.usedGpuMilli(),
+                OptionalLong.of(cap.most()),
+                "This workload needs " + GpuFormat.gpus(requested) + ", and its submitter holds "
+                        + GpuFormat.decimal(violation.usedGpuMilli()) + " of at most " + GpuFormat.gpus(cap.most())
+                        + " per user of " + holder(path) + ".",
+                never
+                        ? orSmaller(cap.most(), raise)
+                        : "Wait until other work of its submitter ends, or " + uncapitalised(raise));
+    }
+
+    private Reason ofPath(Reason.Code code, QuotaAdmission.Violation violation, String sentence, String remedy) {
+        return reason(
+                code,
+                Optional.of(violation.node().path()),
+                violation.usedGpuMilli(),
+                OptionalLong.of(violation.boundGpuMilli()),
+                sentence,
+                remedy);
+    }
+
+    private static String where(QuotaNode node) {
+        return where(node.tree().scope());
+    }
+
+    private static String where(Scope scope) {
+        return switch (scope) {
+            case Scope.OnePool one -> one.pool().value();
+            case Scope.AllPools all -> "all pools together";
+        };
+    }
+}

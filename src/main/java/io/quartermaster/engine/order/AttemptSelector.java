@@ -1,0 +1,291 @@
+package io.quartermaster.engine.order;
+
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.preemption.EvictionFeasibility;
+import io.quartermaster.engine.preemption.EvictionPlanner;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.state.ChangeLog;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.FairShareChanged;
+import io.quartermaster.engine.state.GroupState;
+import io.quartermaster.engine.state.PoolRequest;
+import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each line would try next in a plan: a start in free room, else to have room made; nothing once it has tried all.
+ *
+ * <p>A line of one pool whose kind is known not to fit, and for which it can be told at once that no room can be made,
+ * has its turn, and with it its effect on the order, but is not tried. A line of several pools tries them as if nothing
+ * were known, as its turn depends on the pool that it tries next; so do all where places are kept for others.
+ */
+public final class AttemptSelector {
+    private final Settings settings;
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
+    private final PoolRequestFactory poolRequestFactory;
+    private final EvictionPlanner evictionPlanner;
+    private final Set<SchedulingClass> blocked = new LinkedHashSet<>();
+    private final Map<SchedulingClass, Set<PoolId>> withoutFreeRoom = new HashMap<>();
+    private final Map<SchedulingClass, Set<PoolId>> withoutAnyRoom = new HashMap<>();
+    private final Map<SchedulingClass, Set<PoolId>> withoutAnythingToTakeBack = new HashMap<>();
+    private final Set<SchedulingClass> attempted = new LinkedHashSet<>();
+    private final Map<SchedulingClass, @Nullable Candidate> exhaustive = new HashMap<>();
+    private final CandidateQueue.Source source = new CandidateQueue.Source() {
+        @Override
+        public @Nullable Candidate offer(SchedulingClass schedulingClass, @Nullable Candidate before) {
+            return next(schedulingClass, before);
+        }
+
+        @Override
+        public Collection<SchedulingClass> boundByCapacity() {
+            return AttemptSelector.this.boundByCapacity();
+        }
+    };
+    private boolean placesAreKept;
+    private long seen;
+
+    public AttemptSelector(
+            Settings settings,
+            DeclaredState declaredState,
+            SchedulingState schedulingState,
+            PoolRequestFactory poolRequestFactory,
+            EvictionPlanner evictionPlanner) {
+        this.settings = settings;
+        this.declaredState = declaredState;
+        this.schedulingState = schedulingState;
+        this.poolRequestFactory = poolRequestFactory;
+        this.evictionPlanner = evictionPlanner;
+    }
+
+    /**
+     * The order of what is proposed.
+     *
+     * @param kept from plan to plan, for as long as no places are kept
+     * @param keptForOthers whether some of what is free is kept for somebody
+     */
+    public CandidateQueue begin(CandidateQueue kept, boolean keptForOthers) {
+        placesAreKept = keptForOthers;
+        for (SchedulingClass schedulingClass :
+                keptForOthers ? schedulingState.schedulingClasses() : schedulingState.irregularClasses()) {
+            exhaustive.put(schedulingClass, selectExhaustively(schedulingClass, null));
+            schedulingState.changes().add(schedulingClass);
+        }
+        seen = schedulingState.changes().cursor();
+        CandidateQueue candidateQueue = keptForOthers ? new CandidateQueue(declaredState) : kept;
+        refresh(candidateQueue);
+        return candidateQueue;
+    }
+
+    /** Has the order follow what was decided. */
+    public void refresh(CandidateQueue candidateQueue) {
+        updateExhaustive();
+        candidateQueue.refresh(schedulingState, source);
+    }
+
+    /** Lets those propose again at whose tenant something changed. */
+    private void updateExhaustive() {
+        ChangeLog changeLog = schedulingState.changes();
+        if (!changeLog.covers(seen)) {
+            List.copyOf(schedulingState.schedulingClasses()).forEach(this::refreshExhaustive);
+        } else {
+            for (long place = seen; place < changeLog.cursor(); place++) {
+                switch (changeLog.get(place)) {
+                    case SchedulingClass schedulingClass -> refreshExhaustive(schedulingClass);
+                    case ChangeLog.AttemptMade attemptMade -> refreshExhaustive(attemptMade.line());
+                    case GroupState groupState -> refreshExhaustive(groupState.lines());
+                    case GroupState.TenantBoundsChanged bounds ->
+                        refreshExhaustive(bounds.group().tenant());
+                    case ChangeLog.CapacityChange passed ->
+                        List.copyOf(boundByCapacity()).forEach(this::refreshExhaustive);
+                    case FairShareChanged moved -> {}
+                }
+            }
+        }
+        seen = changeLog.cursor();
+    }
+
+    /** What there is at all bounds those of one pool by what is known of their kinds, unless places are kept. */
+    private Collection<SchedulingClass> boundByCapacity() {
+        return placesAreKept ? schedulingState.schedulingClasses() : schedulingState.irregularClasses();
+    }
+
+    private void refreshExhaustive(List<SchedulingClass> schedulingClasses) {
+        if (placesAreKept || !exhaustive.isEmpty()) {
+            schedulingClasses.forEach(this::refreshExhaustive);
+        }
+    }
+
+    private void refreshExhaustive(SchedulingClass schedulingClass) {
+        if (!schedulingClass.isEmpty() && (placesAreKept || !schedulingClass.isRegular())) {
+            exhaustive.put(
+                    schedulingClass,
+                    blocked.contains(schedulingClass)
+                            ? null
+                            : selectExhaustively(schedulingClass, exhaustive.get(schedulingClass)));
+        }
+    }
+
+    /** Ends the plan: what was tried in vain may be tried in the next. */
+    public void end() {
+        blocked.forEach(this::recordChange);
+        attempted.forEach(this::recordChange);
+    }
+
+    /** There is no free room for an offer. */
+    public void noFreeRoom(Candidate candidate) {
+        recordAttempt(withoutFreeRoom, candidate);
+    }
+
+    /** Nor can any be made there without borrowing. */
+    public void nothingToTakeBack(Candidate candidate) {
+        recordAttempt(withoutAnythingToTakeBack, candidate);
+    }
+
+    /** Nor can any be made in that pool. */
+    public void noRoomAtAll(Candidate candidate) {
+        recordAttempt(withoutAnyRoom, candidate);
+    }
+
+    private void recordAttempt(Map<SchedulingClass, Set<PoolId>> notes, Candidate candidate) {
+        notes.computeIfAbsent(candidate.schedulingClass(), schedulingClass -> new HashSet<>())
+                .add(candidate.poolRequest().pool());
+        attempted.add(candidate.schedulingClass());
+        recordChange(candidate.schedulingClass());
+    }
+
+    /** The line has nothing left to try in this plan. */
+    public void block(SchedulingClass schedulingClass) {
+        blocked.add(schedulingClass);
+        recordChange(schedulingClass);
+    }
+
+    private void recordChange(SchedulingClass schedulingClass) {
+        schedulingState.changes().add(schedulingClass.attemptMarker());
+    }
+
+    /** Whether a line whose turn is not worked out ahead has tried all pools. */
+    public boolean hasTriedAll(SchedulingClass schedulingClass) {
+        return selectExhaustively(schedulingClass, null) == null;
+    }
+
+    private static boolean has(
+            Map<SchedulingClass, Set<PoolId>> notes, SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return !notes.isEmpty() && notes.getOrDefault(schedulingClass, Set.of()).contains(poolRequest.pool());
+    }
+
+    private @Nullable Candidate next(SchedulingClass schedulingClass, @Nullable Candidate before) {
+        if (!blocked.isEmpty() && blocked.contains(schedulingClass)) {
+            return null;
+        }
+        if (placesAreKept || !schedulingClass.isRegular()) {
+            return exhaustive.get(schedulingClass);
+        }
+        return declaredState.standing(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE
+                ? selectWithHints(schedulingClass, before)
+                : null;
+    }
+
+    /** What a line of one pool would try, with what is known. */
+    private @Nullable Candidate selectWithHints(SchedulingClass schedulingClass, @Nullable Candidate before) {
+        if (!schedulingClass.isTurn()) {
+            return null;
+        }
+        List<PoolRequest> only = poolRequestFactory.forClass(schedulingClass);
+        if (only.isEmpty()
+                || !only.getFirst().isOpenAndFunded()
+                || has(withoutAnyRoom, schedulingClass, only.getFirst())) {
+            return null;
+        }
+        PoolRequest poolRequest = only.getFirst();
+        boolean free = !has(withoutFreeRoom, schedulingClass, poolRequest)
+                && QuotaAdmission.ofTenantCurrent(poolRequest.ask()).isEmpty();
+        RequestSignature requestSignature = poolRequest.signature().orElse(null);
+        EvictionFeasibility evictionFeasibility =
+                requestSignature == null ? EvictionFeasibility.POSSIBLE : hope(schedulingClass, poolRequest);
+        return Candidate.of(schedulingClass, poolRequest, attempt(free), evictionFeasibility, requestSignature, before);
+    }
+
+    private EvictionFeasibility hope(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return poolRequestFactory.couldEver(schedulingClass, poolRequest)
+                ? evictionPlanner.feasibility(
+                        poolRequest.ask(), schedulingClass.key().priority(), poolRequest.ofGroup())
+                : EvictionFeasibility.IMPOSSIBLE;
+    }
+
+    private static Candidate.Attempt attempt(boolean free) {
+        return free ? Candidate.Attempt.START : Candidate.Attempt.EVICT;
+    }
+
+    /** What the line's head would try next, whatever is known; empty when there is nothing left to try. */
+    private @Nullable Candidate selectExhaustively(SchedulingClass schedulingClass, @Nullable Candidate before) {
+        if (!schedulingClass.isTurn()
+                || declaredState.standing(schedulingClass.key().path()) != Change.AccountStatus.ACTIVE) {
+            return null;
+        }
+        List<PoolRequest> all = poolRequestFactory.forClass(schedulingClass);
+        if (settings.borrow() == Settings.Borrow.AFTER_RECLAIMING && all.size() > 1) {
+            Candidate candidate = withoutBorrowing(schedulingClass, all, before);
+            if (candidate != null) {
+                return candidate;
+            }
+        }
+        List<Candidate> lastResorts = new ArrayList<>();
+        for (PoolRequest poolRequest : all) {
+            boolean mayStart = poolRequest.isOpenAndFunded();
+            if ((mayStart
+                            || poolRequestFactory
+                                    .minimum(schedulingClass, poolRequest)
+                                    .isOpenAndFunded())
+                    && !has(withoutAnyRoom, schedulingClass, poolRequest)) {
+                boolean free = mayStart
+                        && !has(withoutFreeRoom, schedulingClass, poolRequest)
+                        && QuotaAdmission.current(poolRequest.ask()).isEmpty();
+                Candidate candidate = Candidate.of(schedulingClass, poolRequest, attempt(free), before);
+                if (free || settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
+                    return candidate;
+                }
+                lastResorts.add(candidate);
+            }
+        }
+        for (Candidate candidate : lastResorts) {
+            if (candidate.withinReserved()) {
+                return candidate;
+            }
+        }
+        return lastResorts.isEmpty() ? null : lastResorts.getFirst();
+    }
+
+    /** In the pools in which the line's head stays within what is reserved: free room in any of them, then room that others give back. */
+    private @Nullable Candidate withoutBorrowing(
+            SchedulingClass schedulingClass, List<PoolRequest> all, @Nullable Candidate before) {
+        PoolRequest takeBack = null;
+        for (PoolRequest poolRequest : all) {
+            if (poolRequest.isOpenAndFunded() && poolRequest.ask().withinReserved()) {
+                if (!has(withoutFreeRoom, schedulingClass, poolRequest)
+                        && QuotaAdmission.current(poolRequest.ask()).isEmpty()) {
+                    return Candidate.of(schedulingClass, poolRequest, Candidate.Attempt.START, before);
+                }
+                if (takeBack == null && !has(withoutAnythingToTakeBack, schedulingClass, poolRequest)) {
+                    takeBack = poolRequest;
+                }
+            }
+        }
+        return takeBack == null
+                ? null
+                : Candidate.of(schedulingClass, takeBack, Candidate.Attempt.RECLAIM_RESERVED, before);
+    }
+}

@@ -1,0 +1,267 @@
+package io.quartermaster.engine.order;
+
+import io.quartermaster.engine.model.ProfileId;
+import io.quartermaster.engine.model.ProfileOrder;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaTree;
+import io.quartermaster.engine.state.ChangeLog;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.FairShareChanged;
+import io.quartermaster.engine.state.GroupState;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who is tried next: reservations before borrowing, then the pool's, the profile's and the tree's order. The offers hang
+ * in the quota trees, so that after a start only the branches above it are compared again. Where a pool or a profile
+ * names an order of its own, which cuts across the trees, the offers that it leaves are hung up anew each time.
+ */
+public final class CandidateQueue {
+    private final DeclaredState declaredState;
+    private final boolean treesAlone;
+    private final Map<SchedulingClass, Candidate> candidates = new LinkedHashMap<>();
+    private TreeIndex treeIndex = new TreeIndex();
+    private ViableCandidateCount viable = new ViableCandidateCount();
+    private long seen = -1;
+
+    public CandidateQueue(DeclaredState declaredState) {
+        this.declaredState = declaredState;
+        this.treesAlone = declaredState.pools().values().stream()
+                        .allMatch(pool -> pool.profileOrder().isEmpty())
+                && declaredState.profiles().stream()
+                        .allMatch(profileOrder -> profileOrder.pathOrder().isEmpty());
+    }
+
+    /** Whether no offer is worth its turn. */
+    public boolean isExhausted() {
+        return !viable.any();
+    }
+
+    /**
+     * Asks those lines again that are concerned by what changed since it was told last: within a plan and from plan to
+     * plan, only what counts in the same branches of the trees changes what a line would try.
+     */
+    void refresh(SchedulingState schedulingState, Source source) {
+        ChangeLog changeLog = schedulingState.changes();
+        if (changeLog.covers(seen)) {
+            refreshChanged(changeLog, source);
+        } else {
+            candidates.clear();
+            viable = new ViableCandidateCount();
+            treeIndex = new TreeIndex();
+            schedulingState.schedulingClasses().forEach(schedulingClass -> refreshClass(schedulingClass, source));
+        }
+        seen = changeLog.cursor();
+    }
+
+    private void refreshChanged(ChangeLog changeLog, Source source) {
+        boolean capacityPassed = false;
+        for (long place = seen; place < changeLog.cursor(); place++) {
+            switch (changeLog.get(place)) {
+                case SchedulingClass schedulingClass -> {}
+                case ChangeLog.AttemptMade attemptMade -> refreshClass(attemptMade.line(), source);
+                case GroupState groupState -> groupState.leaves().forEach(treeIndex::touch);
+                case GroupState.TenantBoundsChanged bounds ->
+                    bounds.group().leaves().forEach(treeIndex::touch);
+                case ChangeLog.CapacityChange passed -> capacityPassed = true;
+                case FairShareChanged moved -> treeIndex.touch(moved.node());
+            }
+        }
+        changeLog.affectedSince(seen).forEach(schedulingClass -> refreshClass(schedulingClass, source));
+        if (capacityPassed) {
+            source.boundByCapacity().forEach(schedulingClass -> refreshClass(schedulingClass, source));
+        }
+    }
+
+    /** Puts what a line would try next in the place of what it tried last. */
+    private void refreshClass(SchedulingClass schedulingClass, Source source) {
+        Candidate before = candidates.get(schedulingClass);
+        Candidate next = schedulingClass.isEmpty() ? null : source.offer(schedulingClass, before);
+        if (next == before) {
+            return;
+        }
+        if (before != null) {
+            candidates.remove(schedulingClass);
+            treeIndex.remove(before);
+            viable.remove(before);
+        }
+        if (next != null) {
+            candidates.put(schedulingClass, next);
+            treeIndex.add(next);
+            viable.add(next);
+        }
+    }
+
+    /** Says what lines would try next. */
+    interface Source {
+        /** @param before what it would have tried, as it was known last; to be returned if that is still so */
+        @Nullable
+        Candidate offer(SchedulingClass schedulingClass, @Nullable Candidate before);
+
+        /** Those whose next try depends on how much there is at all. */
+        Collection<SchedulingClass> boundByCapacity();
+    }
+
+    /** The next offer among at least one. */
+    public Candidate next() {
+        return treesAlone ? treeIndex.first() : next(candidates.values());
+    }
+
+    /** The next offer among at least one; these need not be those put here. */
+    Candidate next(Collection<Candidate> among) {
+        return firstInTrees(finalists(among));
+    }
+
+    /** All that is offered, also where it is known to be in vain. */
+    Collection<Candidate> offers() {
+        return Collections.unmodifiableCollection(candidates.values());
+    }
+
+    /** Those whom class and the orders of pools and profiles leave. */
+    public List<Candidate> finalists(Collection<Candidate> among) {
+        List<Candidate> left = withinReservedFirst(among);
+        left = keepLowest(left, candidate -> candidate.space().pool().id().value(), this::indexInPool);
+        return keepLowest(
+                left,
+                candidate -> candidate
+                        .schedulingClass()
+                        .key()
+                        .profile()
+                        .map(ProfileId::value)
+                        .orElse(""),
+                this::indexInProfile);
+    }
+
+    /** The first of at least one, as the trees alone have it. */
+    static Candidate firstInTrees(Collection<Candidate> among) {
+        TreeIndex ofTheseOnly = new TreeIndex();
+        among.forEach(ofTheseOnly::add);
+        return ofTheseOnly.first();
+    }
+
+    private static List<Candidate> withinReservedFirst(Collection<Candidate> candidates) {
+        List<Candidate> within = new ArrayList<>();
+        for (Candidate candidate : candidates) {
+            if (candidate.withinReserved()) {
+                within.add(candidate);
+            }
+        }
+        return within.isEmpty() ? List.copyOf(candidates) : within;
+    }
+
+    /** Keeps of each class the offers with the lowest index; offers of different classes are not compared. */
+    private static List<Candidate> keepLowest(
+            List<Candidate> candidates, Function<Candidate, String> classOf, ToIntFunction<Candidate> index) {
+        Map<String, Integer> lowest = new HashMap<>();
+        for (Candidate candidate : candidates) {
+            lowest.merge(classOf.apply(candidate), index.applyAsInt(candidate), Math::min);
+        }
+        List<Candidate> kept = new ArrayList<>(candidates.size());
+        for (Candidate candidate : candidates) {
+            if (lowest.getOrDefault(classOf.apply(candidate), 0) == index.applyAsInt(candidate)) {
+                kept.add(candidate);
+            }
+        }
+        return kept;
+    }
+
+    /** Its profile's place in the pool's order; after all that are named there where it is not. */
+    int indexInPool(Candidate candidate) {
+        List<ProfileId> order = candidate.space().pool().profileOrder();
+        int index =
+                candidate.schedulingClass().key().profile().map(order::indexOf).orElse(-1);
+        return index < 0 ? order.size() : index;
+    }
+
+    /** Its path's place in the profile's order, likewise. */
+    int indexInProfile(Candidate candidate) {
+        List<QuotaPath> order = pathOrder(candidate);
+        int index = order.indexOf(candidate.schedulingClass().key().path());
+        return index < 0 ? order.size() : index;
+    }
+
+    /** The order that an offer's profile names; empty where it names none. */
+    List<QuotaPath> pathOrder(Candidate candidate) {
+        return declaredState
+                .profile(candidate.schedulingClass().key().profile())
+                .map(ProfileOrder::pathOrder)
+                .orElse(List.of());
+    }
+
+    /** Offers, each at its leaf of the tree that it goes by. */
+    private static final class TreeIndex {
+        private final SortedMap<Scope, BranchIndex> roots = new TreeMap<>();
+        private final Map<QuotaNode, BranchIndex> branches = new HashMap<>();
+
+        void add(Candidate candidate) {
+            branch(candidate.leaf()).add(candidate);
+        }
+
+        void remove(Candidate candidate) {
+            branch(candidate.leaf()).remove(candidate);
+        }
+
+        private BranchIndex branch(QuotaNode node) {
+            BranchIndex known = branches.get(node);
+            if (known != null) {
+                return known;
+            }
+            QuotaNode above = node.parent();
+            BranchIndex branchIndex = new BranchIndex(node, above == null ? null : branch(above));
+            branches.put(node, branchIndex);
+            if (above == null) {
+                QuotaTree tree = node.tree();
+                roots.put(tree.scope(), branchIndex);
+            }
+            return branchIndex;
+        }
+
+        void touch(QuotaNode leaf) {
+            for (QuotaNode node = leaf; node != null; node = node.parent()) {
+                BranchIndex branchIndex = branches.get(node);
+                if (branchIndex != null) {
+                    branchIndex.markChanged();
+                    return;
+                }
+            }
+        }
+
+        /** Between trees: first submitted. */
+        Candidate first() {
+            for (BranchIndex.Tier tier : BranchIndex.Tier.values()) {
+                Candidate first = first(tier);
+                if (first != null) {
+                    return first;
+                }
+            }
+            throw new IllegalStateException("no offer to choose from");
+        }
+
+        private @Nullable Candidate first(BranchIndex.Tier tier) {
+            Candidate first = null;
+            for (BranchIndex root : roots.values()) {
+                Candidate candidate = root.first(tier);
+                if (candidate != null
+                        && (first == null
+                                || SchedulingClass.FIRST_SUBMITTED.compare(candidate.head(), first.head()) < 0)) {
+                    first = candidate;
+                }
+            }
+            return first;
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.quartermaster.engine.order;
+
+import java.util.Arrays;
+
+/**
+ * Who of several is the best, asked again at the cost of one round per doubling after one of them changed. Contestants
+ * are numbered; what they are compared by is kept outside.
+ */
+final class WinnerTree {
+    private static final int NOBODY = -1;
+
+    private final Duel duel;
+    private int[] winners = {NOBODY, NOBODY};
+    private int places = 1;
+
+    /** Decides between two contestants. */
+    interface Duel {
+        /** Whether there is an entry by this number now. */
+        boolean takesPart(int contestant);
+
+        /** Whether the first goes before the second; both take part. */
+        boolean beats(int first, int second);
+    }
+
+    WinnerTree(Duel duel) {
+        this.duel = duel;
+    }
+
+    /** The winner; negative if nobody takes part. */
+    int winner() {
+        return winners[1];
+    }
+
+    /** A contestant is not what it was, or new. */
+    void replay(int contestant) {
+        while (contestant >= places) {
+            enlarge();
+        }
+        int place = places + contestant;
+        winners[place] = duel.takesPart(contestant) ? contestant : NOBODY;
+        for (int round = place >> 1; round >= 1; round >>= 1) {
+            winners[round] = better(winners[2 * round], winners[2 * round + 1]);
+        }
+    }
+
+    private int better(int a, int b) {
+        if (a == NOBODY || b == NOBODY) {
+            return Math.max(a, b);
+        }
+        return duel.beats(b, a) ? b : a;
+    }
+
+    /** Twice the places: what was the whole becomes one half. */
+    private void enlarge() {
+        int[] larger = new int[4 * places];
+        Arrays.fill(larger, NOBODY);
+        for (int width = 1; width <= places; width *= 2) {
+            System.arraycopy(winners, width, larger, 2 * width, width);
+        }
+        larger[1] = winners[1];
+        winners = larger;
+        places *= 2;
+    }
+}

@@ -1,0 +1,51 @@
+package io.quartermaster.engine.placement;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.quota.View;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Puts work on nodes that somebody else chose: on the devices named, or on the lowest that suit. */
+public final class FixedPlacement {
+    private final SortedMap<NodeId, NodeCapacity> nodes = new TreeMap<>();
+
+    /** @param nodes of one pool */
+    public FixedPlacement(Pool pool, List<Node> nodes) {
+        for (Node node : nodes) {
+            this.nodes.put(node.id(), new NodeCapacity(node, 0, pool.sharing()));
+        }
+    }
+
+    /**
+     * Seats one worker and takes what it needs.
+     *
+     * @param devices the devices named; empty = the lowest that suit
+     * @return nothing if the node is unknown or does not have what is asked for
+     */
+    public Optional<Allocation.Worker> seat(
+            int number, PoolId pool, QuotaPath path, Shape shape, NodeId on, List<Integer> devices) {
+        NodeCapacity node = nodes.get(on);
+        if (node == null) {
+            return Optional.empty();
+        }
+        Optional<List<Allocation.Share>> shares = node.lowest(shape, path.tenant(), devices);
+        return shares.map(taken -> {
+            Allocation.Place.OnNode place = new Allocation.Place.OnNode(on, taken);
+            Allocation.Worker worker = new Allocation.Worker(number, place);
+            Booking booking =
+                    new Booking(path, Optional.empty(), shape, true, new Allocation(pool, List.of(worker)), true);
+            for (View view : View.values()) {
+                node.add(place, booking, view);
+            }
+            return worker;
+        });
+    }
+}

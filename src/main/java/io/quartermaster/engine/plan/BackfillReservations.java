@@ -1,0 +1,329 @@
+package io.quartermaster.engine.plan;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.order.Candidate;
+import io.quartermaster.engine.order.CandidateQueue;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.Booking;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaRequest;
+import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.PoolRequest;
+import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * The backfill reservations of one plan: for work that has waited for fit alone longer than the patience, and whose group is below its share
+ * without it, the place that comes free earliest, as far as running work says when it ends. Nothing but its free part is held; only work that
+ * surely ends before all of it is free may use that part meanwhile (EASY backfill: Lifka, JSSPP 1995). A reservation is worked
+ * out anew in each plan from what runs and what waits, so there is nothing to store.
+ *
+ * <p>A reservation does not bind work that could evict its holder as soon as that ran: work of higher priority in its group, and
+ * work of other groups within their reservation where its holder is beyond its own.
+ */
+public final class BackfillReservations {
+    private static final Comparator<Candidate> LONGEST_WAITING = Comparator.<Candidate>comparingLong(
+                    candidate -> candidate.head().submittedMillis())
+            .thenComparingLong(candidate -> candidate.head().sequence())
+            .thenComparing(candidate -> candidate.head().id());
+
+    private final Settings settings;
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
+    private final PoolRequestFactory poolRequestFactory;
+    private final long nowMillis;
+    private final List<Claim> claims = new ArrayList<>();
+
+    BackfillReservations(
+            Settings settings,
+            DeclaredState declaredState,
+            SchedulingState schedulingState,
+            PoolRequestFactory poolRequestFactory,
+            long nowMillis) {
+        this.settings = settings;
+        this.declaredState = declaredState;
+        this.schedulingState = schedulingState;
+        this.poolRequestFactory = poolRequestFactory;
+        this.nowMillis = nowMillis;
+    }
+
+    /** When a line's head has waited long enough for a claim; empty if it never gets one. */
+    public static OptionalLong dueMillis(Settings settings, SchedulingClass schedulingClass) {
+        return settings.patienceMillis().isPresent() && !schedulingClass.isGrowth()
+                ? OptionalLong.of(
+                        waitsSince(schedulingClass) + settings.patienceMillis().getAsLong())
+                : OptionalLong.empty();
+    }
+
+    /** Since when the one that waits longest does, as far as victims, which are at the head, and the first behind them tell. */
+    private static long waitsSince(SchedulingClass schedulingClass) {
+        long since = Long.MAX_VALUE;
+        for (Workload member : schedulingClass.members()) {
+            since = Math.min(since, member.waitsSinceMillis());
+            if (!SchedulingClass.isAtHead(member)) {
+                break;
+            }
+        }
+        return since;
+    }
+
+    /** One claim; {@code held} is the part of its place that is held now. */
+    private static final class Claim {
+        private final Candidate candidate;
+        private final Booking place;
+        private final long freeAtMillis;
+        private Optional<Booking> held = Optional.empty();
+
+        Claim(Candidate candidate, Booking place, long freeAtMillis) {
+            this.candidate = candidate;
+            this.place = place;
+            this.freeAtMillis = freeAtMillis;
+        }
+
+        void hold(Availability availability) {
+            held = candidate.space().freePart(place, availability);
+            held.ifPresent(part -> candidate.space().add(part, View.PROJECTED));
+        }
+
+        void release() {
+            held.ifPresent(part -> candidate.space().remove(part, View.PROJECTED));
+            held = Optional.empty();
+        }
+    }
+
+    /** The reservations of all that are due, in their order. */
+    void reserve() {
+        List<SchedulingClass> due = new ArrayList<>();
+        for (SchedulingClass schedulingClass : settings.patienceMillis().isPresent()
+                ? schedulingState.schedulingClasses()
+                : List.<SchedulingClass>of()) {
+            OptionalLong from = dueMillis(settings, schedulingClass);
+            boolean may = schedulingClass.isTurn()
+                    && declaredState.standing(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE;
+            if (may && from.isPresent() && from.getAsLong() <= nowMillis) {
+                due.add(schedulingClass);
+            }
+        }
+        Map<SchedulingClass, Candidate> withoutRequest = new LinkedHashMap<>();
+        for (SchedulingClass schedulingClass : due) {
+            eligible(schedulingClass).stream()
+                    .findFirst()
+                    .ifPresent(candidate -> withoutRequest.put(schedulingClass, withoutRequest(candidate)));
+        }
+        CandidateQueue candidateQueue = new CandidateQueue(declaredState);
+        while (!withoutRequest.isEmpty() && claims.size() < settings.backfillReservations()) {
+            SchedulingClass next = first(withoutRequest.values(), candidateQueue);
+            withoutRequest.remove(next);
+            earliest(next).ifPresent(claim -> {
+                claim.hold(Availability.NOW);
+                claims.add(claim);
+            });
+        }
+    }
+
+    /** The pools in which nothing but fit is in the line's way. */
+    private List<Candidate> eligible(SchedulingClass schedulingClass) {
+        List<Candidate> candidates = new ArrayList<>();
+        for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
+            if (poolRequest.isOpenAndFunded() && poolRequestFactory.couldEver(schedulingClass, poolRequest)) {
+                QuotaRequest quotaRequest = poolRequest.ask();
+                Optional<QuotaAdmission.Violation> violation = QuotaAdmission.current(quotaRequest);
+                boolean onlyFit = violation.isEmpty() || violation.get().bound() == QuotaAdmission.Bound.CAPACITY;
+                if (onlyFit && isBelowItsShare(quotaRequest)) {
+                    candidates.add(Candidate.of(schedulingClass, poolRequest, Candidate.Attempt.START, null));
+                }
+            }
+        }
+        return candidates;
+    }
+
+    /** Without what is asked for: workloads are indivisible, so their start may take a group above its share. */
+    private static boolean isBelowItsShare(QuotaRequest quotaRequest) {
+        for (QuotaNode node : quotaRequest.path()) {
+            if (node.used().projected() >= node.entitledGpuMilli()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static Candidate withoutRequest(Candidate candidate) {
+        return Candidate.of(
+                candidate.schedulingClass(),
+                candidate.poolRequest().with(candidate.ask().with(1)),
+                Candidate.Attempt.START,
+                null);
+    }
+
+    /**
+     * The line whose reservation is made next: in the order of start without what is asked for, by which the group is entitled, too. Between
+     * groups the one that waits longest is first. Their shares change with all that ends, so that by these another group would overtake at
+     * the very moment at which all that is kept is free.
+     *
+     * @param offers at least one, without what is asked for
+     */
+    private static SchedulingClass first(Collection<Candidate> candidates, CandidateQueue candidateQueue) {
+        List<Candidate> contenders = candidateQueue.finalists(candidates);
+        Candidate oldest = Collections.min(contenders, LONGEST_WAITING);
+        return contenders.stream()
+                .filter(candidate -> candidate
+                        .schedulingClass()
+                        .key()
+                        .path()
+                        .equals(oldest.schedulingClass().key().path()))
+                .min(Candidate.IN_GROUP)
+                .orElse(oldest)
+                .schedulingClass();
+    }
+
+    private Optional<Claim> earliest(SchedulingClass schedulingClass) {
+        Claim best = null;
+        for (Candidate candidate : eligible(schedulingClass)) {
+            PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
+            Optional<Allocation> now = candidate.space().place(placementRequest, Availability.NOW);
+            if (now.isPresent()) {
+                return Optional.of(new Claim(candidate, tenure(candidate, now.get()), nowMillis));
+            }
+            Optional<Claim> later = afterOthersEnd(candidate, placementRequest);
+            if (later.isPresent() && (best == null || later.get().freeAtMillis < best.freeAtMillis)) {
+                best = later.get();
+            }
+        }
+        return Optional.ofNullable(best);
+    }
+
+    private static Booking tenure(Candidate candidate, Allocation place) {
+        return SchedulingState.booking(candidate.head(), place);
+    }
+
+    /** Lets running work end in the order in which it says it will, until there is a place. */
+    private Optional<Claim> afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
+        PoolCapacity poolCapacity = candidate.space();
+        List<ReleaseSchedule.Ending> gone = new ArrayList<>();
+        Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.AFTER_RELEASES);
+        ReleaseSchedule releaseSchedule =
+                ReleaseSchedule.of(declaredState, poolCapacity.pool().id(), nowMillis);
+        long freeAt = releaseSchedule.lastLeavesMillis();
+        for (ReleaseSchedule.Ending ending : releaseSchedule.inOrder()) {
+            if (place.isPresent()) {
+                break;
+            }
+            poolCapacity.remove(ending.tenure(), View.PROJECTED);
+            gone.add(ending);
+            freeAt = Math.max(freeAt, ending.atMillis());
+            claims.forEach(earlier -> {
+                earlier.release();
+                earlier.hold(Availability.AFTER_RELEASES);
+            });
+            place = poolCapacity.freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli()
+                    ? poolCapacity.place(placementRequest, Availability.AFTER_RELEASES)
+                    : Optional.empty();
+        }
+        if (!gone.isEmpty()) {
+            claims.reversed().forEach(Claim::release);
+            gone.reversed().forEach(ending -> poolCapacity.add(ending.tenure(), View.PROJECTED));
+            restore();
+        }
+        long free = freeAt;
+        return place.map(found -> new Claim(candidate, tenure(candidate, found), free));
+    }
+
+    /** Whether there are any. */
+    boolean any() {
+        return !claims.isEmpty();
+    }
+
+    /** Whether a line's head has one. */
+    boolean has(SchedulingClass schedulingClass) {
+        return claims.stream().anyMatch(claim -> claim.candidate.schedulingClass() == schedulingClass);
+    }
+
+    /**
+     * Lets go, until {@link #restore}, of what is no obstacle to an offer.
+     *
+     * @param backfill also of what the offer's head would have left again before the claimant needs it
+     */
+    void suspendFor(Candidate candidate, boolean backfill) {
+        for (Claim claim : claims) {
+            if (!appliesTo(claim, candidate) || (backfill && endsBefore(claim, candidate.head()))) {
+                claim.release();
+            }
+        }
+    }
+
+    /** Whether an offer in the claim's pool may take nothing back from the claimant because of a fence around itself. */
+    private static boolean isFenced(Claim claim, Candidate candidate) {
+        List<QuotaNode> mine = candidate.ask().leaves();
+        List<QuotaNode> claimants = claim.candidate.ask().leaves();
+        boolean fenced = false;
+        for (int i = 0;
+                i < Math.min(mine.size(), claimants.size()) && claim.candidate.space() == candidate.space();
+                i++) {
+            fenced |= mine.get(i).fenceAgainst(claimants.get(i)).isPresent();
+        }
+        return fenced;
+    }
+
+    private static boolean appliesTo(Claim claim, Candidate candidate) {
+        boolean own = claim.candidate.schedulingClass() == candidate.schedulingClass();
+        boolean sameGroup = claim.candidate
+                .schedulingClass()
+                .key()
+                .path()
+                .equals(candidate.schedulingClass().key().path());
+        boolean mayPreempt = sameGroup
+                && candidate.head().priority() > claim.candidate.head().priority();
+        boolean mayReclaim = !sameGroup
+                && candidate.withinReserved()
+                && !claim.candidate.withinReserved()
+                && !isFenced(claim, candidate);
+        return !own && !mayPreempt && !mayReclaim;
+    }
+
+    private boolean endsBefore(Claim claim, Workload workload) {
+        return workload.maxRuntimeMillis().isPresent()
+                && claim.freeAtMillis != ReleaseSchedule.NEVER
+                && nowMillis + workload.maxRuntimeMillis().getAsLong() <= claim.freeAtMillis;
+    }
+
+    /** Holds again what others left of each claim. */
+    void restore() {
+        for (Claim claim : claims) {
+            claim.release();
+            claim.hold(Availability.NOW);
+        }
+    }
+
+    /** The line's head starts, or has a place kept in another way. */
+    void fulfil(SchedulingClass schedulingClass) {
+        for (Claim claim : List.copyOf(claims)) {
+            if (claim.candidate.schedulingClass() == schedulingClass) {
+                claim.release();
+                claims.remove(claim);
+            }
+        }
+    }
+
+    /** Leaves no trace in the books. */
+    void release() {
+        claims.reversed().forEach(Claim::release);
+        claims.clear();
+    }
+}

@@ -1,0 +1,87 @@
+package io.quartermaster.engine.plan;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.NominationEnd;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.Booking;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.quota.BudgetMeter;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.quota.QuotaRequest;
+import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.SchedulingState;
+import java.util.Optional;
+
+/** Judges whether places that are kept are still of use. Leaves the books as they were. */
+final class NominationCheck {
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
+
+    NominationCheck(DeclaredState declaredState, SchedulingState schedulingState) {
+        this.declaredState = declaredState;
+        this.schedulingState = schedulingState;
+    }
+
+    /** Why a kept place would not be given today, if it would not: the devices are gone, say, or a quota was cut below it. */
+    Optional<NominationEnd> of(Workload workload, Booking booking, PoolCapacity poolCapacity) {
+        boolean elsewhere = workload.only()
+                .filter(node -> !booking.allocation().touches(node))
+                .isPresent();
+        if (elsewhere) {
+            return Optional.of(NominationEnd.ANOTHER_NODE);
+        }
+        if (workload.held()) {
+            return Optional.of(NominationEnd.HELD);
+        }
+        if (declaredState.standing(workload.path()) != Change.AccountStatus.ACTIVE) {
+            return Optional.of(NominationEnd.SUSPENDED);
+        }
+        if (!poolCapacity.pool().hasExecutor()) {
+            return Optional.of(NominationEnd.NO_EXECUTOR);
+        }
+        if (!isOpen(workload, poolCapacity.pool())) {
+            return Optional.of(NominationEnd.CLOSED);
+        }
+        schedulingState.cluster().remove(booking, View.PROJECTED);
+        Optional<NominationEnd> lapse = inBooks(workload, booking, poolCapacity);
+        schedulingState.cluster().add(booking, View.PROJECTED);
+        return lapse;
+    }
+
+    /** The same of what counts in the books, while it does not count there itself. */
+    private Optional<NominationEnd> inBooks(Workload workload, Booking booking, PoolCapacity poolCapacity) {
+        if (!poolCapacity.fits(booking, Availability.AFTER_RELEASES)) {
+            return Optional.of(NominationEnd.NO_DEVICES);
+        }
+        if (QuotaAdmission.forNominated(askOf(workload, booking.allocation()), View.PROJECTED)
+                .isPresent()) {
+            return Optional.of(NominationEnd.LIMIT);
+        }
+        for (BudgetMeter budgetMeter :
+                schedulingState.cluster().meters(poolCapacity.pool().id(), workload.path())) {
+            if (!budgetMeter.allows(booking.gpuMilli(), workload.preemptible(), workload.maxRuntimeMillis())) {
+                return Optional.of(NominationEnd.BUDGET);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Who runs, or only moves, may be where it is to be as long as the pool takes work. */
+    private boolean isOpen(Workload workload, Pool pool) {
+        return workload.state() instanceof WorkloadPhase.Waiting
+                ? schedulingState.isOpen(pool, 0, workload.preemptible(), workload.maxRuntimeMillis())
+                : pool.takesWork();
+    }
+
+    /** What a kept place counts as. */
+    QuotaRequest askOf(Workload workload, Allocation place) {
+        return schedulingState
+                .cluster()
+                .quotaRequest(SchedulingState.booking(workload, place), workload.dedicatedOnly());
+    }
+}

@@ -1,0 +1,210 @@
+package io.quartermaster.engine.plan;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.EvictionReceipt;
+import io.quartermaster.engine.model.NominationEnd;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.preemption.ChurnGuard;
+import io.quartermaster.engine.preemption.EvictionPlan;
+import io.quartermaster.engine.preemption.EvictionPlanner;
+import io.quartermaster.engine.quota.UsageHistory;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.SchedulingClass;
+import io.quartermaster.engine.state.SchedulingState;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** The decisions of one plan, in order, each taken as done in the facts and the books at once. */
+final class PlanBuilder {
+    private final Settings settings;
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
+    private final EvictionPlanner evictionPlanner;
+    private final ChurnGuard churnGuard;
+    private final Optional<UsageHistory> past;
+    private final long nowMillis;
+    private final PlanListener planListener;
+    private final List<Decision> all = new ArrayList<>();
+    private final Set<WorkloadId> started = new HashSet<>();
+    private boolean postponed;
+
+    PlanBuilder(
+            Settings settings,
+            DeclaredState declaredState,
+            SchedulingState schedulingState,
+            EvictionPlanner evictionPlanner,
+            ChurnGuard churnGuard,
+            Optional<UsageHistory> past,
+            long nowMillis,
+            PlanListener planListener) {
+        this.settings = settings;
+        this.declaredState = declaredState;
+        this.schedulingState = schedulingState;
+        this.evictionPlanner = evictionPlanner;
+        this.churnGuard = churnGuard;
+        this.past = past;
+        this.nowMillis = nowMillis;
+        this.planListener = planListener;
+    }
+
+    List<Decision> all() {
+        return Collections.unmodifiableList(all);
+    }
+
+    /**
+     * Whether this plan may evict or move a workload: not where the plan itself starts it, or some of its workers. The
+     * shell could not carry out both. Such an eviction is postponed to the next plan, which then follows at once.
+     */
+    boolean mayEvict(WorkloadId workload) {
+        boolean startedHere = started.contains(workload);
+        postponed |= startedHere;
+        return !startedHere;
+    }
+
+    /** Whether an eviction was postponed to the next plan. */
+    boolean hasPostponed() {
+        return postponed;
+    }
+
+    /**
+     * Tells somebody to stop, or to let go of some workers.
+     *
+     * @param successor for whom
+     */
+    void evict(EvictionPlan.Eviction eviction, Optional<WorkloadId> successor) {
+        Workload victim = declaredState.workload(eviction.candidate().id());
+        WorkloadPhase.Holding holding = (WorkloadPhase.Holding) victim.state();
+        long deadline = nowMillis + settings.graceMillis();
+        if (successor.isPresent()) {
+            churnGuard.recordEviction(victim.id());
+        }
+        if (eviction.whole()) {
+            stop(victim, eviction.cause(), successor, eviction.movedTo(), eviction.receipt());
+        } else {
+            var workers = SchedulingState.numbers(eviction.leaving().allocation());
+            var allWorkers = new TreeSet<>(workers);
+            long lastLeave = deadline;
+            if (holding.phase() instanceof WorkloadPhase.Phase.Shrinking already) {
+                allWorkers.addAll(already.workers());
+                lastLeave = Math.max(deadline, already.deadlineMillis());
+            }
+            WorkloadPhase shrinking =
+                    holding.in(new WorkloadPhase.Phase.Shrinking(eviction.cause(), allWorkers, lastLeave));
+            update(victim, victim.withState(shrinking));
+            add(new Decision.Shrink(victim.id(), workers, eviction.cause(), successor, deadline, eviction.receipt()));
+        }
+    }
+
+    /**
+     * Starts the head of a line, or lets it grow.
+     *
+     * @param fromReservation whether it starts from a backfill reservation
+     */
+    void start(SchedulingClass schedulingClass, Allocation place, Decision.Rule rule, boolean fromReservation) {
+        Workload head = schedulingClass.head();
+        started.add(head.id());
+        churnGuard.recordGain(head.id());
+        if (head.state() instanceof WorkloadPhase.Waiting) {
+            Workload running = head.withState(WorkloadPhase.running(place, nowMillis, fromReservation));
+            declaredState.put(running);
+            evictionPlanner.invalidate();
+            schedulingState.start(schedulingClass, running);
+            countEntry(head, place);
+            add(new Decision.Start(head.id(), place, rule, fromReservation));
+        } else {
+            start(head, place, rule);
+        }
+    }
+
+    /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will, nor workers that were. */
+    private void countEntry(Workload workload, Allocation place) {
+        if (past.isPresent() && settings.entryPenaltyMillis() > 0) {
+            long gpuMilli =
+                    switch (workload.state()) {
+                        case WorkloadPhase.Waiting waiting -> waiting.atHead() ? 0 : place.gpuMilli();
+                        case WorkloadPhase.Holding holding ->
+                            place.without(holding.hadBefore()).gpuMilli();
+                    };
+            past.get()
+                    .start(
+                            workload.path(),
+                            schedulingState.cluster().leaves(place.pool(), workload.path()),
+                            gpuMilli,
+                            nowMillis);
+        }
+    }
+
+    /** Starts a workload where it is to be, or lets it grow. */
+    void start(Workload workload, Allocation place, Decision.Rule rule) {
+        started.add(workload.id());
+        churnGuard.recordGain(workload.id());
+        countEntry(workload, place);
+        switch (workload.state()) {
+            case WorkloadPhase.Waiting waiting -> {
+                update(
+                        workload,
+                        workload.withState(WorkloadPhase.running(place, nowMillis))
+                                .withNomination(Optional.empty()));
+                add(new Decision.Start(workload.id(), place, rule));
+            }
+            case WorkloadPhase.Holding holding -> {
+                WorkloadPhase grown = holding.with(place, workload.shape());
+                update(workload, workload.withState(grown).withNomination(Optional.empty()));
+                add(new Decision.Grow(workload.id(), place, rule));
+            }
+        }
+    }
+
+    private void add(Decision decision) {
+        all.add(decision);
+        planListener.decided(decision);
+    }
+
+    private void update(Workload before, Workload after) {
+        evictionPlanner.invalidate();
+        declaredState.put(after);
+        schedulingState.replace(before, after);
+    }
+
+    /** The place kept for a workload is kept no longer. */
+    void withdrawNomination(Workload workload, NominationEnd why) {
+        planListener.nominationWithdrawn(workload.nomination().orElseThrow(), why);
+        update(workload, workload.withNomination(Optional.empty()));
+        add(new Decision.WithdrawNomination(workload.id()));
+    }
+
+    /** Keeps a place for a workload until it is free. */
+    void nominate(Workload workload, Allocation place) {
+        update(workload, workload.withNomination(Optional.of(place)));
+        add(new Decision.Nominate(workload.id(), place));
+    }
+
+    /** Tells what is left of a workload to stop, for which nothing can be had in its place. */
+    void stop(Workload workload, EvictionCause evictionCause, EvictionReceipt evictionReceipt) {
+        stop(workload, evictionCause, Optional.empty(), Optional.empty(), evictionReceipt);
+    }
+
+    private void stop(
+            Workload workload,
+            EvictionCause evictionCause,
+            Optional<WorkloadId> successor,
+            Optional<Allocation> movedTo,
+            EvictionReceipt evictionReceipt) {
+        WorkloadPhase.Holding holding = (WorkloadPhase.Holding) workload.state();
+        long deadline = nowMillis + settings.graceMillis();
+        WorkloadPhase stopping = holding.in(new WorkloadPhase.Phase.Stopping(evictionCause, deadline));
+        update(workload, workload.withState(stopping).withNomination(movedTo));
+        add(new Decision.Preempt(workload.id(), evictionCause, successor, deadline, evictionReceipt));
+        movedTo.ifPresent(place -> add(new Decision.Nominate(workload.id(), place)));
+    }
+}

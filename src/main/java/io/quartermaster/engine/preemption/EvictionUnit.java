@@ -1,0 +1,131 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.placement.Booking;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * The smallest part of running work that can give way: one worker or slice beyond the minimum, or all that remain.
+ *
+ * @param core whether the workload as such stops with it
+ */
+public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> workers, boolean gangCore) {
+
+    /** Who gives way first, within a group: lowest priority, surplus before core, started last, submitted last. */
+    public static final Comparator<EvictionUnit> FIRST_TO_GO = (a, b) -> {
+        int byPriority = Integer.compare(a.candidate.priority(), b.candidate.priority());
+        int bySurplus = byPriority != 0 ? byPriority : Boolean.compare(a.gangCore, b.gangCore);
+        return bySurplus != 0 ? bySurplus : lastFirst(a, b);
+    };
+
+    private static int lastFirst(EvictionUnit a, EvictionUnit b) {
+        int byStart = Long.compare(b.candidate.startedMillis(), a.candidate.startedMillis());
+        int byAge = byStart != 0 ? byStart : Long.compare(b.candidate.submittedMillis(), a.candidate.submittedMillis());
+        int bySequence = byAge != 0 ? byAge : Long.compare(b.candidate.sequence(), a.candidate.sequence());
+        int byId = bySequence != 0 ? bySequence : b.candidate.id().compareTo(a.candidate.id());
+        return byId != 0
+                ? byId
+                : Integer.compare(
+                        b.workers.getFirst().number(), a.workers.getFirst().number());
+    }
+
+    public EvictionUnit {
+        workers = List.copyOf(workers);
+    }
+
+    /** The units of one workload: its surplus workers or slices one by one, the highest number first, then the core. */
+    public static List<EvictionUnit> of(EvictionCandidate evictionCandidate) {
+        List<Allocation.Worker> workers = evictionCandidate.allocation().workers();
+        if (!evictionCandidate.isComplete()) {
+            return List.of(whole(evictionCandidate));
+        }
+        List<EvictionUnit> evictionUnits = new ArrayList<>();
+        if (!evictionCandidate.booking().shape().isPlain()) {
+            return ofSets(evictionCandidate);
+        }
+        int step = evictionCandidate.booking().shape().step();
+        int end = workers.size();
+        while (end > evictionCandidate.minWorkers()) {
+            int slice = workers.get(end - 1).number() / step;
+            int start = end - 1;
+            while (start > evictionCandidate.minWorkers()
+                    && workers.get(start - 1).number() / step == slice) {
+                start--;
+            }
+            evictionUnits.add(new EvictionUnit(evictionCandidate, workers.subList(start, end), false));
+            end = start;
+        }
+        evictionUnits.add(new EvictionUnit(evictionCandidate, workers.subList(0, end), true));
+        return evictionUnits;
+    }
+
+    /** Likewise where there are several sets: what each has beyond its minimum, and all minimums together. */
+    private static List<EvictionUnit> ofSets(EvictionCandidate evictionCandidate) {
+        List<EvictionUnit> evictionUnits = new ArrayList<>();
+        for (Shape.WorkerSet set : evictionCandidate.booking().shape().sets().reversed()) {
+            List<Allocation.Worker> workers = set.of(evictionCandidate.allocation());
+            int end = workers.size();
+            while (end > set.set().minWorkers()) {
+                int slice = set.sliceOf(workers.get(end - 1).number());
+                int start = end - 1;
+                while (start > set.set().minWorkers()
+                        && set.sliceOf(workers.get(start - 1).number()) == slice) {
+                    start--;
+                }
+                evictionUnits.add(new EvictionUnit(evictionCandidate, workers.subList(start, end), false));
+                end = start;
+            }
+        }
+        evictionUnits.add(new EvictionUnit(evictionCandidate, evictionCandidate.gangCore(), true));
+        return evictionUnits;
+    }
+
+    /** A workload as one unit, to be moved as a whole. */
+    public static EvictionUnit whole(EvictionCandidate evictionCandidate) {
+        return new EvictionUnit(
+                evictionCandidate, evictionCandidate.allocation().workers(), true);
+    }
+
+    /** This and another unit of the same workload together. */
+    public EvictionUnit with(EvictionUnit other) {
+        List<Allocation.Worker> both = new ArrayList<>(workers);
+        both.addAll(other.workers);
+        both.sort(Comparator.comparingInt(Allocation.Worker::number));
+        return new EvictionUnit(candidate, both, gangCore || other.gangCore);
+    }
+
+    /** Whether it, or the core that it belongs to, holds something in an area; without the core surplus cannot run. */
+    public boolean concerns(SortedSet<NodeId> area) {
+        return touches(workers, area) || (!gangCore && touches(candidate.gangCore(), area));
+    }
+
+    private static boolean touches(List<Allocation.Worker> workers, SortedSet<NodeId> area) {
+        for (Allocation.Worker worker : workers) {
+            if (worker.place() instanceof Allocation.Place.OnNode place && area.contains(place.node())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The nodes that it is on; none in a counted pool. */
+    public SortedSet<NodeId> nodes() {
+        SortedSet<NodeId> nodes = new TreeSet<>();
+        for (Allocation.Worker worker : workers) {
+            if (worker.place() instanceof Allocation.Place.OnNode place) {
+                nodes.add(place.node());
+            }
+        }
+        return nodes;
+    }
+
+    public Booking tenure() {
+        return candidate.booking().of(new Allocation(candidate.allocation().pool(), workers), gangCore);
+    }
+}

@@ -1,0 +1,127 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.EvictionReceipt;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.placement.Booking;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.quota.BudgetMeter;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.View;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Who stops though nobody claims what he holds. Where a branch holds more than it may go on holding: in the order of victims within the branch until the rest may stay, then
+ * minimised. Neither how long somebody has run nor that some of its
+ * workers are leaving already protects anybody from a date.
+ */
+public final class ExcessVictims {
+    private final Cluster cluster;
+    private final RunningWork work;
+
+    public ExcessVictims(Cluster cluster, RunningWork work) {
+        this.cluster = cluster;
+        this.work = work;
+    }
+
+    /** Those who must stop, in the order of choice; too few where the rest cannot be stopped. Leaves the books as they are. */
+    public List<EvictionPlan.Eviction> of(QuotaNode node) {
+        if (node.used().projected() <= node.keptGpuMilli()) {
+            return List.of();
+        }
+        VictimQueue queue = VictimQueue.under(node, cluster, work, evictionUnit -> true);
+        EvictionReceipt.Share before = node.share();
+        List<EvictionUnit> chosen = new ArrayList<>();
+        Optional<EvictionUnit> next = Optional.empty();
+        while (node.used().projected() > node.keptGpuMilli()
+                && (next = queue.poll(VictimQueue.Allowed.all())).isPresent()) {
+            cluster.remove(next.get().tenure(), View.PROJECTED);
+            chosen.add(next.get());
+        }
+        List<EvictionUnit> spared = spare(node, chosen);
+        EvictionReceipt evictionReceipt = new EvictionReceipt(
+                EvictionReceipt.Right.DRAINED, List.of(before), List.of(node.share()), considered(chosen, spared));
+        chosen.reversed().forEach(evictionUnit -> cluster.add(evictionUnit.tenure(), View.PROJECTED));
+        List<EvictionPlan.Eviction> evictions = new ArrayList<>();
+        for (EvictionUnit evictionUnit : SolutionValidator.merged(chosen)) {
+            evictions.add(new EvictionPlan.Eviction(
+                    evictionUnit.candidate(),
+                    evictionUnit.tenure(),
+                    evictionUnit.gangCore(),
+                    EvictionCause.DRAIN,
+                    Optional.empty(),
+                    evictionReceipt));
+        }
+        return evictions;
+    }
+
+    /** All who run in a pool that lets nothing go on when it closes, and can be stopped. */
+    public List<EvictionPlan.Eviction> ofClosed(PoolId pool) {
+        return all(pool, booking -> true, EvictionReceipt.Right.CLOSED, EvictionCause.CLOSE);
+    }
+
+    /** All who run in a pool on a budget, with GPUs, and can be stopped. */
+    public List<EvictionPlan.Eviction> ofBudget(PoolId pool, BudgetMeter budgetMeter) {
+        return all(
+                pool,
+                booking -> booking.gpuMilli() > 0 && budgetMeter.path().covers(booking.path()),
+                EvictionReceipt.Right.BUDGET_USED_UP,
+                EvictionCause.BUDGET);
+    }
+
+    private List<EvictionPlan.Eviction> all(
+            PoolId pool, Predicate<Booking> who, EvictionReceipt.Right right, EvictionCause evictionCause) {
+        List<EvictionPlan.Eviction> evictions = new ArrayList<>();
+        work.running(pool).forEach((path, ofGroup) -> {
+            for (EvictionUnit evictionUnit : ofGroup) {
+                if (evictionUnit.gangCore() && who.test(evictionUnit.candidate().booking())) {
+                    EvictionUnit whole = EvictionUnit.whole(evictionUnit.candidate());
+                    EvictionReceipt evictionReceipt =
+                            new EvictionReceipt(right, List.of(), List.of(), considered(List.of(whole), List.of()));
+                    evictions.add(new EvictionPlan.Eviction(
+                            whole.candidate(), whole.tenure(), true, evictionCause, Optional.empty(), evictionReceipt));
+                }
+            }
+        });
+        return evictions;
+    }
+
+    /** Puts back, in the reverse order of choice, whoever turns out not to be needed. */
+    private List<EvictionUnit> spare(QuotaNode node, List<EvictionUnit> chosen) {
+        Set<WorkloadId> whole = new HashSet<>();
+        chosen.stream()
+                .filter(EvictionUnit::gangCore)
+                .forEach(evictionUnit -> whole.add(evictionUnit.candidate().id()));
+        List<EvictionUnit> spared = new ArrayList<>();
+        for (int i = chosen.size() - 1; i >= 0; i--) {
+            EvictionUnit evictionUnit = chosen.get(i);
+            boolean withoutItsCore = !evictionUnit.gangCore()
+                    && whole.contains(evictionUnit.candidate().id());
+            if (!withoutItsCore
+                    && node.used().projected() + evictionUnit.tenure().gpuMilli() <= node.keptGpuMilli()) {
+                cluster.add(evictionUnit.tenure(), View.PROJECTED);
+                spared.add(chosen.remove(i));
+                whole.remove(evictionUnit.candidate().id());
+            }
+        }
+        return spared;
+    }
+
+    private static List<EvictionReceipt.Considered> considered(List<EvictionUnit> chosen, List<EvictionUnit> spared) {
+        Map<WorkloadId, EvictionReceipt.Outcome> outcomes = new LinkedHashMap<>();
+        chosen.forEach(evictionUnit -> outcomes.put(evictionUnit.candidate().id(), EvictionReceipt.Outcome.STOPPED));
+        spared.forEach(
+                evictionUnit -> outcomes.putIfAbsent(evictionUnit.candidate().id(), EvictionReceipt.Outcome.SPARED));
+        List<EvictionReceipt.Considered> considered = new ArrayList<>();
+        outcomes.forEach((id, outcome) -> considered.add(new EvictionReceipt.Considered(id, outcome)));
+        return considered;
+    }
+}

@@ -1,0 +1,262 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.EvictionReceipt;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.Booking;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaRequest;
+import io.quartermaster.engine.quota.View;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Judges what a search found by playing it to its end: the claimant at its place, victims moved where there is room for
+ * them. Takes the books as the search left them and always puts them back as they were before it.
+ */
+final class SolutionValidator {
+    private final Cluster cluster;
+    private final EvictionRules rules;
+    private final Preemptor preemptor;
+    private final Map<QuotaNode, Long> usedBefore = new LinkedHashMap<>();
+
+    SolutionValidator(Cluster cluster, EvictionRules evictionRules, Preemptor preemptor) {
+        this.cluster = cluster;
+        this.rules = evictionRules;
+        this.preemptor = preemptor;
+        for (QuotaNode node : preemptor.quotaRequest().path()) {
+            usedBefore.put(node, node.used().projected());
+        }
+    }
+
+    /** Whether everybody chosen has another place, or could stay; leaves the books as the search has them. */
+    boolean allMove(VictimSearch.Found found) {
+        Booking claim = preemptor.at(found.place());
+        cluster.add(claim, View.PROJECTED);
+        List<Booking> placed = new ArrayList<>();
+        for (EvictionUnit victim : largestFirst(found.chosen())) {
+            Optional<Booking> place =
+                    place(victim.candidate()).map(victim.candidate().booking()::at);
+            if (place.isEmpty()) {
+                break;
+            }
+            cluster.add(place.get(), View.PROJECTED);
+            placed.add(place.get());
+        }
+        placed.reversed().forEach(booking -> cluster.remove(booking, View.PROJECTED));
+        cluster.remove(claim, View.PROJECTED);
+        return placed.size() == found.chosen().size();
+    }
+
+    private static List<EvictionUnit> largestFirst(List<EvictionUnit> evictionUnits) {
+        List<EvictionUnit> order = new ArrayList<>(evictionUnits.reversed());
+        order.sort(Comparator.<EvictionUnit>comparingLong(
+                        evictionUnit -> evictionUnit.tenure().gpuMilli())
+                .reversed()
+                .thenComparing(evictionUnit -> evictionUnit.candidate().id()));
+        return order;
+    }
+
+    /** The room, if every victim has another place. */
+    Optional<EvictionPlan> acceptIfAllMove(VictimSearch.Found found) {
+        return validate(found, true);
+    }
+
+    /** The room, if the rights to preempt hold in the end. */
+    Optional<EvictionPlan> acceptIfPermitted(VictimSearch.Found found) {
+        return validate(found, false);
+    }
+
+    private Optional<EvictionPlan> validate(VictimSearch.Found found, boolean allMustMove) {
+        Booking claim = preemptor.at(found.place());
+        cluster.add(claim, View.PROJECTED);
+        List<EvictionUnit> victims = merged(found.chosen());
+        SortedMap<WorkloadId, Booking> moved = moveWhereThereIsRoom(victims, claim, allMustMove);
+        boolean good = allMustMove ? moved.size() == victims.size() : !preemptsBeyondItsShare(victims);
+        List<List<EvictionReceipt.Share>> after = new ArrayList<>();
+        victims.forEach(victim -> after.add(shares(victim.candidate())));
+        moved.values().forEach(booking -> cluster.remove(booking, View.PROJECTED));
+        cluster.remove(claim, View.PROJECTED);
+        found.undo(cluster);
+        return good
+                ? Optional.of(new EvictionPlan(found.place(), evictions(found, victims, moved, after)))
+                : Optional.empty();
+    }
+
+    /** The units by workload, in order of choice; all that one loses together. */
+    static List<EvictionUnit> merged(List<EvictionUnit> evictionUnits) {
+        Map<WorkloadId, EvictionUnit> byWorkload = new LinkedHashMap<>();
+        for (EvictionUnit evictionUnit : evictionUnits) {
+            byWorkload.merge(evictionUnit.candidate().id(), evictionUnit, EvictionUnit::with);
+        }
+        return List.copyOf(byWorkload.values());
+    }
+
+    private boolean preemptsBeyondItsShare(List<EvictionUnit> victims) {
+        boolean ownGroup = victims.stream()
+                .anyMatch(victim -> victim.candidate().booking().path().equals(preemptor.path()));
+        if (!ownGroup) {
+            return false;
+        }
+        for (Map.Entry<QuotaNode, Long> entry : usedBefore.entrySet()) {
+            long after = entry.getKey().used().projected();
+            if (after > entry.getKey().entitledGpuMilli() && after > entry.getValue()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Gives stopped workloads another place where there is one, those chosen last first, or the largest first. */
+    private SortedMap<WorkloadId, Booking> moveWhereThereIsRoom(
+            List<EvictionUnit> victims, Booking claim, boolean allMustMove) {
+        List<EvictionUnit> order = allMustMove ? largestFirst(victims) : victims.reversed();
+        SortedMap<WorkloadId, Booking> moved = new TreeMap<>();
+        for (EvictionUnit victim : order) {
+            Optional<Booking> elsewhere =
+                    victim.gangCore() ? placeElsewhere(victim.candidate(), allMustMove) : Optional.empty();
+            if (elsewhere.isPresent()) {
+                moved.put(victim.candidate().id(), elsewhere.get());
+                cluster.add(elsewhere.get(), View.PROJECTED);
+                if (!allMustMove && (!stillPermitted(victims, claim, moved) || preemptsBeyondItsShare(victims))) {
+                    moved.remove(victim.candidate().id());
+                    cluster.remove(elsewhere.get(), View.PROJECTED);
+                }
+            }
+        }
+        return moved;
+    }
+
+    /**
+     * Whether each victim could still be stopped in its turn, and the claimant be admitted in the end, with those who
+     * were moved counted where they went. Replays it in the trees, which it leaves as they were.
+     */
+    private boolean stillPermitted(List<EvictionUnit> victims, Booking claim, SortedMap<WorkloadId, Booking> moved) {
+        cluster.removeFromTrees(claim, View.PROJECTED);
+        moved.values().forEach(booking -> cluster.removeFromTrees(booking, View.PROJECTED));
+        victims.forEach(victim -> cluster.addToTrees(victim.tenure(), View.PROJECTED));
+        boolean rightful = true;
+        for (EvictionUnit victim : victims) {
+            rightful &= rules.mayEvict(preemptor, victim.candidate());
+            cluster.removeFromTrees(victim.tenure(), View.PROJECTED);
+            Booking elsewhere = moved.get(victim.candidate().id());
+            if (elsewhere != null) {
+                cluster.addToTrees(elsewhere, View.PROJECTED);
+            }
+        }
+        rightful &= QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty();
+        cluster.addToTrees(claim, View.PROJECTED);
+        return rightful;
+    }
+
+    private Optional<Booking> placeElsewhere(EvictionCandidate evictionCandidate, boolean evenOverQuota) {
+        Booking booking = evictionCandidate.booking();
+        QuotaRequest quotaRequest = cluster.quotaRequest(booking, false);
+        Optional<QuotaAdmission.Violation> violation = evenOverQuota
+                ? QuotaAdmission.forNominated(quotaRequest, View.PROJECTED)
+                : QuotaAdmission.projected(quotaRequest);
+        if (violation.isPresent()) {
+            return Optional.empty();
+        }
+        return place(evictionCandidate)
+                .filter(place -> !place.equals(evictionCandidate.allocation()))
+                .map(booking::at);
+    }
+
+    private Optional<Allocation> place(EvictionCandidate evictionCandidate) {
+        if (!evictionCandidate.isComplete()) {
+            return Optional.empty();
+        }
+        List<Integer> numbers = new ArrayList<>();
+        evictionCandidate.allocation().workers().forEach(worker -> numbers.add(worker.number()));
+        Booking booking = evictionCandidate.booking();
+        return preemptor
+                .space()
+                .place(
+                        new PlacementRequest(booking.shape(), numbers, booking.path(), node -> true),
+                        Availability.AFTER_RELEASES);
+    }
+
+    private List<EvictionPlan.Eviction> evictions(
+            VictimSearch.Found found,
+            List<EvictionUnit> victims,
+            SortedMap<WorkloadId, Booking> moved,
+            List<List<EvictionReceipt.Share>> after) {
+        List<EvictionReceipt.Considered> considered = considered(found, moved);
+        List<EvictionPlan.Eviction> evictions = new ArrayList<>();
+        List<List<EvictionReceipt.Share>> before = new ArrayList<>();
+        victims.forEach(victim -> before.add(shares(victim.candidate())));
+        for (int i = 0; i < victims.size(); i++) {
+            EvictionUnit victim = victims.get(i);
+            Optional<Allocation> movedTo =
+                    Optional.ofNullable(moved.get(victim.candidate().id())).map(Booking::allocation);
+            EvictionReceipt.Right right = movedTo.isPresent() ? EvictionReceipt.Right.MOVED : right(victim.candidate());
+            evictions.add(new EvictionPlan.Eviction(
+                    victim.candidate(),
+                    victim.tenure(),
+                    victim.gangCore(),
+                    cause(right),
+                    movedTo,
+                    new EvictionReceipt(right, before.get(i), after.get(i), considered)));
+            cluster.remove(victim.tenure(), View.PROJECTED);
+        }
+        victims.reversed().forEach(victim -> cluster.add(victim.tenure(), View.PROJECTED));
+        return evictions;
+    }
+
+    /** The right at this point of the replay; what is used is what it was when the victim was chosen, or more. */
+    private EvictionReceipt.Right right(EvictionCandidate victim) {
+        return rules.reclaimRight(preemptor, victim).orElse(EvictionReceipt.Right.PRIORITY);
+    }
+
+    private static EvictionCause cause(EvictionReceipt.Right right) {
+        return switch (right) {
+            case RESERVED, FAIR_SHARE -> EvictionCause.RECLAIM;
+            case PRIORITY -> EvictionCause.PREEMPT;
+            case MOVED -> EvictionCause.CONSOLIDATE;
+            case DRAINED -> EvictionCause.DRAIN;
+            case CLOSED -> EvictionCause.CLOSE;
+            case BUDGET_USED_UP -> EvictionCause.BUDGET;
+            case INCOMPLETE -> EvictionCause.INCOMPLETE;
+        };
+    }
+
+    private static List<EvictionReceipt.Considered> considered(
+            VictimSearch.Found found, SortedMap<WorkloadId, Booking> moved) {
+        Map<WorkloadId, EvictionReceipt.Outcome> outcomes = new LinkedHashMap<>();
+        for (EvictionUnit evictionUnit : found.chosen()) {
+            boolean isMoved = moved.containsKey(evictionUnit.candidate().id());
+            outcomes.put(
+                    evictionUnit.candidate().id(),
+                    isMoved ? EvictionReceipt.Outcome.MOVED : EvictionReceipt.Outcome.STOPPED);
+        }
+        found.spared()
+                .forEach(evictionUnit ->
+                        outcomes.putIfAbsent(evictionUnit.candidate().id(), EvictionReceipt.Outcome.SPARED));
+        List<EvictionReceipt.Considered> considered = new ArrayList<>();
+        outcomes.forEach((id, outcome) -> considered.add(new EvictionReceipt.Considered(id, outcome)));
+        return considered;
+    }
+
+    private List<EvictionReceipt.Share> shares(EvictionCandidate victim) {
+        List<EvictionReceipt.Share> shares = new ArrayList<>();
+        for (EvictionRules.Pair pair : rules.pairs(preemptor, victim)) {
+            shares.add(pair.preemptorBranch().share());
+            if (pair.victimBranch() != pair.preemptorBranch()) {
+                shares.add(pair.victimBranch().share());
+            }
+        }
+        return shares;
+    }
+}

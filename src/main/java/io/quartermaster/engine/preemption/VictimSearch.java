@@ -1,0 +1,157 @@
+package io.quartermaster.engine.preemption;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.placement.Availability;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.quota.QuotaAdmission;
+import io.quartermaster.engine.quota.View;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * One attempt to make room: stops units one at a time until the claimant fits, then puts back whoever turns out not to
+ * be needed. Works on the live books and undoes all of it.
+ */
+final class VictimSearch {
+    private final Cluster cluster;
+    private final Preemptor preemptor;
+    private final PlacementRequest placementRequest;
+    private final VictimQueue.Allowed allowed;
+    private final Predicate<Found> complete;
+    private final int most;
+    private final List<EvictionUnit> chosen = new ArrayList<>();
+    private final List<EvictionUnit> spared = new ArrayList<>();
+
+    /** A search for a place alone, whatever becomes of those who are stopped. */
+    VictimSearch(Cluster cluster, Preemptor preemptor, Predicate<Node> nodes, VictimQueue.Allowed allowed) {
+        this(cluster, preemptor, nodes, allowed, found -> true, Integer.MAX_VALUE);
+    }
+
+    /**
+     * @param nodes where the claimant is to be put
+     * @param complete what must hold beside the claimant's having a place; it leaves the books as they are
+     * @param most how many may be chosen
+     */
+    VictimSearch(
+            Cluster cluster,
+            Preemptor preemptor,
+            Predicate<Node> nodes,
+            VictimQueue.Allowed allowed,
+            Predicate<Found> complete,
+            int most) {
+        this.complete = complete;
+        this.most = most;
+        this.cluster = cluster;
+        this.preemptor = preemptor;
+        this.placementRequest = preemptor.request().within(nodes);
+        this.allowed = allowed;
+    }
+
+    /**
+     * What a search found; the units are stopped in the books and the place is not taken.
+     *
+     * @param chosen those who must go, in the order of choice
+     */
+    record Found(Allocation place, List<EvictionUnit> chosen, List<EvictionUnit> spared) {
+
+        /** Puts everybody back. */
+        void undo(Cluster cluster) {
+            chosen.reversed().forEach(evictionUnit -> cluster.add(evictionUnit.tenure(), View.PROJECTED));
+        }
+    }
+
+    /** Leaves the chosen units stopped in the books when it finds something, and no trace when it does not. */
+    Optional<Found> run(VictimQueue queue) {
+        Optional<Allocation> place = place();
+        while (place.isEmpty()) {
+            Optional<EvictionUnit> next = chosen.size() < most ? queue.poll(allowed) : Optional.empty();
+            if (next.isEmpty()) {
+                putBackAll();
+                return Optional.empty();
+            }
+            stop(next.get());
+            chosen.add(next.get());
+            place = place();
+        }
+        place = minimised(place.get());
+        if (!allowedStill()) {
+            putBackAll();
+            return Optional.empty();
+        }
+        return place.map(found -> new Found(found, List.copyOf(chosen), List.copyOf(spared)));
+    }
+
+    private Optional<Allocation> place() {
+        boolean enough =
+                preemptor.space().freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli();
+        boolean admitted =
+                enough && QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty();
+        Optional<Allocation> place =
+                admitted ? preemptor.space().place(placementRequest, Availability.AFTER_RELEASES) : Optional.empty();
+        return place.filter(found -> complete.test(new Found(found, List.copyOf(chosen), List.copyOf(spared))));
+    }
+
+    private Optional<Allocation> minimised(Allocation found) {
+        Optional<Allocation> place = Optional.of(found);
+        Set<WorkloadId> whole = new HashSet<>();
+        chosen.stream()
+                .filter(EvictionUnit::gangCore)
+                .forEach(evictionUnit -> whole.add(evictionUnit.candidate().id()));
+        for (int i = chosen.size() - 1; i >= 0; i--) {
+            EvictionUnit evictionUnit = chosen.get(i);
+            boolean withoutItsCore = !evictionUnit.gangCore()
+                    && whole.contains(evictionUnit.candidate().id());
+            if (withoutItsCore) {
+                continue;
+            }
+            putBack(evictionUnit);
+            chosen.remove(i);
+            Optional<Allocation> without = place();
+            if (without.isPresent()) {
+                place = without;
+                spared.add(evictionUnit);
+                whole.remove(evictionUnit.candidate().id());
+            } else {
+                stop(evictionUnit);
+                chosen.add(i, evictionUnit);
+            }
+        }
+        return place;
+    }
+
+    /** Replays the choice without those put back: each must still have been allowed when its turn came. */
+    private boolean allowedStill() {
+        if (spared.isEmpty()) {
+            return true;
+        }
+        chosen.forEach(this::putBack);
+        boolean allowedSoFar = true;
+        for (EvictionUnit evictionUnit : chosen) {
+            allowedSoFar &= allowed.unit(evictionUnit);
+            stop(evictionUnit);
+        }
+        return allowedSoFar;
+    }
+
+    private void putBackAll() {
+        Collections.reverse(chosen);
+        chosen.forEach(this::putBack);
+        chosen.clear();
+    }
+
+    private void stop(EvictionUnit evictionUnit) {
+        cluster.remove(evictionUnit.tenure(), View.PROJECTED);
+    }
+
+    private void putBack(EvictionUnit evictionUnit) {
+        cluster.add(evictionUnit.tenure(), View.PROJECTED);
+    }
+}

@@ -1,0 +1,65 @@
+package io.quartermaster.engine.quota;
+
+import java.math.BigInteger;
+
+/**
+ * Exponential decay in integers: 2 to the power of minus time over half-life, by binary fractions of the exponent, so
+ * that the same times give the same value on every machine.
+ */
+final class ExponentialDecay {
+    private static final int BITS = 63;
+    private static final int FRACTION_BITS = 40;
+
+    /** 2^(-1/2), 2^(-1/4), ... in units of 2^-63. */
+    private static final long[] ROOTS = roots();
+
+    private final long millis;
+
+    ExponentialDecay(long millis) {
+        if (millis < 1) {
+            throw new IllegalArgumentException("a half-life is at least a millisecond: " + millis);
+        }
+        this.millis = millis;
+    }
+
+    private static long[] roots() {
+        long[] roots = new long[FRACTION_BITS];
+        BigInteger root = BigInteger.ONE.shiftLeft(2 * BITS - 1).sqrt();
+        for (int i = 0; i < FRACTION_BITS; i++) {
+            roots[i] = root.longValueExact();
+            root = root.shiftLeft(BITS).sqrt();
+        }
+        return roots;
+    }
+
+    /** What is left of a moving average after a time during which something was held all along. */
+    long average(long before, long held, long elapsedMillis) {
+        if (elapsedMillis <= 0) {
+            return before;
+        }
+        long left = left(elapsedMillis);
+        return times(before, left) + held - times(held, left);
+    }
+
+    private long left(long elapsedMillis) {
+        long halvings = elapsedMillis / millis;
+        if (halvings >= BITS) {
+            return 0;
+        }
+        long left = Long.MAX_VALUE;
+        long rest = elapsedMillis % millis;
+        for (long root : ROOTS) {
+            rest *= 2;
+            if (rest >= millis) {
+                rest -= millis;
+                left = times(left, root);
+            }
+        }
+        return left >> halvings;
+    }
+
+    /** A product with a factor in units of 2^-63. */
+    private static long times(long amount, long factor) {
+        return Math.multiplyHigh(amount, factor) * 2 + (amount * factor < 0 ? 1 : 0);
+    }
+}

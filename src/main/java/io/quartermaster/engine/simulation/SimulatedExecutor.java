@@ -1,0 +1,219 @@
+package io.quartermaster.engine.simulation;
+
+import io.quartermaster.engine.Engine;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadPhase;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/** Does in virtual time what a shell with perfect executors would do: carries out what an engine decides, and tells it what became of it. */
+final class SimulatedExecutor {
+
+    /** How work behaves that a shell would know and the engine does not. */
+    interface Behaviour {
+        /** How long it runs each time it is started; absent = until somebody ends it. */
+        OptionalLong runsForMillis(Workload workload);
+
+        /** How long it takes to leave when it was told to, beyond what the engine allows. */
+        long graceMillis(Workload workload);
+
+        /** Whether it waits again after it was stopped; else it is over. */
+        boolean waitsAgain(Workload workload, EvictionCause evictionCause);
+    }
+
+    private final Engine engine;
+    private final SimulatedCluster simulatedCluster;
+    private final Behaviour behaviour;
+    private final EventQueue ends = new EventQueue();
+    private final EventQueue leaves = new EventQueue();
+
+    SimulatedExecutor(Engine engine, SimulatedCluster simulatedCluster, Behaviour behaviour) {
+        this.engine = engine;
+        this.simulatedCluster = simulatedCluster;
+        this.behaviour = behaviour;
+    }
+
+    /** Takes over a workload that the engine knows; what it runs for or stops at is not before {@code notBeforeMillis}. */
+    void know(Workload workload, long notBeforeMillis) {
+        write(workload);
+        if (workload.state() instanceof WorkloadPhase.Holding holding) {
+            noteEnd(workload, holding.startedMillis(), notBeforeMillis);
+            switch (holding.phase()) {
+                case WorkloadPhase.Phase.Running running -> {}
+                case WorkloadPhase.Phase.Incomplete incomplete -> {}
+                case WorkloadPhase.Phase.Stopping stopping ->
+                    leaves.put(workload.id(), Math.max(notBeforeMillis, stopping.deadlineMillis()));
+                case WorkloadPhase.Phase.Shrinking shrinking ->
+                    leaves.put(workload.id(), Math.max(notBeforeMillis, shrinking.deadlineMillis()));
+            }
+        }
+    }
+
+    private void noteEnd(Workload workload, long startedMillis, long notBeforeMillis) {
+        behaviour
+                .runsForMillis(workload)
+                .ifPresent(millis -> ends.put(workload.id(), Math.max(notBeforeMillis, startedMillis + millis)));
+    }
+
+    /** Writes a workload down and tells the engine. */
+    void state(Workload workload) {
+        write(workload);
+        engine.apply(List.of(new Change.WorkloadSet(workload)));
+    }
+
+    private void write(Workload workload) {
+        simulatedCluster.workloads.put(workload.id(), workload);
+    }
+
+    /** It is over. */
+    void end(WorkloadId id) {
+        ends.remove(id);
+        leaves.remove(id);
+        simulatedCluster.workloads.remove(id);
+        engine.apply(List.of(new Change.WorkloadRemoved(id)));
+    }
+
+    /** What waits in a queue gets its place anew. */
+    void order(Scenario.Act.OrderQueue order) {
+        for (Workload workload : List.copyOf(simulatedCluster.workloads.values())) {
+            boolean inQueue = workload.queue().filter(order.queue()::equals).isPresent();
+            if (inQueue && workload.state() instanceof WorkloadPhase.Waiting waiting) {
+                int place = order.first().indexOf(workload.id());
+                state(workload.withState(waiting.at(place < 0 ? OptionalLong.empty() : OptionalLong.of(place))));
+            }
+        }
+    }
+
+    /**
+     * A node that it ran on is gone: it waits again.
+     *
+     * @param replaces whether it keeps the workers that it has elsewhere, if nothing of it was told to stop, until those on the node are replaced
+     */
+    void lose(Workload workload, NodeId node, long nowMillis, boolean replaces) {
+        WorkloadPhase.Holding holding = holding(workload);
+        Allocation rest = holding.allocation().without(holding.allocation().numbersOn(node));
+        if (replaces && holding.phase().isStaying() && !rest.workers().isEmpty()) {
+            boolean complete = workload.shape().isEnough(rest);
+            WorkloadPhase.Phase phase = complete || holding.phase() instanceof WorkloadPhase.Phase.Incomplete
+                    ? holding.phase()
+                    : new WorkloadPhase.Phase.Incomplete(nowMillis);
+            state(workload.withState(holding.without(holding.allocation().numbersOn(node), phase)));
+            return;
+        }
+        ends.remove(workload.id());
+        leaves.remove(workload.id());
+        state(workload.withState(WorkloadPhase.waiting()));
+    }
+
+    /** What is due: work ends, then victims leave. */
+    void happen(long nowMillis) {
+        ends.due(nowMillis).forEach(this::end);
+        leave(nowMillis);
+    }
+
+    private void leave(long nowMillis) {
+        leaves.due(nowMillis).forEach(id -> leave(id, nowMillis));
+    }
+
+    /** A victim has left: it waits again or is over, or goes on with the workers it keeps. */
+    private void leave(WorkloadId id, long nowMillis) {
+        leaves.remove(id);
+        Workload workload = simulatedCluster.workloads.get(id);
+        if (workload != null && workload.state() instanceof WorkloadPhase.Holding holding) {
+            switch (holding.phase()) {
+                case WorkloadPhase.Phase.Running running -> {}
+                case WorkloadPhase.Phase.Incomplete incomplete -> {}
+                case WorkloadPhase.Phase.Stopping stopping -> {
+                    if (behaviour.waitsAgain(workload, stopping.cause())) {
+                        ends.remove(id);
+                        state(workload.withState(WorkloadPhase.waitingAgain(nowMillis)));
+                    } else {
+                        end(id);
+                    }
+                }
+                case WorkloadPhase.Phase.Shrinking shrinking ->
+                    state(workload.withState(holding.without(shrinking.workers(), new WorkloadPhase.Phase.Running())));
+            }
+        }
+    }
+
+    /** One plan, carried out. */
+    Plan plan(long nowMillis, Consumer<Decision> taken) {
+        Plan plan = engine.plan(nowMillis);
+        plan.decisions().forEach(decision -> {
+            taken.accept(decision);
+            carryOut(decision, nowMillis);
+        });
+        leave(nowMillis);
+        return plan;
+    }
+
+    private void carryOut(Decision decision, long now) {
+        Workload workload = simulatedCluster.workloads.get(decision.workload());
+        if (workload == null) {
+            throw new IllegalStateException("a decision about unknown work: " + decision);
+        }
+        switch (decision) {
+            case Decision.Start start -> {
+                write(workload.withState(WorkloadPhase.running(start.allocation(), now, start.fromReservation()))
+                        .withNomination(Optional.empty()));
+                noteEnd(workload, now, now);
+            }
+            case Decision.Grow grow -> {
+                WorkloadPhase.Holding holding = holding(workload);
+                write(workload.withState(holding.with(grow.added(), workload.shape()))
+                        .withNomination(Optional.empty()));
+            }
+            case Decision.Preempt preempt -> {
+                leaves.put(workload.id(), deadline(workload, preempt.deadlineMillis(), now));
+                phase(workload, new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
+            }
+            case Decision.Shrink shrink -> {
+                leaves.put(workload.id(), deadline(workload, shrink.deadlineMillis(), now));
+                SortedSet<Integer> leaving = new TreeSet<>(shrink.workers());
+                if (holding(workload).phase() instanceof WorkloadPhase.Phase.Shrinking already) {
+                    leaving.addAll(already.workers());
+                }
+                phase(workload, new WorkloadPhase.Phase.Shrinking(shrink.cause(), leaving, shrink.deadlineMillis()));
+            }
+            case Decision.Nominate nominate -> write(workload.withNomination(Optional.of(nominate.place())));
+            case Decision.WithdrawNomination withdrawNomination -> write(workload.withNomination(Optional.empty()));
+        }
+    }
+
+    private long deadline(Workload workload, long ofEngine, long now) {
+        return Math.max(ofEngine, now + behaviour.graceMillis(workload));
+    }
+
+    private static WorkloadPhase.Holding holding(Workload workload) {
+        if (workload.state() instanceof WorkloadPhase.Holding holding) {
+            return holding;
+        }
+        throw new IllegalStateException("a decision about running work that does not run: " + workload.id());
+    }
+
+    private void phase(Workload workload, WorkloadPhase.Phase phase) {
+        write(workload.withState(holding(workload).in(phase)));
+    }
+
+    /** The next moment at which something is due by itself. */
+    OptionalLong next(long nowMillis) {
+        OptionalLong end = ends.next(nowMillis);
+        OptionalLong leave = leaves.next(nowMillis);
+        if (end.isEmpty() || leave.isEmpty()) {
+            return end.isEmpty() ? leave : end;
+        }
+        return OptionalLong.of(Math.min(end.getAsLong(), leave.getAsLong()));
+    }
+}

@@ -1,0 +1,155 @@
+package io.quartermaster.engine.state;
+
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.preemption.CandidatesOfGroup;
+import io.quartermaster.engine.preemption.Preemptor;
+import io.quartermaster.engine.quota.BudgetMeter;
+import io.quartermaster.engine.quota.QuotaRequest;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongPredicate;
+import org.jspecify.annotations.Nullable;
+
+/** What everybody in a line asks of one pool: of its quotas and, as long as it is known alike for all, of its devices. */
+public final class PoolRequest {
+    private final PoolCapacity poolCapacity;
+    private final QuotaRequest quotaRequest;
+    private final Optional<RequestSignature> signature;
+    private final int signatureNumber;
+    private final CandidatesOfGroup ofGroup;
+    private final LongPredicate isOpenAfter;
+    private final List<BudgetMeter> budgetMeters;
+    private @Nullable Boolean possible;
+    private @Nullable Boolean onlyForClosedNodes;
+
+    /**
+     * @param kind absent where the places asked for depend on who asks
+     * @param ofGroup who runs in the pool of the same group
+     * @param openIn whether it could start there after so many milliseconds; asked anew, since work may join before the time of a plan is
+     *     known
+     * @param meters the budgets that it would count against
+     */
+    PoolRequest(
+            PoolCapacity poolCapacity,
+            QuotaRequest quotaRequest,
+            Optional<RequestSignature> requestSignature,
+            CandidatesOfGroup ofGroup,
+            LongPredicate openIn,
+            List<BudgetMeter> budgetMeters) {
+        this.budgetMeters = budgetMeters;
+        this.isOpenAfter = openIn;
+        this.poolCapacity = poolCapacity;
+        this.quotaRequest = quotaRequest;
+        this.signature = requestSignature;
+        this.signatureNumber = requestSignature.map(RequestSignature::number).orElse(-1);
+        this.ofGroup = ofGroup;
+    }
+
+    /** The same for another amount, of which nothing is known yet. */
+    public PoolRequest with(QuotaRequest other) {
+        return new PoolRequest(poolCapacity, other, Optional.empty(), ofGroup, isOpenAfter, budgetMeters);
+    }
+
+    public PoolCapacity space() {
+        return poolCapacity;
+    }
+
+    /** Whether the pool is open to it. */
+    public boolean isOpen() {
+        return isOpenAfter.test(0);
+    }
+
+    /** The first budget of which too little is left for it. */
+    public Optional<BudgetMeter> exhaustedBudget() {
+        for (BudgetMeter budgetMeter : budgetMeters) {
+            if (!budgetMeter.allows(
+                    quotaRequest.gpuMilli(), quotaRequest.preemptible(), quotaRequest.runtimeMillis())) {
+                return Optional.of(budgetMeter);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Whether neither the pool's hours nor a budget is in the way. */
+    public boolean isOpenAndFunded() {
+        return isOpen() && (budgetMeters.isEmpty() || exhaustedBudget().isEmpty());
+    }
+
+    /** Whether neither is in the way after so many milliseconds, as far as that is known now. */
+    public boolean mayStartIn(long millis) {
+        if (!isOpenAfter.test(millis)) {
+            return false;
+        }
+        for (BudgetMeter budgetMeter : budgetMeters) {
+            if (!budgetMeter.allowsIn(
+                    millis, quotaRequest.gpuMilli(), quotaRequest.preemptible(), quotaRequest.runtimeMillis())) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** The budgets that it would count against. */
+    public List<BudgetMeter> meters() {
+        return budgetMeters;
+    }
+
+    public PoolId pool() {
+        return poolCapacity.pool().id();
+    }
+
+    public QuotaRequest ask() {
+        return quotaRequest;
+    }
+
+    public Optional<RequestSignature> signature() {
+        return signature;
+    }
+
+    /** The kind's number; negative where it has none. */
+    public int signatureNumber() {
+        return signatureNumber;
+    }
+
+    public CandidatesOfGroup ofGroup() {
+        return ofGroup;
+    }
+
+    /** As one who needs room made. */
+    public Preemptor preemptor(
+            Workload head, PlacementRequest placementRequest, Preemptor.AllowedActions allowedActions) {
+        return new Preemptor(
+                head.id(),
+                head.path(),
+                head.user(),
+                head.priority(),
+                poolCapacity,
+                quotaRequest,
+                placementRequest,
+                allowedActions);
+    }
+
+    /** Whether the pool could take it with every known node up and empty. */
+    boolean couldEver(PlacementRequest placementRequest) {
+        Boolean known = possible;
+        if (known == null) {
+            known = poolCapacity.couldEver(placementRequest);
+            possible = known;
+        }
+        return known;
+    }
+
+    /** Whether nodes that could take it are known, and all of them are closed to new work of its tenant. */
+    boolean isOnlyForClosedNodes(PlacementRequest placementRequest) {
+        Boolean known = onlyForClosedNodes;
+        if (known == null) {
+            known = poolCapacity.isOnlyForClosedNodes(placementRequest);
+            onlyForClosedNodes = known;
+        }
+        return known;
+    }
+}

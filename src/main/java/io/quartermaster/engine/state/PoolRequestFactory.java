@@ -1,0 +1,282 @@
+package io.quartermaster.engine.state;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Shape;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.placement.NodePool;
+import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.preemption.EvictionCandidate;
+import io.quartermaster.engine.preemption.EvictionPlan;
+import io.quartermaster.engine.preemption.EvictionPlanner;
+import io.quartermaster.engine.quota.QuotaRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** What a line's head asks of a pool: of its devices, and of its quotas. */
+public final class PoolRequestFactory {
+    private final DeclaredState declaredState;
+    private final SchedulingState schedulingState;
+
+    public PoolRequestFactory(DeclaredState declaredState, SchedulingState schedulingState) {
+        this.declaredState = declaredState;
+        this.schedulingState = schedulingState;
+    }
+
+    /** The pool's room, if the pool is known. */
+    public Optional<PoolCapacity> space(PoolId pool) {
+        return schedulingState.cluster().space(pool);
+    }
+
+    /** What a line asks of each of its pools that is known, in its order. */
+    public List<PoolRequest> forClass(SchedulingClass schedulingClass) {
+        return schedulingClass.requests(() -> {
+            List<PoolRequest> wishes = new ArrayList<>();
+            for (PoolId pool : schedulingClass.key().pools()) {
+                space(pool)
+                        .filter(poolCapacity ->
+                                schedulingClass.key().pinnedNode().isEmpty() || poolCapacity instanceof NodePool)
+                        .ifPresent(poolCapacity -> wishes.add(forPool(schedulingClass, poolCapacity)));
+            }
+            return List.copyOf(wishes);
+        });
+    }
+
+    private PoolRequest forPool(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
+        SchedulingClass.Key key = schedulingClass.key();
+        Shape shape = effectiveShape(schedulingClass);
+        long gpuMilli = shape.isPlain()
+                ? poolCapacity.gpuMilliOf(shape.gpus()) * schedulingClass.workersOfHead()
+                : request(schedulingClass).gpuMilli(poolCapacity);
+        QuotaRequest quotaRequest = ask(key, poolCapacity, gpuMilli).noted();
+        Optional<RequestSignature> requestSignature = schedulingClass.takesAnyNode()
+                ? Optional.of(schedulingState
+                        .cluster()
+                        .signature(poolCapacity, request(schedulingClass), quotaRequest.gpuMilli()))
+                : Optional.empty();
+        return new PoolRequest(
+                poolCapacity,
+                quotaRequest,
+                requestSignature,
+                schedulingState.running().running(poolCapacity.pool().id(), key.path()),
+                inMillis -> isOpen(schedulingClass, poolCapacity.pool(), inMillis),
+                schedulingState.cluster().meters(poolCapacity.pool().id(), key.path()));
+    }
+
+    private QuotaRequest ask(SchedulingClass.Key key, PoolCapacity poolCapacity, long gpuMilli) {
+        return new QuotaRequest(
+                schedulingState.cluster().bindingLeaves(poolCapacity.pool().id(), key.path()),
+                schedulingState.cluster().caps().over(key.path(), key.user()),
+                gpuMilli,
+                key.growingWorkload().isEmpty(),
+                key.preemptible(),
+                key.dedicatedOnly(),
+                key.maxRuntimeMillis());
+    }
+
+    /** What a line's head asks for: all or, where none of its pools could ever give it or let it have that, the most that one could, if it takes so few. */
+    public Shape effectiveShape(SchedulingClass schedulingClass) {
+        return schedulingClass.effectiveShape(() -> mostPossible(schedulingClass));
+    }
+
+    private Shape mostPossible(SchedulingClass schedulingClass) {
+        Shape shape = schedulingClass.key().shape();
+        GpuRequest.Whole whole = (GpuRequest.Whole) shape.gpus();
+        if (isPossible(schedulingClass, shape)
+                || !isPossible(schedulingClass, shape.with(GpuRequest.whole(whole.fewest())))) {
+            return shape;
+        }
+        int possible = whole.fewest();
+        int impossible = whole.count();
+        while (impossible - possible > 1) {
+            int between = (possible + impossible) >>> 1;
+            if (isPossible(schedulingClass, shape.with(GpuRequest.whole(between)))) {
+                possible = between;
+            } else {
+                impossible = between;
+            }
+        }
+        return shape.with(GpuRequest.whole(possible));
+    }
+
+    /** Whether one of a line's pools could give its head such a shape, with every known node up and empty, and let it have that. */
+    private boolean isPossible(SchedulingClass schedulingClass, Shape shape) {
+        PlacementRequest placementRequest = new PlacementRequest(
+                shape, schedulingClass.numbersWanted(), schedulingClass.key().path(), nodes(schedulingClass));
+        return schedulingClass.key().pools().stream()
+                .flatMap(pool -> space(pool).stream())
+                .anyMatch(poolCapacity -> schedulingState.isEverAdmissible(
+                                ask(schedulingClass.key(), poolCapacity, placementRequest.gpuMilli(poolCapacity)))
+                        && poolCapacity.couldEver(placementRequest));
+    }
+
+    /**
+     * The move of running work to the first of the pools before its own in which it could start at once.
+     *
+     * @param inMillis until when it may take to leave
+     */
+    public Optional<EvictionPlan.Eviction> moveBack(Workload workload, EvictionPlanner evictionPlanner, long inMillis) {
+        if (!(workload.state() instanceof WorkloadPhase.Holding holding)) {
+            return Optional.empty();
+        }
+        Optional<EvictionCandidate> evictionCandidate = SchedulingState.evictable(workload, holding);
+        List<Integer> numbers = List.copyOf(SchedulingState.numbers(holding.allocation()));
+        PlacementRequest placementRequest =
+                new PlacementRequest(workload.shape(), numbers, workload.path(), node -> true);
+        SchedulingClass.Key anew =
+                SchedulingClass.Key.waiting(workload, workload.user(), Optional.empty(), workload.maxRuntimeMillis());
+        int own = workload.pools().indexOf(holding.allocation().pool());
+        for (PoolId pool : evictionCandidate.isEmpty()
+                ? List.<PoolId>of()
+                : workload.pools().subList(0, own)) {
+            Optional<EvictionPlan.Eviction> move = space(pool)
+                    .filter(room -> mayStartIn(room, workload, placementRequest, inMillis))
+                    .flatMap(room -> evictionPlanner.moveTo(
+                            evictionCandidate.get(),
+                            room,
+                            ask(anew, room, placementRequest.gpuMilli(room)),
+                            placementRequest));
+            if (move.isPresent()) {
+                return move;
+            }
+        }
+        return Optional.empty();
+    }
+
+    private boolean mayStartIn(
+            PoolCapacity poolCapacity, Workload workload, PlacementRequest placementRequest, long inMillis) {
+        return schedulingState.isOpen(
+                        poolCapacity.pool(), inMillis, workload.preemptible(), workload.maxRuntimeMillis())
+                && schedulingState.cluster().meters(poolCapacity.pool().id(), workload.path()).stream()
+                        .allMatch(budgetMeter -> budgetMeter.allowsIn(
+                                inMillis,
+                                placementRequest.gpuMilli(poolCapacity),
+                                workload.preemptible(),
+                                workload.maxRuntimeMillis()));
+    }
+
+    /** Who runs already may grow as long as the pool is open. */
+    private boolean isOpen(SchedulingClass schedulingClass, Pool pool, long inMillis) {
+        return schedulingClass.isGrowth()
+                ? pool.takesWork()
+                : schedulingState.isOpen(
+                        pool,
+                        inMillis,
+                        schedulingClass.key().preemptible(),
+                        schedulingClass.key().maxRuntimeMillis());
+    }
+
+    public PlacementRequest request(SchedulingClass schedulingClass) {
+        return schedulingClass.request(() -> new PlacementRequest(
+                effectiveShape(schedulingClass),
+                schedulingClass.numbersWanted(),
+                schedulingClass.key().path(),
+                nodes(schedulingClass)));
+    }
+
+    /** Whether the pool could take it with every known node up and empty. */
+    public boolean couldEver(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return poolRequest.couldEver(request(schedulingClass));
+    }
+
+    /** Whether nodes that could take it, or fewer GPUs that it would start with, are known, and all of them are closed to new work of its tenant. */
+    public boolean isOnlyForClosedNodes(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        if (!poolRequest.space().hasClosedNodes()) {
+            return false;
+        }
+        return schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
+                ? poolRequest.space().isOnlyForClosedNodes(withGpus(schedulingClass, whole.fewest()))
+                : poolRequest.isOnlyForClosedNodes(request(schedulingClass));
+    }
+
+    /** Whether the pool could take it, or fewer GPUs that it would start with, with every known node up and empty. */
+    public boolean couldEverStart(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return couldEver(schedulingClass, poolRequest)
+                || schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole
+                        && whole.takesFewer()
+                        && poolRequest.space().couldEver(withGpus(schedulingClass, whole.fewest()));
+    }
+
+    /** The least with which a line's head starts in a pool. */
+    public PoolRequest minimum(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
+                ? withGpus(schedulingClass, poolRequest, whole.fewest())
+                : poolRequest;
+    }
+
+    /** What a line's head asks of a pool when it asks for fewer GPUs of each worker. */
+    public PoolRequest withGpus(SchedulingClass schedulingClass, PoolRequest poolRequest, int gpus) {
+        return poolRequest.with(poolRequest
+                .ask()
+                .with(poolRequest.space().gpuMilliOf(GpuRequest.whole(gpus)) * schedulingClass.workersOfHead()));
+    }
+
+    /** The same of devices. */
+    public PlacementRequest withGpus(SchedulingClass schedulingClass, int gpus) {
+        return request(schedulingClass).with(schedulingClass.key().shape().with(GpuRequest.whole(gpus)));
+    }
+
+    private Predicate<Node> nodes(SchedulingClass schedulingClass) {
+        Optional<NodeId> only = schedulingClass.key().pinnedNode();
+        return only.isPresent() ? node -> node.id().equals(only.get()) : colocationFilter(schedulingClass);
+    }
+
+    /** Surplus workers stay in the domain that the workload requires to be in, and in that of their slice. */
+    private Predicate<Node> colocationFilter(SchedulingClass schedulingClass) {
+        if (!(schedulingClass.head().state() instanceof WorkloadPhase.Holding holding)) {
+            return node -> true;
+        }
+        Shape shape = schedulingClass.key().shape();
+        Allocation held = holding.allocation();
+        if (shape.isPlain() && shape.requiredLevel().isEmpty() && shape.slice().isEmpty()) {
+            return node -> true;
+        }
+        int number = schedulingClass.numbersWanted().getFirst();
+        Shape.WorkerSet set = shape.setOf(number);
+        Allocation ofSet = new Allocation(held.pool(), set.of(held));
+        Predicate<Node> beside =
+                set.set().requiredLevel().map(level -> beside(ofSet, level)).orElse(node -> true);
+        if (shape.together().isPresent()) {
+            beside = beside.and(beside(held, shape.together().get()));
+        }
+        if (set.set().slice().isPresent()) {
+            List<Allocation.Worker> ofSlice = ofSet.workers().stream()
+                    .filter(worker -> set.sliceOf(worker.number()) == set.sliceOf(number))
+                    .toList();
+            beside = beside.and(beside(
+                    new Allocation(held.pool(), ofSlice),
+                    set.set().slice().get().level()));
+        }
+        return beside;
+    }
+
+    private Predicate<Node> beside(Allocation held, String level) {
+        Pool pool = declaredState.pools().get(held.pool());
+        int depth = pool == null ? 0 : pool.topologyLevels().indexOf(level) + 1;
+        Optional<List<String>> domain = domain(held, depth);
+        return node -> domain.isEmpty()
+                || (node.topology().size() >= depth
+                        && node.topology().subList(0, depth).equals(domain.get()));
+    }
+
+    private Optional<List<String>> domain(Allocation allocation, int depth) {
+        for (Allocation.Worker worker : allocation.workers()) {
+            if (worker.place() instanceof Allocation.Place.OnNode place) {
+                Node node = declaredState.nodes().get(place.node());
+                if (node != null && node.topology().size() >= depth) {
+                    return Optional.of(node.topology().subList(0, depth));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+}

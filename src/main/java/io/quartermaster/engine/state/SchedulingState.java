@@ -1,0 +1,519 @@
+package io.quartermaster.engine.state;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Hours;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QueueId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.engine.placement.Booking;
+import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.preemption.EvictionCandidate;
+import io.quartermaster.engine.preemption.RunningWork;
+import io.quartermaster.engine.quota.Budgets;
+import io.quartermaster.engine.quota.QuotaNode;
+import io.quartermaster.engine.quota.QuotaRequest;
+import io.quartermaster.engine.quota.QuotaTree;
+import io.quartermaster.engine.quota.View;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Every workload booked where its state puts it: on devices and in trees, among those who run, in a line, among those
+ * for whom a place is kept. What a workload's record says is all there is to it, so booking it out is booking it in
+ * backwards. What changes is noted in {@link #changes}.
+ */
+public final class SchedulingState {
+    private final OptionalLong patienceMillis;
+    private final boolean queueHeads;
+    private final boolean workEndsAtClose;
+    private final SortedMap<PoolId, Long> poolTurns = new TreeMap<>();
+    private long nowMillis;
+    private final boolean agesMatter;
+    private final DeclaredState declaredState;
+    private final Feasibility feasibility;
+    private final ReportedReasons reported;
+    private final Cluster cluster;
+    private final RunningWork running = new RunningWork();
+    private final boolean allIsLent;
+    private final ChangeLog changes = new ChangeLog();
+    private final Map<SchedulingClass.Key, SchedulingClass> schedulingClasses = new LinkedHashMap<>();
+    private final Set<SchedulingClass> irregular = new LinkedHashSet<>();
+    private final Map<QuotaPath, GroupState> groupStates = new HashMap<>();
+    private final Map<String, List<SchedulingClass>> ofTenant = new HashMap<>();
+    private final Map<QueueId, StrictQueue> strictQueues = new HashMap<>();
+    private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
+    private final SortedMap<WorkloadId, Workload> incomplete = new TreeMap<>();
+    private final SortedMap<WorkloadId, Workload> outsidePreferredPool = new TreeMap<>();
+    private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
+
+    /** When work that started from a backfill reservation may be reclaimed by the right of fair share, too. */
+    private final NavigableMap<Long, Integer> reclaimableFrom = new TreeMap<>();
+
+    private long openedClasses;
+
+    /**
+     * @param budgets what there are, and what is left of them
+     * @param nowMillis when what the calendar says is read
+     * @param patienceMillis absent = there are no backfill reservations, and it does not matter how long work will run
+     * @param agesMatter whether it matters how long work has run
+     * @param told what waiting work was told; kept up to date as it leaves and joins lines
+     */
+    public SchedulingState(
+            DeclaredState declaredState,
+            Budgets budgets,
+            long nowMillis,
+            OptionalLong patienceMillis,
+            boolean agesMatter,
+            ReportedReasons reportedReasons) {
+        this.patienceMillis = patienceMillis;
+        this.queueHeads = !declaredState.calendar().isEmpty() || !budgets.isEmpty();
+        this.workEndsAtClose = declaredState.calendar().anyPreemptsAtClose();
+        this.nowMillis = nowMillis;
+        this.agesMatter = agesMatter;
+        this.reported = reportedReasons;
+        this.declaredState = declaredState;
+        cluster = Cluster.of(
+                declaredState.poolsAt(nowMillis),
+                declaredState.nodes().values(),
+                declaredState.quotasAt(nowMillis),
+                declaredState.caps(),
+                declaredState.paths());
+        cluster.meterBy(budgets.meters());
+        budgets.publish(cluster.meters());
+        cluster.trees().forEach(tree -> tree.nowMillis(nowMillis));
+        for (Pool pool :
+                declaredState.calendar().anyHours() ? declaredState.pools().values() : List.<Pool>of()) {
+            pool.hours()
+                    .map(hours -> hours.nextTurn(nowMillis))
+                    .filter(OptionalLong::isPresent)
+                    .ifPresent(turn -> poolTurns.put(pool.id(), turn.getAsLong()));
+        }
+        allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
+        feasibility = new Feasibility(declaredState, new PoolRequestFactory(declaredState, this), allIsLent);
+        List<Workload> inOrder = new ArrayList<>(declaredState.workloads().size());
+        declaredState.workloads().forEach(inOrder::add);
+        inOrder.sort(SchedulingClass.IN_GROUP);
+        inOrder.forEach(this::add);
+    }
+
+    /** Hands over what everybody in a line was told, before the books are closed. */
+    public void close() {
+        schedulingClasses.values().forEach(reported::replaceAll);
+    }
+
+    public RunningWork running() {
+        return running;
+    }
+
+    public Cluster cluster() {
+        return cluster;
+    }
+
+    /** Time goes on. The books are opened anew when something turns. */
+    public void advanceTo(long millis) {
+        nowMillis = millis;
+    }
+
+    /** When a pool opens or closes next; empty where nothing is known of that. */
+    public OptionalLong nextTransition(PoolId pool) {
+        Long turn = poolTurns.get(pool);
+        return turn == null ? OptionalLong.empty() : OptionalLong.of(turn);
+    }
+
+    /**
+     * Whether something could start in a pool after so many milliseconds, as far as its hours go: in one that stops work when it closes, what states its
+     * maximum run time starts only if that is over by then, and what cannot be preempted only if it states it.
+     */
+    public boolean isOpen(Pool pool, long inMillis, boolean preemptible, OptionalLong maxRuntimeMillis) {
+        OptionalLong closes = nextTransition(pool.id());
+        long startMillis = nowMillis + inMillis;
+        boolean stopsWork = closes.isPresent()
+                && pool.hours()
+                        .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT)
+                        .isPresent();
+        boolean closesBefore = inMillis > 0 && closes.isPresent() && closes.getAsLong() <= startMillis;
+        return pool.takesWork()
+                && !closesBefore
+                && (!stopsWork
+                        || (maxRuntimeMillis.isPresent()
+                                ? startMillis + maxRuntimeMillis.getAsLong() <= closes.getAsLong()
+                                : preemptible));
+    }
+
+    /** Whether something could ever start, whoever else is there, as far as quotas and what others lend go. */
+    public boolean isEverAdmissible(QuotaRequest quotaRequest) {
+        return feasibility.isEverAdmissible(quotaRequest);
+    }
+
+    /** What changed since the books were opened. */
+    public ChangeLog changes() {
+        return changes;
+    }
+
+    /** Lines with somebody in them. */
+    public Collection<SchedulingClass> schedulingClasses() {
+        return Collections.unmodifiableCollection(schedulingClasses.values());
+    }
+
+    /** Those whose turn depends on more than one pool, or on who is at their head. */
+    public Collection<SchedulingClass> irregularClasses() {
+        return Collections.unmodifiableCollection(irregular);
+    }
+
+    public Optional<SchedulingClass> schedulingClass(Workload workload) {
+        return Optional.ofNullable(schedulingClasses.get(key(workload)));
+    }
+
+    /** All for whom a place is kept, in order of their ids. */
+    public List<Workload> nominated() {
+        return nominated.isEmpty() ? List.of() : List.copyOf(nominated.values());
+    }
+
+    /** All that lost workers which they cannot run without, in order of their ids. */
+    public List<Workload> incomplete() {
+        return incomplete.isEmpty() ? List.of() : List.copyOf(incomplete.values());
+    }
+
+    /** All that runs and moves back where it can, in a pool to which it prefers another, in order of their ids. */
+    public List<Workload> outsidePreferredPool() {
+        return outsidePreferredPool.isEmpty() ? List.of() : List.copyOf(outsidePreferredPool.values());
+    }
+
+    private static boolean isAway(Workload workload, WorkloadPhase.Holding holding) {
+        return workload.movesBack()
+                && workload.preemptible()
+                && workload.nomination().isEmpty()
+                && holding.phase() instanceof WorkloadPhase.Phase.Running
+                && workload.pools().indexOf(holding.allocation().pool()) > 0;
+    }
+
+    /** The first moment after another at which something that still holds devices was started. */
+    public OptionalLong startedAfter(long millis) {
+        Long next = startedAt.higherKey(millis);
+        return next == null ? OptionalLong.empty() : OptionalLong.of(next);
+    }
+
+    /** The first moment after another from which work that started from a backfill reservation may be reclaimed by the right of fair share. */
+    public OptionalLong reclaimableAfter(long millis) {
+        Long next = reclaimableFrom.higherKey(millis);
+        return next == null ? OptionalLong.empty() : OptionalLong.of(next);
+    }
+
+    private void countReclaimable(WorkloadPhase.Holding holding, int more) {
+        if (holding.fromReservation() && patienceMillis.isPresent()) {
+            reclaimableFrom.merge(
+                    holding.startedMillis() + patienceMillis.getAsLong(),
+                    more,
+                    (count, change) -> count + change == 0 ? null : count + change);
+        }
+    }
+
+    /** Whether the trees have a place for the path. */
+    public boolean hasLeafFor(QuotaPath path) {
+        if (groupStates.containsKey(path)) {
+            return true;
+        }
+        for (QuotaTree tree : cluster.trees()) {
+            if (!tree.knows(path)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private GroupState group(QuotaPath path) {
+        GroupState known = groupStates.get(path);
+        if (known != null) {
+            return known;
+        }
+        List<QuotaNode> leaves = new ArrayList<>();
+        cluster.trees().forEach(tree -> leaves.add(tree.leaf(path)));
+        GroupState groupState =
+                new GroupState(ofTenant.computeIfAbsent(path.tenant(), tenant -> new ArrayList<>()), leaves);
+        groupStates.put(path, groupState);
+        return groupState;
+    }
+
+    /** What the group uses is not what it was; where something is kept idle, that bounds everybody. */
+    private void recordChange(QuotaPath path) {
+        if (allIsLent) {
+            GroupState groupState = group(path);
+            changes.add(groupState.recordChange(!declaredState.caps().isEmpty()));
+            if (groupState.takeCapacityCrossed()) {
+                changes.add(ChangeLog.CAPACITY);
+            }
+        } else {
+            changes.invalidate();
+        }
+    }
+
+    /** A fair share is not what it was: of a group's own, it bounds what the group may take back. */
+    public void recordFairShareChange(QuotaNode node) {
+        changes.add(new FairShareChanged(node));
+        GroupState groupState = node.children().isEmpty() ? groupStates.get(node.path()) : null;
+        if (groupState != null) {
+            changes.add(groupState);
+        }
+    }
+
+    public void add(Workload workload) {
+        workload.nomination().ifPresent(place -> {
+            cluster.add(booking(workload, place), View.PROJECTED);
+            nominated.put(workload.id(), workload);
+            recordChange(workload.path());
+        });
+        switch (workload.state()) {
+            case WorkloadPhase.Waiting waiting -> {
+                if (!workload.held() && workload.nomination().isEmpty()) {
+                    enqueue(key(workload), workload);
+                } else if (!workload.held()) {
+                    declaredState.strictQueue(workload).ifPresent(queue -> enterStrictQueue(queue(queue), workload));
+                }
+            }
+            case WorkloadPhase.Holding holding -> addHolding(workload, holding);
+        }
+    }
+
+    private void addHolding(Workload workload, WorkloadPhase.Holding holding) {
+        Booking booking = booking(workload, holding.allocation());
+        cluster.add(booking, View.CURRENT);
+        if (holding.phase().isStaying()) {
+            cluster.add(booking, View.PROJECTED);
+        } else {
+            remaining(holding).ifPresent(rest -> cluster.add(booking(workload, rest), View.PROJECTED));
+        }
+        evictable(workload, holding).ifPresent(running::add);
+        if (isAway(workload, holding)) {
+            outsidePreferredPool.put(workload.id(), workload);
+        }
+        growthKey(workload, holding).ifPresent(key -> enqueue(key, workload));
+        if (holding.phase() instanceof WorkloadPhase.Phase.Incomplete) {
+            incomplete.put(workload.id(), workload);
+        }
+        if (agesMatter) {
+            startedAt.merge(holding.startedMillis(), 1, Integer::sum);
+        }
+        countReclaimable(holding, 1);
+        recordChange(workload.path());
+    }
+
+    /** Undoes {@link #add}. */
+    public void remove(Workload workload) {
+        workload.nomination().ifPresent(place -> {
+            cluster.remove(booking(workload, place), View.PROJECTED);
+            nominated.remove(workload.id());
+            recordChange(workload.path());
+        });
+        switch (workload.state()) {
+            case WorkloadPhase.Waiting waiting -> {
+                if (!workload.held() && workload.nomination().isEmpty()) {
+                    dequeue(key(workload), workload);
+                } else if (!workload.held()) {
+                    declaredState.strictQueue(workload).ifPresent(queue -> leaveStrictQueue(queue(queue), workload));
+                }
+            }
+            case WorkloadPhase.Holding holding -> removeHolding(workload, holding);
+        }
+    }
+
+    private void removeHolding(Workload workload, WorkloadPhase.Holding holding) {
+        cluster.remove(booking(workload, holding.allocation()), View.CURRENT);
+        remaining(holding).ifPresent(rest -> cluster.remove(booking(workload, rest), View.PROJECTED));
+        evictable(workload, holding).ifPresent(running::remove);
+        if (isAway(workload, holding)) {
+            outsidePreferredPool.remove(workload.id());
+        }
+        growthKey(workload, holding).ifPresent(key -> dequeue(key, workload));
+        if (holding.phase() instanceof WorkloadPhase.Phase.Incomplete) {
+            incomplete.remove(workload.id());
+        }
+        if (agesMatter) {
+            startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
+        }
+        countReclaimable(holding, -1);
+        recordChange(workload.path());
+    }
+
+    /** Books a workload out as it was and in as it is. */
+    public void replace(Workload before, Workload after) {
+        boolean waitsOn = after.state() instanceof WorkloadPhase.Waiting && !after.held();
+        if (waitsOn && before.state() instanceof WorkloadPhase.Waiting) {
+            schedulingClass(before)
+                    .filter(schedulingClass ->
+                            schedulingClass.members().contains(before) && !schedulingClass.isUnexplained(before))
+                    .ifPresent(schedulingClass -> reported.put(before.id(), schedulingClass.reasons()));
+        }
+        remove(before);
+        add(after);
+    }
+
+    /** Starts the first of a line. */
+    public void start(SchedulingClass schedulingClass, Workload after) {
+        dequeue(schedulingClass, schedulingClass.head());
+        add(after);
+    }
+
+    /** The line of waiting work; its user and its running time tell it apart where they matter. */
+    private SchedulingClass.Key key(Workload workload) {
+        boolean userMatters = cluster.caps().distinguishesUsers(workload.path());
+        return SchedulingClass.Key.waiting(
+                workload,
+                userMatters ? workload.user() : Optional.empty(),
+                declaredState.strictQueue(workload),
+                patienceMillis.isPresent() || workEndsAtClose || queueHeads && !workload.preemptible()
+                        ? workload.maxRuntimeMillis()
+                        : OptionalLong.empty());
+    }
+
+    private void enqueue(SchedulingClass.Key key, Workload workload) {
+        SchedulingClass known = schedulingClasses.get(key);
+        SchedulingClass schedulingClass = known == null ? open(key) : known;
+        schedulingClass.add(workload);
+        changes.add(schedulingClass);
+        if (known == null && key.strictQueue().isPresent() && feasibility.canEverRun(schedulingClass)) {
+            schedulingClass.enterStrictQueue(queue(key.strictQueue().get()));
+        }
+        schedulingClass.queue().ifPresent(queue -> enterStrictQueue(queue, workload));
+    }
+
+    private SchedulingClass open(SchedulingClass.Key key) {
+        SchedulingClass schedulingClass = new SchedulingClass(key, group(key.path()), openedClasses++);
+        schedulingClasses.put(key, schedulingClass);
+        schedulingClass.group().add(schedulingClass);
+        if (!schedulingClass.isRegular()) {
+            irregular.add(schedulingClass);
+        }
+        return schedulingClass;
+    }
+
+    private StrictQueue queue(QueueId id) {
+        return strictQueues.computeIfAbsent(id, key -> new StrictQueue());
+    }
+
+    private void enterStrictQueue(StrictQueue queue, Workload workload) {
+        Optional<Workload> first = queue.first();
+        queue.add(workload);
+        strictHeadChanged(first, queue.first());
+    }
+
+    private void leaveStrictQueue(StrictQueue queue, Workload workload) {
+        Optional<Workload> first = queue.first();
+        queue.remove(workload);
+        strictHeadChanged(first, queue.first());
+    }
+
+    /** It is another's turn in a queue: both may try something else than before. */
+    private void strictHeadChanged(Optional<Workload> from, Optional<Workload> to) {
+        if (!from.equals(to)) {
+            from.ifPresent(this::recordClassChange);
+            to.ifPresent(this::recordClassChange);
+        }
+    }
+
+    private void recordClassChange(Workload workload) {
+        SchedulingClass schedulingClass =
+                workload.nomination().isPresent() ? null : schedulingClasses.get(key(workload));
+        if (schedulingClass != null) {
+            changes.add(schedulingClass);
+        }
+    }
+
+    private void dequeue(SchedulingClass.Key key, Workload workload) {
+        SchedulingClass schedulingClass = schedulingClasses.get(key);
+        if (schedulingClass != null) {
+            dequeue(schedulingClass, workload);
+        }
+    }
+
+    private void dequeue(SchedulingClass schedulingClass, Workload workload) {
+        schedulingClass.remove(workload);
+        changes.add(schedulingClass);
+        schedulingClass.queue().ifPresent(queue -> leaveStrictQueue(queue, workload));
+        if (schedulingClass.isEmpty()) {
+            schedulingClasses.remove(schedulingClass.key());
+            schedulingClass.group().remove(schedulingClass);
+            irregular.remove(schedulingClass);
+        }
+    }
+
+    public static Booking booking(Workload workload, Allocation allocation) {
+        boolean whole = !(workload.state() instanceof WorkloadPhase.Holding holding)
+                || holding.allocation().equals(allocation)
+                || !holding.phase().isStaying();
+        return new Booking(
+                workload.path(),
+                workload.user(),
+                workload.shape().as(allocation),
+                workload.preemptible(),
+                allocation,
+                whole);
+    }
+
+    /** What is left once all who were told to stop have left. */
+    public static Optional<Allocation> remaining(WorkloadPhase.Holding holding) {
+        return switch (holding.phase()) {
+            case WorkloadPhase.Phase.Running running -> Optional.of(holding.allocation());
+            case WorkloadPhase.Phase.Incomplete incomplete -> Optional.of(holding.allocation());
+            case WorkloadPhase.Phase.Stopping stopping -> Optional.empty();
+            case WorkloadPhase.Phase.Shrinking shrinking ->
+                Optional.of(holding.allocation().without(shrinking.workers()));
+        };
+    }
+
+    /** Running work that may have to give way, with what it keeps; not while a place is kept for more of it. */
+    static Optional<EvictionCandidate> evictable(Workload workload, WorkloadPhase.Holding holding) {
+        Optional<Allocation> keeps = remaining(holding);
+        if (!workload.preemptible() || keeps.isEmpty() || workload.nomination().isPresent()) {
+            return Optional.empty();
+        }
+        OptionalLong leavingBy = holding.phase() instanceof WorkloadPhase.Phase.Shrinking shrinking
+                ? OptionalLong.of(shrinking.deadlineMillis())
+                : OptionalLong.empty();
+        return Optional.of(new EvictionCandidate(
+                workload.id(),
+                booking(workload, keeps.get()),
+                workload.priority(),
+                workload.shape().allMinWorkers(),
+                holding.startedMillis(),
+                workload.submittedMillis(),
+                workload.sequence(),
+                holding.fromReservation(),
+                leavingBy));
+    }
+
+    /** The line for the workers that an elastic workload still misses. */
+    private static Optional<SchedulingClass.Key> growthKey(Workload workload, WorkloadPhase.Holding holding) {
+        boolean wants = holding.phase().isStaying()
+                && workload.nomination().isEmpty()
+                && !workload.held()
+                && holding.allocation().workers().size() < workload.shape().allWorkers();
+        return wants
+                ? Optional.of(SchedulingClass.Key.growingWorkload(workload, holding.allocation()))
+                : Optional.empty();
+    }
+
+    /** The numbers of an allocation's workers. */
+    public static SortedSet<Integer> numbers(Allocation allocation) {
+        SortedSet<Integer> numbers = new TreeSet<>();
+        allocation.workers().forEach(worker -> numbers.add(worker.number()));
+        return numbers;
+    }
+}

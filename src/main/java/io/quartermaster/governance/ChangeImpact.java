@@ -1,0 +1,228 @@
+package io.quartermaster.governance;
+
+import io.quartermaster.engine.model.GpuFormat;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.QuotaTreeBuilder;
+import io.quartermaster.governance.rules.TenantRules;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.writes.DryRun;
+import io.quartermaster.platform.writes.FieldChange;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+
+/** What a change does beyond itself: shown in the answer to every write, and the preview of a dry run. */
+@Schema(description = "What the change does beyond itself; with dryRun, what it would do.")
+public record ChangeImpact(
+        @Schema(description = "names of queues that are made")
+        List<String> queuesMade,
+
+        @Schema(description = "names of queues that are retired")
+        List<String> queuesRetired,
+
+        @Schema(description = "where the sum of what is given out changes")
+        List<Reserved> reserved,
+
+        @Schema(
+                description =
+                        "running workloads that stand beyond what is reserved for their group, and did not before")
+        long becomingOverQuota,
+
+        @Schema(description = "waiting workloads that are cancelled or moved")
+        long waitingTouched,
+
+        @Schema(
+                description =
+                        "the fields that the change gives another value, those that take their default again included; empty where something is made or retired")
+        List<FieldChange> changed,
+
+        @Schema(description = "Warnings: the change was made, but may not do what you expect.")
+        List<String> warnings)
+        implements DryRun.Effect {
+
+    public ChangeImpact {
+        queuesMade = List.copyOf(queuesMade);
+        queuesRetired = List.copyOf(queuesRetired);
+        reserved = List.copyOf(reserved);
+        changed = List.copyOf(changed);
+        warnings = List.copyOf(warnings);
+    }
+
+    /**
+     * What is given out of a reservation.
+     *
+     * @param pool its name, or {@code *}
+     * @param group whose reservation it is; {@code /} for the tenant's own
+     */
+    @Schema(name = "ReservedChange")
+    public record Reserved(String pool, String group, GpuAmount of, GpuAmount before, GpuAmount after) {}
+
+    /** Something that is held now; a list of them is in the order of their start. */
+    record Held(PoolId pool, UUID policy, long gpuMilli, boolean preemptible) {}
+
+    static ChangeImpact between(TenantRules before, TenantRules after, List<Held> held, long waitingTouched) {
+        return new ChangeImpact(
+                names(Diff.ofQueues(before, after).made()),
+                names(Diff.ofQueues(before, after).gone()),
+                reserved(before, after),
+                Math.max(0, overQuota(after, held) - overQuota(before, held)),
+                waitingTouched,
+                List.of(),
+                warnings(before, after, held));
+    }
+
+    public ChangeImpact warning(String warning) {
+        List<String> more = new ArrayList<>(warnings);
+        more.add(warning);
+        return new ChangeImpact(queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, changed, more);
+    }
+
+    ChangeImpact changed(List<FieldChange> fields) {
+        return new ChangeImpact(
+                queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, fields, warnings);
+    }
+
+    private static List<String> names(List<Queue> queues) {
+        return queues.stream().map(Queue::name).sorted().toList();
+    }
+
+    private static List<Reserved> reserved(TenantRules before, TenantRules after) {
+        QuotaTreeBuilder old = before.tree();
+        QuotaTreeBuilder tree = after.tree();
+        Map<Quota, List<Quota>> oldChildren = old.children();
+        Map<Quota, List<Quota>> children = tree.children();
+        List<Reserved> changes = new ArrayList<>();
+        for (Quota parent : tree.quotas()) {
+            long given = given(children, parent);
+            Optional<Quota> was = old.at(parent.path(), parent.scope());
+            long gave = was.map(quota -> given(oldChildren, quota)).orElse(0L);
+            if (given != gave) {
+                changes.add(new Reserved(
+                        after.nameOf(parent.scope()),
+                        parent.path().group(),
+                        new GpuAmount(parent.reservedGpuMilli()),
+                        new GpuAmount(gave),
+                        new GpuAmount(given)));
+            }
+        }
+        return changes;
+    }
+
+    private static long given(Map<Quota, List<Quota>> children, Quota parent) {
+        return children.getOrDefault(parent, List.of()).stream()
+                .mapToLong(Quota::reservedGpuMilli)
+                .sum();
+    }
+
+    /**
+     * How many of what is held lies, wholly or in part, beyond what its policy reserves in its pool, filled in the order of their start.
+     */
+    static long overQuota(TenantRules rules, List<Held> held) {
+        QuotaTreeBuilder tree = rules.tree();
+        Map<UUID, Policy> policies = byId(rules);
+        Map<String, Long> filled = new HashMap<>();
+        long beyond = 0;
+        for (Held one : held) {
+            String key = one.policy() + " " + one.pool();
+            long sum = filled.merge(key, one.gpuMilli(), Math::addExact);
+            long reserved = Optional.ofNullable(policies.get(one.policy()))
+                    .flatMap(policy ->
+                            tree.at(QuotaTreeBuilder.path(rules.tenant(), policy.group()), Scope.of(one.pool())))
+                    .map(Quota::reservedGpuMilli)
+                    .orElse(0L);
+            if (one.gpuMilli() > 0 && sum > reserved) {
+                beyond++;
+            }
+        }
+        return beyond;
+    }
+
+    private static Map<UUID, Policy> byId(TenantRules rules) {
+        return rules.policies().stream().collect(Collectors.toMap(Policy::id, policy -> policy));
+    }
+
+    /** About the policies that the change makes or changes. */
+    private static List<String> warnings(TenantRules before, TenantRules after, List<Held> held) {
+        Diff<Policy> policies = Diff.ofPolicies(before, after);
+        QuotaTreeBuilder tree = after.tree();
+        Map<UUID, Policy> byId = byId(after);
+        List<String> warnings = new ArrayList<>();
+        Stream.concat(policies.made().stream(), policies.changed().stream()).forEach(policy -> {
+            if (after.queuesOf(policy).isEmpty()) {
+                warnings.add("policy " + policy.name() + " has no profiles, so nothing can be submitted under it");
+            }
+            QuotaPath path = QuotaTreeBuilder.path(after.tenant(), policy.group());
+            for (PolicyQuota quota : policy.quotas()) {
+                drain(after, byId, policy, quota, held).ifPresent(warnings::add);
+                longGrace(after, policy, quota.scope()).ifPresent(warnings::add);
+                tree.parentOf(path, quota.scope())
+                        .filter(parent -> exceeds(quota, parent))
+                        .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
+                                + after.nameOf(quota.scope()) + " is above that of "
+                                + parent.path().group()
+                                + ", which binds"));
+            }
+        });
+        return warnings;
+    }
+
+    /** What the operator allows in a pool bounds the grace of every policy. */
+    private static Optional<String> longGrace(TenantRules rules, Policy policy, Scope scope) {
+        Duration asked = Duration.ofMillis(policy.graceMillis());
+        return rules.allotments().stream()
+                .filter(one -> Scope.of(one.allotment().pool()).equals(scope))
+                .filter(one -> asked.compareTo(one.maxGrace()) > 0)
+                .map(one -> "work under policy " + policy.name() + " that is stopped in " + one.poolName()
+                        + " keeps its GPUs for at most " + one.maxGrace() + ", not for its grace of " + asked)
+                .findFirst();
+    }
+
+    /** What is to be gone by a date of what a group and those below it hold now. */
+    private static Optional<String> drain(
+            TenantRules rules, Map<UUID, Policy> byId, Policy policy, PolicyQuota quota, List<Held> held) {
+        if (quota.terms().drainByMillis().isEmpty()) {
+            return Optional.empty();
+        }
+        long bound = policy.overQuota()
+                ? quota.terms().limitGpuMilli().orElse(Long.MAX_VALUE)
+                : quota.terms().reservedGpuMilli();
+        long all = 0;
+        long stays = 0;
+        for (Held one : held) {
+            boolean below = Optional.ofNullable(byId.get(one.policy()))
+                    .filter(other -> policy.group().contains(other.group()))
+                    .isPresent();
+            boolean counts =
+                    quota.scope().equals(Scope.ALL_POOLS) || quota.scope().equals(Scope.of(one.pool()));
+            all += below && counts ? one.gpuMilli() : 0;
+            stays += below && counts && !one.preemptible() ? one.gpuMilli() : 0;
+        }
+        if (all <= bound) {
+            return Optional.empty();
+        }
+        return Optional.of("policy " + policy.name() + " holds " + GpuFormat.gpus(all) + " in "
+                + rules.nameOf(quota.scope()) + ", and what is beyond " + new GpuAmount(bound) + " at "
+                + Instant.ofEpochMilli(quota.terms().drainByMillis().getAsLong()) + " is stopped"
+                + (stays > bound ? ", except " + new GpuAmount(stays) + " held by work that cannot be preempted" : ""));
+    }
+
+    private static boolean exceeds(PolicyQuota quota, Quota parent) {
+        return parent.limitGpuMilli().isPresent()
+                && quota.terms().limitGpuMilli().orElse(0)
+                        > parent.limitGpuMilli().getAsLong();
+    }
+}

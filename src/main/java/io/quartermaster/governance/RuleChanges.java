@@ -1,0 +1,238 @@
+package io.quartermaster.governance;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.CurrentCaller;
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
+import io.quartermaster.access.audit.AuditLog;
+import io.quartermaster.capacity.grants.CapacityReservationStore;
+import io.quartermaster.capacity.inventory.NodeShapes;
+import io.quartermaster.governance.rules.CalendarFit;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.Queue;
+import io.quartermaster.governance.rules.TenantRules;
+import io.quartermaster.governance.rules.WaitingWorkPolicy;
+import io.quartermaster.platform.Ids;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.inbox.Inbox;
+import io.quartermaster.platform.writes.FieldChange;
+import io.quartermaster.platform.writes.TenantWrites;
+import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.WriteReply;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.ws.rs.core.Response;
+import jakarta.ws.rs.core.UriInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The way every change of a tenant's rules goes: one transaction under the lock of the tenant's quotas, in which the rules are read, the
+ * difference is written, queues get their first access rule, waiting work is settled, and audit and inbox rows are added.
+ */
+@ApplicationScoped
+public class RuleChanges {
+
+    /** More is a mistake of a script, and would make every change slow. */
+    private static final int MAX_POLICIES = 1000;
+
+    /** The code of every refusal of reservations that are more than there is, whatever road they come by. */
+    public static final String DO_NOT_FIT = "reservations-do-not-fit";
+
+    private static final int MAX_PROFILES = 1000;
+    private static final int MAX_QUEUES = 10_000;
+
+    private final TenantWrites tenantWrites;
+    private final RulesStore store;
+    private final WaitingStore waiting;
+    private final CapacityReservationStore reservations;
+    private final NodeShapes shapes;
+    private final AuditLog audit;
+    private final CurrentCaller currentCaller;
+    private final ObjectMapper json;
+
+    RuleChanges(
+            TenantWrites tenantWrites,
+            RulesStore store,
+            WaitingStore waiting,
+            CapacityReservationStore reservations,
+            NodeShapes shapes,
+            AuditLog audit,
+            CurrentCaller currentCaller,
+            ObjectMapper json) {
+        this.tenantWrites = tenantWrites;
+        this.store = store;
+        this.waiting = waiting;
+        this.reservations = reservations;
+        this.shapes = shapes;
+        this.audit = audit;
+        this.currentCaller = currentCaller;
+        this.json = json;
+    }
+
+    /** One write in its transaction, with the rules as they are. */
+    public record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
+
+        /** The same transaction, with the rules as they are by now. */
+        Work with(TenantRules rules) {
+            return new Work(session, tenant, caller, params, rules);
+        }
+    }
+
+    public Uni<Response> run(
+            TenantId tenant,
+            UriInfo uri,
+            WriteParams params,
+            @Nullable Object body,
+            Function<Work, Uni<WriteReply>> work) {
+        Caller caller = currentCaller.current();
+        return tenantWrites.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
+                .chain(before -> work.apply(new Work(session, tenant, caller, params, before))));
+    }
+
+    public static <B> B required(@Nullable B body) {
+        if (body == null) {
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
+        }
+        return body;
+    }
+
+    /** Writes what is to hold from now on, and tells what that does. */
+    public Uni<ChangeImpact> apply(
+            Work work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, AuditLog.Change change) {
+        return apply(work, after, waitingWorkPolicy, List.of(change))
+                .map(changeImpact -> changeImpact.changed(fields(change)));
+    }
+
+    /** Likewise for several changes at once, each with its audit entry. They are checked and written together, as one difference. */
+    public Uni<ChangeImpact> apply(
+            Work work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, List<AuditLog.Change> changes) {
+        requireBounded(after);
+        requireMayMove(work, waitingWorkPolicy);
+        TenantRules before = work.before();
+        Diff<Queue> queues = Diff.ofQueues(before, after);
+        return requireRoom(work, after)
+                .chain(() -> store.save(work.session(), before, after))
+                .chain(() -> admit(work, after, queues.made()))
+                .chain(() -> waiting.settle(work.session(), after, queues.gone(), waitingWorkPolicy))
+                .chain(touched -> waiting.held(work.session(), work.tenant())
+                        .map(held -> ChangeImpact.between(before, after, held, touched)))
+                .chain(changeImpact -> warnOfShapes(work, after, changeImpact))
+                .call(() -> SequentialUnis.each(
+                        changes, change -> audit.record(work.session(), work.tenant(), work.caller(), change)))
+                .call(() -> endReservations(work, Diff.ofPolicies(before, after).gone()))
+                .call(() -> tell(work, Inbox.Kind.POLICY, Diff.ofPolicies(before, after), Policy::id))
+                .call(() -> tell(work, Inbox.Kind.PROFILE, Diff.ofProfiles(before, after), Profile::id))
+                .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
+    }
+
+    private Uni<ChangeImpact> warnOfShapes(Work work, TenantRules after, ChangeImpact changeImpact) {
+        List<Profile> concerned = ShapeWarnings.concerned(work.before(), after);
+        return concerned.isEmpty()
+                ? Uni.createFrom().item(changeImpact)
+                : shapes.of(work.session(), work.tenant()).map(fits -> {
+                    ChangeImpact warned = changeImpact;
+                    for (String warning : ShapeWarnings.of(after, concerned, fits)) {
+                        warned = warned.warning(warning);
+                    }
+                    return warned;
+                });
+    }
+
+    /** Work moves only into queues that the caller may change, whether or not any waits: a dry run says so ahead. */
+    private static void requireMayMove(Work work, WaitingWorkPolicy waitingWorkPolicy) {
+        if (waitingWorkPolicy instanceof WaitingWorkPolicy.Move move) {
+            work.before().queue(move.queue()).ifPresent(target -> {
+                GroupPath group = work.before().policyOf(target).group();
+                if (!work.caller().may(Permission.QUEUES_WRITE, group)) {
+                    throw ProblemException.forbidden("the permission " + Permission.QUEUES_WRITE
+                            + " of a group admin covers queues of its own groups and those below: work cannot move to queue "
+                            + target.name() + " of " + group
+                            + ". Name a queue of your own groups in moveTo, or ask an admin of the tenant");
+                }
+            });
+        }
+    }
+
+    private List<FieldChange> fields(AuditLog.Change change) {
+        Object before = change.before();
+        Object after = change.after();
+        return before == null || after == null ? List.of() : FieldChange.between(before, after, json);
+    }
+
+    /** What groups reserve must fit at each moment to come, in windows of the calendar and while overrides stand. */
+    private Uni<Void> requireRoom(Work work, TenantRules after) {
+        return reservations
+                .coming(work.session(), work.tenant())
+                .invoke(windows -> {
+                    var unfit = new ProblemException.Invalid();
+                    CalendarFit.objections(
+                                    new CalendarFit.State(work.before(), windows),
+                                    new CalendarFit.State(after, windows),
+                                    reservations.now())
+                            .forEach(objection -> unfit.add(
+                                    field(work, after, objection),
+                                    "does not fit: " + objection.text(),
+                                    "as much as is left at each moment"));
+                    unfit.refuseIfAny(DO_NOT_FIT);
+                })
+                .replaceWithVoid();
+    }
+
+    private static String field(Work work, TenantRules after, CalendarFit.Objection objection) {
+        Diff<Policy> policies = Diff.ofPolicies(work.before(), after);
+        return Stream.concat(policies.made().stream(), policies.changed().stream())
+                .map(policy -> objection.field(work.tenant(), policy))
+                .findFirst()
+                .orElse("quotas");
+    }
+
+    private Uni<Void> endReservations(Work work, List<Policy> gone) {
+        Set<UUID> ids = gone.stream().map(Policy::id).collect(Collectors.toSet());
+        return ids.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : reservations.endAll(
+                        new CapacityReservationStore.Change(work.session(), work.tenant(), work.caller()),
+                        each -> each.policy().filter(ids::contains).isPresent());
+    }
+
+    private static void requireBounded(TenantRules after) {
+        if (after.policies().size() > MAX_POLICIES
+                || after.profiles().size() > MAX_PROFILES
+                || after.queues().size() > MAX_QUEUES) {
+            throw ProblemException.conflict(
+                    "too-many",
+                    "a tenant has at most " + MAX_POLICIES + " policies, " + MAX_PROFILES + " profiles and "
+                            + MAX_QUEUES + " queues");
+        }
+    }
+
+    /** A new queue admits the group of its policy. */
+    private static Uni<Void> admit(Work work, TenantRules after, List<Queue> made) {
+        return SequentialUnis.each(made, queue -> {
+            AccessRule rule = new AccessRule.ForGroup(after.policyOf(queue).group());
+            return QueueRules.insert(work.session(), work.tenant(), queue.id(), Ids.next(), rule);
+        });
+    }
+
+    private static <T> Uni<Void> tell(Work work, Inbox.Kind kind, Diff<T> diff, Function<T, UUID> id) {
+        List<T> touched = new ArrayList<>(diff.made());
+        touched.addAll(diff.changed());
+        touched.addAll(diff.gone());
+        return SequentialUnis.each(
+                touched,
+                one -> Inbox.post(
+                        work.session(), work.tenant(), kind, id.apply(one).toString()));
+    }
+}

@@ -1,0 +1,234 @@
+package io.quartermaster.governance.rules;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Quota;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.TenantId;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.SequencedMap;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * A tenant's part of the quota trees, one tree per pool and one over all pools: the tenant's allotments on top, under them what its
+ * policies grant. A policy lies under the nearest ancestor group that has a quota in the same tree, else under the tenant. Quotas come
+ * ordered by tree (all pools first), then by path, so a parent comes before its children.
+ *
+ * <p>In the engine a path that is missing in a tree may use nothing there. Three kinds of places are therefore filled in where a policy
+ * says nothing, and bind nobody, give nobody a right and protect nobody: a policy with a quota over all pools gets a place in each allotted pool it does not name; and as soon
+ * as one policy has a quota over all pools, the tenant and its other policies get places in that tree, reserving what they reserve in
+ * the pools together. A quota in a pool the tenant has no allotment in has no place.
+ */
+public final class QuotaTreeBuilder {
+
+    private static final Comparator<Key> ORDER =
+            Comparator.comparing(Key::scope).thenComparing(Key::path);
+
+    private record Key(Scope scope, QuotaPath path) {}
+
+    private final TenantId tenant;
+    private final SortedMap<Key, Quota> places = new TreeMap<>(ORDER);
+
+    private QuotaTreeBuilder(TenantId tenant) {
+        this.tenant = tenant;
+    }
+
+    /**
+     * @param allotments the tenant's; those of other tenants are left out
+     * @param policies those that are not retired; of one group at most one
+     */
+    public static QuotaTreeBuilder of(TenantId tenant, Collection<Allotment> allotments, Collection<Policy> policies) {
+        return build(tenant, allotments, policies, policies.stream().anyMatch(QuotaTreeBuilder::countsAllPools));
+    }
+
+    /**
+     * The same, with the tree over all pools even where no policy of this tenant asks for one. The engine needs it for every tenant as
+     * soon as any tenant of the cell has such a quota.
+     */
+    public static QuotaTreeBuilder withAllPools(
+            TenantId tenant, Collection<Allotment> allotments, Collection<Policy> policies) {
+        return build(tenant, allotments, policies, true);
+    }
+
+    public static boolean countsAllPools(Policy policy) {
+        return policy.quotaFor(Scope.ALL_POOLS).isPresent();
+    }
+
+    private static QuotaTreeBuilder build(
+            TenantId tenant, Collection<Allotment> allotments, Collection<Policy> policies, boolean allPools) {
+        QuotaTreeBuilder tree = new QuotaTreeBuilder(tenant);
+        QuotaPath root = QuotaPath.of(tenant.value());
+        for (Allotment allotment : allotments) {
+            if (allotment.tenant().equals(tenant)) {
+                tree.put(allotment.terms().at(root, Scope.of(allotment.pool()), true));
+            }
+        }
+        if (allPools) {
+            tree.put(Quota.implied(tree.quotas(), root, Scope.ALL_POOLS));
+        }
+        List<Scope> allotted = tree.quotas().stream()
+                .map(Quota::scope)
+                .filter(scope -> !scope.equals(Scope.ALL_POOLS))
+                .toList();
+        for (Policy policy : policies) {
+            tree.place(policy, allotted, allPools);
+        }
+        return tree;
+    }
+
+    private void place(Policy policy, List<Scope> allotted, boolean allPools) {
+        QuotaPath path = path(tenant, policy.group());
+        boolean everywhere = countsAllPools(policy);
+        List<Quota> inPools = new ArrayList<>();
+        for (Scope pool : allotted) {
+            Optional<QuotaTerms> terms = policy.quotaFor(pool).map(PolicyQuota::terms);
+            if (terms.isPresent()) {
+                Quota quota = terms.get().at(path, pool, policy.overQuota());
+                put(quota);
+                inPools.add(quota);
+            } else if (everywhere) {
+                put(Quota.reserving(path, pool, 0));
+            }
+        }
+        Optional<QuotaTerms> overall = policy.quotaFor(Scope.ALL_POOLS).map(PolicyQuota::terms);
+        if (overall.isPresent()) {
+            put(overall.get().at(path, Scope.ALL_POOLS, policy.overQuota()));
+        } else if (allPools) {
+            put(Quota.implied(inPools, path, Scope.ALL_POOLS));
+        }
+    }
+
+    private void put(Quota quota) {
+        Quota before = places.put(new Key(quota.scope(), quota.path()), quota);
+        if (before != null) {
+            throw new IllegalArgumentException("two quotas at " + quota.path() + " in " + quota.scope());
+        }
+    }
+
+    /** Where a group lies in the quota trees: {@code /research/nlp} of acme at {@code acme/research/nlp}. */
+    public static QuotaPath path(TenantId tenant, GroupPath group) {
+        List<String> segments = new ArrayList<>();
+        segments.add(tenant.value());
+        Collections.addAll(segments, group.value().substring(1).split("/"));
+        return new QuotaPath(segments);
+    }
+
+    public List<Quota> quotas() {
+        return List.copyOf(places.values());
+    }
+
+    public Optional<Quota> at(QuotaPath path, Scope scope) {
+        return Optional.ofNullable(places.get(new Key(scope, path)));
+    }
+
+    /** The nearest place above; empty for the tenant's own, and where the tree has none. */
+    public Optional<Quota> parentOf(QuotaPath path, Scope scope) {
+        List<QuotaPath> above = path.fromTenant();
+        for (int i = above.size() - 2; i >= 0; i--) {
+            Optional<Quota> found = at(above.get(i), scope);
+            if (found.isPresent()) {
+                return found;
+            }
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * The children of each place that has any, both in the order of places. One pass finds them all: what lies under a place follows it
+     * directly, so the places above the next one are always at hand.
+     */
+    public SequencedMap<Quota, List<Quota>> children() {
+        SequencedMap<Quota, List<Quota>> children = new LinkedHashMap<>();
+        Deque<Quota> above = new ArrayDeque<>();
+        for (Quota quota : places.values()) {
+            while (!above.isEmpty() && !covers(above.getLast(), quota)) {
+                above.removeLast();
+            }
+            if (!above.isEmpty()) {
+                children.computeIfAbsent(above.getLast(), parent -> new ArrayList<>())
+                        .add(quota);
+            }
+            above.addLast(quota);
+        }
+        return children;
+    }
+
+    private static boolean covers(Quota above, Quota quota) {
+        return above.scope().equals(quota.scope()) && above.path().covers(quota.path());
+    }
+
+    /** Places whose children reserve more than they do; none in a tree that was checked. */
+    public List<Overdrawn> overdrawn() {
+        List<Overdrawn> found = new ArrayList<>();
+        children().forEach((parent, children) -> {
+            long sum = children.stream().mapToLong(Quota::reservedGpuMilli).sum();
+            if (sum > parent.reservedGpuMilli()) {
+                found.add(new Overdrawn(
+                        parent,
+                        children.stream()
+                                .filter(child -> child.reservedGpuMilli() > 0)
+                                .toList(),
+                        sum));
+            }
+        });
+        return found;
+    }
+
+    /**
+     * The most that a path may ever hold in a pool: the least of what the limits on its path, in the pool's tree and over all pools, let
+     * through (of what is reserved, where over-quota is off). 0 where the path has no place in the pool; absent = no bound.
+     */
+    public OptionalLong ceiling(QuotaPath path, PoolId pool) {
+        if (at(path, Scope.of(pool)).isEmpty()) {
+            return OptionalLong.of(0);
+        }
+        OptionalLong ceiling = OptionalLong.empty();
+        for (Scope scope : List.of(Scope.of(pool), Scope.ALL_POOLS)) {
+            for (QuotaPath step : path.fromTenant()) {
+                OptionalLong bound =
+                        at(step, scope).map(QuotaTreeBuilder::bound).orElse(OptionalLong.empty());
+                if (bound.isPresent() && bound.getAsLong() < ceiling.orElse(Long.MAX_VALUE)) {
+                    ceiling = bound;
+                }
+            }
+        }
+        return ceiling;
+    }
+
+    private static OptionalLong bound(Quota quota) {
+        return quota.overQuota() ? quota.limitGpuMilli() : OptionalLong.of(quota.reservedGpuMilli());
+    }
+
+    /** A place whose children's reservations, named here, add up to more than its own. */
+    public record Overdrawn(Quota parent, List<Quota> children, long childrenReservedGpuMilli) {
+
+        /** The children by group, with what each reserves. */
+        public String reservations() {
+            return children.stream().map(Overdrawn::reservation).collect(Collectors.joining(", "));
+        }
+
+        private static String reservation(Quota quota) {
+            return quota.path().group() + " " + new GpuAmount(quota.reservedGpuMilli());
+        }
+
+        /** Whose reservation it is. */
+        static String holder(QuotaPath path) {
+            return path.group().equals("/") ? "the tenant" : "group " + path.group();
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.engine.model.WaitReasons;
+import io.quartermaster.engine.model.WorkloadId;
+import io.quartermaster.engine.simulation.Forecast;
+import io.quartermaster.workloads.OutlookSource;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/** Outlooks from this replica's view of the cell. An explanation is worth more soon than whole, so none is waited for long. */
+@ApplicationScoped
+class CellOutlooks implements OutlookSource {
+
+    private final CellQueryExecutor cell;
+
+    CellOutlooks(CellQueryExecutor cell) {
+        this.cell = cell;
+    }
+
+    @Override
+    public Uni<Optional<Prospect>> of(UUID workload) {
+        WorkloadId id = new WorkloadId(workload.toString());
+        return cell.soon(view -> prospect(view, id));
+    }
+
+    private static Prospect prospect(CellView view, WorkloadId id) {
+        Optional<Forecast.Start> start =
+                Optional.ofNullable(view.forecast().fates().get(id)).flatMap(Forecast.Fate::start);
+        Optional<WaitReasons> waitReasons = view.wait(id);
+        return new Prospect(
+                Instant.ofEpochMilli(view.snapshot().asOfMillis()),
+                waitReasons.isPresent() ? Standing.WAITS : view.standing(id),
+                waitReasons.map(WaitReasons::perPool).orElse(List.of()),
+                view.outlook(id),
+                start.map(known -> Instant.ofEpochMilli(known.atMillis())));
+    }
+}

@@ -1,0 +1,121 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.dispatch.read.CellSnapshot;
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.insight.SimulationApi.NewNodes;
+import io.quartermaster.platform.http.ProblemException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Nodes that are not as they are.
+ *
+ * @param gone where nothing runs any more
+ */
+record NodeVariation(List<Change> changes, Set<NodeId> gone) {
+
+    static NodeVariation of(CellSnapshot snapshot, WhatIfQuestion whatIfQuestion) {
+        List<Change> changes = new ArrayList<>();
+        Set<NodeId> gone = new TreeSet<>();
+        for (int i = 0; i < whatIfQuestion.down().size(); i++) {
+            Node node = node(
+                    snapshot, "nodes.down[" + i + "]", whatIfQuestion.down().get(i));
+            changes.add(new Change.NodeSet(node.down()));
+            gone.add(node.id());
+        }
+        for (int i = 0; i < whatIfQuestion.removed().size(); i++) {
+            Node node = node(
+                    snapshot,
+                    "nodes.removed[" + i + "]",
+                    whatIfQuestion.removed().get(i));
+            changes.add(new Change.NodeRemoved(node.id()));
+            gone.add(node.id());
+        }
+        int number = 0;
+        for (int i = 0; i < whatIfQuestion.added().size(); i++) {
+            NewNodes asked = whatIfQuestion.added().get(i);
+            PoolId pool = new PoolId(String.valueOf(asked.pool()));
+            requirePoolOfNodes(snapshot, "nodes.added[" + i + "].pool", pool);
+            for (int n = 0; n < (asked.count() == null ? 1 : asked.count()); n++) {
+                number++;
+                changes.add(new Change.NodeSet(added(new NodeId("simulated-%04d".formatted(number)), pool, asked)));
+            }
+        }
+        return new NodeVariation(changes, gone);
+    }
+
+    private static void requirePoolOfNodes(CellSnapshot snapshot, String field, PoolId name) {
+        Pool pool = snapshot.pools().get(name);
+        if (pool == null) {
+            throw WhatIfBuilder.unknown(field, "there is no such pool", "the name of a pool");
+        }
+        if (pool.capacity() instanceof Pool.Capacity.Count) {
+            throw ProblemException.refused(
+                    "pool-is-a-count", field, "pool " + name + " is a plain count", "a pool made of nodes");
+        }
+    }
+
+    private static Node node(CellSnapshot snapshot, String field, String name) {
+        return Optional.ofNullable(snapshot.nodes().get(name))
+                .orElseThrow(() -> WhatIfBuilder.unknown(field, "there is no such node", "the name of a node"));
+    }
+
+    private static Node added(NodeId id, PoolId pool, NewNodes asked) {
+        List<Node.Device> devices = new ArrayList<>();
+        for (int index = 0; index < (asked.gpus() == null ? 0 : asked.gpus()); index++) {
+            devices.add(new Node.Device(
+                    index,
+                    asked.model() == null ? "" : asked.model(),
+                    asked.gpuMemoryMiB() == null ? 0 : asked.gpuMemoryMiB(),
+                    Boolean.TRUE.equals(asked.mig())));
+        }
+        return new Node(
+                id,
+                pool,
+                true,
+                true,
+                devices,
+                optional(asked.cpuMilli()),
+                optional(asked.memoryMiB()),
+                asked.labels() == null ? new TreeMap<>() : new TreeMap<>(asked.labels()),
+                asked.topology() == null ? List.of() : asked.topology());
+    }
+
+    private static OptionalLong optional(@Nullable Long value) {
+        return value == null ? OptionalLong.empty() : OptionalLong.of(value);
+    }
+
+    /** The workloads once those that ran on a node that is gone wait again, at the head, as after a loss. */
+    List<Workload> displaced(List<Workload> workloads, long asOfMillis) {
+        return gone.isEmpty()
+                ? workloads
+                : workloads.stream()
+                        .map(workload -> displaced(workload, asOfMillis))
+                        .toList();
+    }
+
+    private Workload displaced(Workload workload, long asOfMillis) {
+        boolean lost = workload.only().filter(gone::contains).isPresent()
+                || (workload.state() instanceof WorkloadPhase.Holding holding && touches(holding.allocation()));
+        boolean promised = workload.nomination().filter(this::touches).isPresent();
+        Workload left = lost ? workload.withState(WorkloadPhase.waitingAgain(asOfMillis)) : workload;
+        return lost || promised ? left.withNomination(Optional.empty()) : left;
+    }
+
+    private boolean touches(Allocation allocation) {
+        return gone.stream().anyMatch(allocation::touches);
+    }
+}

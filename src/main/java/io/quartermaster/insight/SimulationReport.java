@@ -1,0 +1,250 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.capacity.grants.Allotment;
+import io.quartermaster.capacity.grants.OversubscriptionWarning;
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.dispatch.read.CellSnapshot;
+import io.quartermaster.engine.model.EvictionCause;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Reason;
+import io.quartermaster.engine.model.Workload;
+import io.quartermaster.engine.simulation.Forecast;
+import io.quartermaster.insight.SimulationApi.PoolUse;
+import io.quartermaster.insight.SimulationApi.StopCause;
+import io.quartermaster.insight.SimulationApi.Use;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.WorkloadApi;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was found, in the words of the API.
+ *
+ * @param only whose work is shown; empty: everybody's, to an operator
+ */
+record SimulationReport(
+        CellSnapshot snapshot,
+        WhatIfBuilder hypothesis,
+        WhatIf.Otherwise otherwise,
+        WhatIf.Result result,
+        Optional<TenantId> only) {
+
+    static final int MOST_DIFFERENCES = 1_000;
+
+    private List<WhatIf.Difference> shown() {
+        return result.differences().stream().limit(MOST_DIFFERENCES).toList();
+    }
+
+    /** Of those who fare otherwise, by tenant. */
+    Map<TenantId, List<UUID>> ids() {
+        Map<TenantId, List<UUID>> ids = new TreeMap<>();
+        for (WhatIf.Difference difference : shown()) {
+            ids.computeIfAbsent(new TenantId(difference.workload().path().tenant()), tenant -> new ArrayList<>())
+                    .add(id(difference.workload()));
+        }
+        return ids;
+    }
+
+    private static UUID id(Workload workload) {
+        return UUID.fromString(workload.id().value());
+    }
+
+    /** @param names as the tenants' own transactions say; what they do not know is left out */
+    SimulationApi.View named(Map<UUID, TenantReads.Named> names) {
+        List<SimulationApi.Difference> differences = new ArrayList<>();
+        for (WhatIf.Difference difference : shown()) {
+            TenantReads.Named named = names.get(id(difference.workload()));
+            if (named != null) {
+                differences.add(new SimulationApi.Difference(
+                        id(difference.workload()),
+                        tenant(difference.workload().path().tenant()),
+                        named.name(),
+                        named.queue(),
+                        fate(difference.before()),
+                        fate(difference.after())));
+            }
+        }
+        return new SimulationApi.View(
+                Instant.ofEpochMilli(result.asOfMillis()),
+                Instant.ofEpochMilli(result.untilMillis()),
+                result.complete(),
+                predicted(),
+                differences,
+                result.differences().size() - shown().size(),
+                pools(),
+                warnings());
+    }
+
+    /** As the grants themselves would be warned of. */
+    private List<String> warnings() {
+        Map<PoolId, Long> capacity = PoolAmounts.of(snapshot, otherwise.changes());
+        return hypothesis.regranted().stream()
+                .flatMap(pool ->
+                        OversubscriptionWarning.warnings(
+                                pool.value(), reservedAfter(pool), capacity.getOrDefault(pool, 0L))
+                                .stream())
+                .toList();
+    }
+
+    private @Nullable String tenant(String id) {
+        return only.isPresent() ? null : id;
+    }
+
+    private List<SimulationApi.Predicted> predicted() {
+        List<SimulationApi.Predicted> predicted = new ArrayList<>();
+        for (int i = 0; i < result.added().size(); i++) {
+            WhatIf.Fate fate = result.added().get(i);
+            WhatIfBuilder.Named named = hypothesis.names().get(i);
+            predicted.add(new SimulationApi.Predicted(
+                    tenant(named.tenant().value()),
+                    named.name(),
+                    startsAt(fate),
+                    pool(fate),
+                    stopsAt(fate),
+                    stopCause(fate),
+                    fate.why().stream()
+                            .flatMap(waitReasons -> waitReasons.perPool().stream())
+                            .map(this::reason)
+                            .toList()));
+        }
+        return predicted;
+    }
+
+    private static SimulationApi.Fate fate(WhatIf.Fate fate) {
+        return new SimulationApi.Fate(
+                startsAt(fate),
+                pool(fate),
+                stopsAt(fate),
+                stopCause(fate),
+                fate.why()
+                        .map(waitReasons -> waitReasons.reason().code().name())
+                        .orElse(null));
+    }
+
+    private static @Nullable Instant startsAt(WhatIf.Fate fate) {
+        return fate.start().map(start -> Instant.ofEpochMilli(start.atMillis())).orElse(null);
+    }
+
+    private static @Nullable String pool(WhatIf.Fate fate) {
+        return fate.start().map(start -> start.pool().value()).orElse(null);
+    }
+
+    private static @Nullable Instant stopsAt(WhatIf.Fate fate) {
+        return fate.stop().map(stop -> Instant.ofEpochMilli(stop.atMillis())).orElse(null);
+    }
+
+    private static @Nullable StopCause stopCause(WhatIf.Fate fate) {
+        return fate.stop().map(stop -> cause(stop.cause())).orElse(null);
+    }
+
+    private static StopCause cause(EvictionCause evictionCause) {
+        return switch (evictionCause) {
+            case RECLAIM -> StopCause.RECLAIM;
+            case PREEMPT -> StopCause.PREEMPT;
+            case CONSOLIDATE -> StopCause.CONSOLIDATE;
+            case DRAIN -> StopCause.DRAIN;
+            case CLOSE -> StopCause.CLOSE;
+            case BUDGET -> StopCause.BUDGET;
+            case INCOMPLETE -> throw new IllegalStateException("here nothing goes on below its minimum");
+            case ASKED -> throw new IllegalStateException("a plan asks nobody to stop for another's sake");
+        };
+    }
+
+    /** What is used in a pool is for a tenant to know only where it is its own: where a bound of its own is named. */
+    private WorkloadApi.Reason reason(Reason reason) {
+        Reason.Numbers numbers = reason.numbers();
+        return new WorkloadApi.Reason(
+                reason.pool().value(),
+                reason.code().name(),
+                reason.path().map(QuotaPath::group).orElse(null),
+                decimal(numbers.requestedGpuMilli()),
+                only.isPresent() && numbers.boundGpuMilli().isEmpty() ? null : decimal(numbers.usedGpuMilli()),
+                numbers.boundGpuMilli().isPresent()
+                        ? decimal(numbers.boundGpuMilli().getAsLong())
+                        : null,
+                decimal(numbers.freeGpuMilli()),
+                reason.sentence(),
+                reason.remedy());
+    }
+
+    private static String decimal(long gpuMilli) {
+        return new GpuAmount(gpuMilli).decimal();
+    }
+
+    private List<PoolUse> pools() {
+        Map<PoolId, Long> capacityBefore = PoolAmounts.of(snapshot, List.of());
+        Map<PoolId, Long> capacityAfter = PoolAmounts.of(snapshot, otherwise.changes());
+        List<PoolUse> pools = new ArrayList<>();
+        for (PoolId pool : poolsShown()) {
+            pools.add(new PoolUse(
+                    pool.value(),
+                    use(pool, result.before(), capacityBefore, reservedBefore(pool)),
+                    use(pool, result.after(), capacityAfter, reservedAfter(pool)),
+                    only.map(tenant -> result.after().atFirst().in(pool)
+                                    > result.after().atFirst().of(pool, tenant.value()))
+                            .orElse(null)));
+        }
+        return pools;
+    }
+
+    private SortedSet<PoolId> poolsShown() {
+        if (only.isEmpty()) {
+            return new TreeSet<>(snapshot.pools().keySet());
+        }
+        SortedSet<PoolId> pools = new TreeSet<>();
+        snapshot.terms(only.get()).ifPresent(terms -> terms.allotments().forEach(one -> pools.add(one.pool())));
+        hypothesis.terms(only.get()).allotments().forEach(one -> pools.add(one.pool()));
+        return pools;
+    }
+
+    private Use use(PoolId pool, Forecast forecast, Map<PoolId, Long> capacity, long reservedGpuMilli) {
+        return new Use(
+                only.isPresent() ? null : new GpuAmount(capacity.getOrDefault(pool, 0L)),
+                new GpuAmount(reservedGpuMilli),
+                new GpuAmount(held(pool, forecast.atFirst())),
+                new GpuAmount(held(pool, forecast.atLast())));
+    }
+
+    private long held(PoolId pool, Forecast.Held held) {
+        return only.map(tenant -> held.of(pool, tenant.value())).orElseGet(() -> held.in(pool));
+    }
+
+    private long reservedBefore(PoolId pool) {
+        return tenants().stream()
+                .mapToLong(tenant -> snapshot.terms(tenant)
+                        .map(terms -> reserved(terms, pool))
+                        .orElse(0L))
+                .sum();
+    }
+
+    private long reservedAfter(PoolId pool) {
+        List<QuotaTerms> all = tenants().stream()
+                .flatMap(tenant -> hypothesis.terms(tenant).allotments().stream())
+                .filter(one -> one.pool().equals(pool))
+                .map(Allotment::terms)
+                .toList();
+        return OversubscriptionWarning.mostReserved(all, result.asOfMillis(), Long.MAX_VALUE);
+    }
+
+    private List<TenantId> tenants() {
+        return only.map(List::of).orElseGet(snapshot::tenants);
+    }
+
+    private static long reserved(CellSnapshot.Terms terms, PoolId pool) {
+        return terms.allotments().stream()
+                .filter(one -> one.pool().equals(pool))
+                .map(Allotment::terms)
+                .mapToLong(one -> one.reservedGpuMilli())
+                .sum();
+    }
+}

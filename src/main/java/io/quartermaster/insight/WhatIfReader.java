@@ -1,0 +1,290 @@
+package io.quartermaster.insight;
+
+import io.quartermaster.capacity.inventory.ResourceNames;
+import io.quartermaster.governance.policies.PolicyReader;
+import io.quartermaster.governance.profiles.ProfileApi;
+import io.quartermaster.governance.profiles.ProfileReader;
+import io.quartermaster.insight.SimulationApi.Hypothetical;
+import io.quartermaster.insight.SimulationApi.NewNodes;
+import io.quartermaster.insight.SimulationApi.PolicyChange;
+import io.quartermaster.insight.SimulationApi.QuotaChange;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.workloads.Submission;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Checks the form of a what-if, and notes all that is wrong with it at once. */
+final class WhatIfReader {
+
+    static final int MOST_WORKLOADS = 1_000;
+    static final int MOST_TENANTS = 100;
+    static final int MOST_POLICIES = 100;
+    static final int MOST_QUOTAS = 100;
+    static final int MOST_NODES = 1_000;
+    static final int MOST_GPUS = 64;
+    private static final int MOST_LABELS = 64;
+    private static final long MOST_AMOUNT = 1_000_000_000L;
+    private static final Pattern QUEUE = Pattern.compile("[a-z0-9][a-z0-9-]{0,126}");
+    private static final Pattern NODE = Pattern.compile("[a-z0-9][a-z0-9.-]{0,62}");
+    private static final Pattern TEXT = Pattern.compile("[\\p{L}\\p{N} ._/:-]{1,127}");
+
+    private final InsightConfig config;
+    private final ProblemException.Invalid problems = new ProblemException.Invalid();
+    private int workloads;
+
+    private WhatIfReader(InsightConfig config) {
+        this.config = config;
+    }
+
+    static WhatIfQuestion read(InsightConfig config, TenantId tenant, SimulationApi.@Nullable Request request) {
+        if (request == null) {
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
+        }
+        WhatIfReader reader = new WhatIfReader(config);
+        WhatIfQuestion.OfTenant one = reader.tenant(tenant, "", request.workloads(), request.policies(), List.of());
+        return reader.done(
+                new WhatIfQuestion(List.of(one), List.of(), List.of(), List.of(), reader.horizon(request.horizon())),
+                "at least one change, in workloads or policies");
+    }
+
+    static WhatIfQuestion read(InsightConfig config, SimulationApi.@Nullable CellRequest request) {
+        if (request == null) {
+            throw ProblemException.invalid("body", "is missing", "a JSON object");
+        }
+        WhatIfReader reader = new WhatIfReader(config);
+        List<SimulationApi.TenantChange> parts = reader.list("tenants", request.tenants(), MOST_TENANTS);
+        List<WhatIfQuestion.OfTenant> tenants = new ArrayList<>();
+        for (int i = 0; i < parts.size(); i++) {
+            SimulationApi.TenantChange part = parts.get(i);
+            String at = "tenants[" + i + "].";
+            String id = part.tenant();
+            if (id == null || !TenantId.isValid(id)) {
+                reader.problems.add(at + "tenant", "not the id of a tenant", "the id of a tenant");
+            } else if (tenants.stream().anyMatch(known -> known.tenant().value().equals(id))) {
+                reader.problems.add(at + "tenant", "is named twice", "each tenant once");
+            } else {
+                tenants.add(reader.tenant(new TenantId(id), at, part.workloads(), part.policies(), part.allotments()));
+            }
+        }
+        SimulationApi.NodesChange nodes = request.nodes();
+        return reader.done(
+                new WhatIfQuestion(
+                        tenants,
+                        nodes == null ? List.of() : reader.added(nodes.added()),
+                        nodes == null ? List.of() : reader.nodes("nodes.removed", nodes.removed()),
+                        nodes == null ? List.of() : reader.nodes("nodes.down", nodes.down()),
+                        reader.horizon(request.horizon())),
+                "at least one change, in tenants or nodes");
+    }
+
+    /** @param accepted what a question that names no change could name */
+    private WhatIfQuestion done(WhatIfQuestion whatIfQuestion, String accepted) {
+        problems.check(
+                workloads <= MOST_WORKLOADS,
+                "workloads",
+                "there are " + workloads + ", each counted as often as it says",
+                "up to " + MOST_WORKLOADS);
+        problems.check(!problems.isEmpty() || !whatIfQuestion.isEmpty(), "body", "names no change", accepted);
+        problems.throwIfAny();
+        return whatIfQuestion;
+    }
+
+    private Duration horizon(@Nullable Duration asked) {
+        Duration most = config.longestHorizon();
+        boolean fine = asked == null || asked.compareTo(Duration.ZERO) >= 0 && asked.compareTo(most) <= 0;
+        problems.check(fine, "horizon", "out of range", "PT0S to " + most);
+        return asked == null || !fine ? config.horizon() : asked;
+    }
+
+    private <T> List<T> list(String field, @Nullable List<@Nullable T> given, int most) {
+        List<T> all = new ArrayList<>();
+        if (given != null) {
+            problems.check(given.size() <= most, field, "there are " + given.size(), "up to " + most);
+            for (int i = 0; i < Math.min(given.size(), most); i++) {
+                T one = given.get(i);
+                if (one == null) {
+                    problems.add(field + "[" + i + "]", "is null", "an object");
+                } else {
+                    all.add(one);
+                }
+            }
+        }
+        return all;
+    }
+
+    private WhatIfQuestion.OfTenant tenant(
+            TenantId tenant,
+            String at,
+            @Nullable List<@Nullable Hypothetical> work,
+            @Nullable List<@Nullable PolicyChange> changed,
+            @Nullable List<@Nullable QuotaChange> granted) {
+        List<Hypothetical> asked = list(at + "workloads", work, MOST_WORKLOADS);
+        List<PolicyChange> policies = list(at + "policies", changed, MOST_POLICIES);
+        List<QuotaChange> allotments = list(at + "allotments", granted, MOST_QUOTAS);
+        WhatIfQuestion.OfTenant one = new WhatIfQuestion.OfTenant(tenant, at, asked, policies, allotments);
+        for (int i = 0; i < asked.size(); i++) {
+            workload(one.workload(i), asked.get(i));
+        }
+        for (int i = 0; i < policies.size(); i++) {
+            PolicyChange policy = policies.get(i);
+            ResourceNames.check(problems, one.policy(i) + "policy", policy.policy());
+            boolean again = policies.subList(0, i).stream()
+                    .anyMatch(earlier -> Objects.equals(earlier.policy(), policy.policy()));
+            problems.check(!again, one.policy(i) + "policy", "is named twice", "each policy once");
+            PolicyReader.maxRunning(problems, one.policy(i) + "maxRunning", policy.maxRunning());
+            quotas(one.policy(i) + "quotas", list(one.policy(i) + "quotas", policy.quotas(), MOST_QUOTAS), true);
+        }
+        quotas(at + "allotments", allotments, false);
+        return one;
+    }
+
+    private void quotas(String at, List<QuotaChange> quotas, boolean allPools) {
+        for (int i = 0; i < quotas.size(); i++) {
+            QuotaChange quota = quotas.get(i);
+            String field = at + "[" + i + "].";
+            if (!(allPools && "*".equals(quota.pool()))) {
+                ResourceNames.check(problems, field + "pool", quota.pool());
+            }
+            boolean again =
+                    quotas.subList(0, i).stream().anyMatch(earlier -> Objects.equals(earlier.pool(), quota.pool()));
+            problems.check(!again, field + "pool", "is named twice", "each pool once");
+            quota.fields().check(problems, field);
+        }
+    }
+
+    private void workload(String at, Hypothetical workload) {
+        int count = workload.count() == null ? 1 : workload.count();
+        boolean fine = count >= 1 && count <= MOST_WORKLOADS;
+        problems.check(fine, at + "count", "out of range", "1 to " + MOST_WORKLOADS);
+        workloads += fine ? count : 0;
+        text(at + "name", workload.name(), "1 to 127 letters, digits, spaces and any of . _ / : -");
+        String queue = workload.queue();
+        if (queue != null) {
+            problems.check(
+                    QUEUE.matcher(queue).matches(), at + "queue", "not a name of a queue", "the name of an open queue");
+            problems.check(workload.policy() == null, at + "policy", "a queue is named already", "one of the two");
+            problems.check(
+                    workload.shape() == null, at + "shape", "the queue's profile says it", "a queue, or a shape");
+        } else if (workload.policy() == null && workload.shape() == null) {
+            problems.add(at + "queue", "neither a queue nor a policy is named", "a queue, or a policy and a shape");
+        } else {
+            ResourceNames.check(problems, at + "policy", workload.policy());
+            shape(at, workload.shape());
+        }
+        Submission.checkGpus(workload.gpus(), at + "gpus", problems);
+        Submission.checkGpus(workload.minGpus(), at + "minGpus", problems);
+        Integer priority = workload.priority();
+        problems.check(
+                priority == null || priority >= 0 && priority <= Submission.MAX_PRIORITY,
+                at + "priority",
+                "out of range",
+                "0 to " + Submission.MAX_PRIORITY);
+        Duration runtime = workload.maxRuntime();
+        problems.check(
+                runtime == null
+                        || runtime.compareTo(Duration.ofSeconds(1)) >= 0
+                                && runtime.compareTo(Submission.MAX_RUNTIME) <= 0,
+                at + "maxRuntime",
+                "out of range",
+                "an ISO-8601 duration from PT1S to " + Submission.MAX_RUNTIME);
+    }
+
+    /** Whether its pools are the tenant's is still to be seen. */
+    private void shape(String at, ProfileApi.@Nullable Request shape) {
+        if (shape == null) {
+            problems.add(at + "shape", "a policy alone does not say what the work needs", "gpus and pools");
+            return;
+        }
+        problems.check(
+                shape.name() == null,
+                at + "shape.name",
+                "nobody would know it by that name",
+                "no name; the workload may have one");
+        new ProfileReader(problems, at + "shape.").check(shape);
+        pools(at + "shape.pools", shape.pools());
+    }
+
+    private void pools(String field, @Nullable List<@Nullable String> pools) {
+        if (pools == null || pools.isEmpty() || pools.size() > MOST_QUOTAS) {
+            problems.add(field, "it would run in at least one pool", "1 to " + MOST_QUOTAS + " names of pools");
+            return;
+        }
+        for (int i = 0; i < pools.size(); i++) {
+            ResourceNames.check(problems, field + "[" + i + "]", pools.get(i));
+        }
+    }
+
+    private List<NewNodes> added(@Nullable List<@Nullable NewNodes> given) {
+        List<NewNodes> added = list("nodes.added", given, MOST_NODES);
+        long nodes = 0;
+        for (int i = 0; i < added.size(); i++) {
+            NewNodes one = added.get(i);
+            String at = "nodes.added[" + i + "].";
+            ResourceNames.check(problems, at + "pool", one.pool());
+            problems.check(
+                    one.gpus() != null && one.gpus() >= 0 && one.gpus() <= MOST_GPUS,
+                    at + "gpus",
+                    "out of range",
+                    "0 to " + MOST_GPUS);
+            int count = one.count() == null ? 1 : one.count();
+            problems.check(count >= 1 && count <= MOST_NODES, at + "count", "out of range", "1 to " + MOST_NODES);
+            nodes += Math.max(0, count);
+            text(at + "model", one.model(), "1 to 127 letters, digits, spaces and any of . _ / : -");
+            amount(at + "gpuMemoryMiB", one.gpuMemoryMiB());
+            amount(at + "cpuMilli", one.cpuMilli());
+            amount(at + "memoryMiB", one.memoryMiB());
+            labels(at + "labels", one.labels());
+            List<String> topology = one.topology() == null ? List.of() : one.topology();
+            for (int n = 0; n < topology.size(); n++) {
+                String field = at + "topology[" + n + "]";
+                text(field, topology.get(n) == null ? "" : topology.get(n), "the name of a domain");
+            }
+        }
+        problems.check(nodes <= MOST_NODES, "nodes.added", "there are " + nodes, "up to " + MOST_NODES);
+        return added;
+    }
+
+    private List<String> nodes(String field, @Nullable List<@Nullable String> names) {
+        List<String> known = new ArrayList<>();
+        if (names != null) {
+            problems.check(names.size() <= MOST_NODES, field, "there are " + names.size(), "up to " + MOST_NODES);
+            for (int i = 0; i < names.size(); i++) {
+                String name = names.get(i);
+                if (name == null || !NODE.matcher(name).matches()) {
+                    problems.add(field + "[" + i + "]", "not a name of a node", "the name of a node");
+                } else {
+                    known.add(name);
+                }
+            }
+        }
+        return known;
+    }
+
+    private void amount(String field, @Nullable Long amount) {
+        problems.check(
+                amount == null || amount >= 0 && amount <= MOST_AMOUNT, field, "out of range", "0 to " + MOST_AMOUNT);
+    }
+
+    private void text(String field, @Nullable String text, String accepted) {
+        problems.check(text == null || TEXT.matcher(text).matches(), field, "not accepted", accepted);
+    }
+
+    private void labels(String field, @Nullable Map<String, @Nullable String> labels) {
+        if (labels == null) {
+            return;
+        }
+        boolean fine = labels.size() <= MOST_LABELS
+                && labels.entrySet().stream()
+                        .allMatch(label -> TEXT.matcher(label.getKey()).matches()
+                                && label.getValue() != null
+                                && TEXT.matcher(label.getValue()).matches());
+        problems.check(
+                fine, field, "not accepted", "up to " + MOST_LABELS + " labels, keys and values up to 127 characters");
+    }
+}

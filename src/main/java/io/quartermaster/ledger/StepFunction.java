@@ -1,0 +1,92 @@
+package io.quartermaster.ledger;
+
+import java.math.BigInteger;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.LongBinaryOperator;
+
+/** A level over time, in thousandths of a GPU, built from changes in any order; 0 before the first. */
+public final class StepFunction {
+    /** From an instant on, two levels that should be the same are not. */
+    public record Difference(long atMillis, long left, long right) {}
+
+    private final TreeMap<Long, Long> changes = new TreeMap<>();
+    private long lastLevel;
+
+    public void change(long atMillis, long byGpuMilli) {
+        changes.merge(atMillis, byGpuMilli, Math::addExact);
+        lastLevel = Math.addExact(lastLevel, byGpuMilli);
+    }
+
+    public void add(long fromMillis, long toMillis, long gpuMilli) {
+        change(fromMillis, gpuMilli);
+        change(toMillis, -gpuMilli);
+    }
+
+    /** States the level from {@code atMillis} on, which must not be before an earlier statement. */
+    public void level(long atMillis, long gpuMilli) {
+        change(atMillis, gpuMilli - lastLevel);
+    }
+
+    public static StepFunction sum(StepFunction left, StepFunction right) {
+        return combine(left, right, Math::addExact);
+    }
+
+    public static StepFunction min(StepFunction left, StepFunction right) {
+        return combine(left, right, Math::min);
+    }
+
+    private static StepFunction combine(StepFunction left, StepFunction right, LongBinaryOperator operator) {
+        StepFunction combined = new StepFunction();
+        long l = 0;
+        long r = 0;
+        long before = 0;
+        for (long at : instants(left, right)) {
+            l += left.changes.getOrDefault(at, 0L);
+            r += right.changes.getOrDefault(at, 0L);
+            long now = operator.applyAsLong(l, r);
+            combined.change(at, now - before);
+            before = now;
+        }
+        return combined;
+    }
+
+    private static TreeSet<Long> instants(StepFunction left, StepFunction right) {
+        TreeSet<Long> instants = new TreeSet<>(left.changes.keySet());
+        instants.addAll(right.changes.keySet());
+        return instants;
+    }
+
+    /** Where in {@code [fromMillis, toMillis)} two levels differ first. */
+    public static Optional<Difference> firstDifference(
+            StepFunction left, StepFunction right, long fromMillis, long toMillis) {
+        TreeSet<Long> instants = instants(left, right);
+        instants.add(fromMillis);
+        long l = 0;
+        long r = 0;
+        for (long at : instants.headSet(toMillis)) {
+            l += left.changes.getOrDefault(at, 0L);
+            r += right.changes.getOrDefault(at, 0L);
+            if (at >= fromMillis && l != r) {
+                return Optional.of(new Difference(at, l, r));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** The level times the length of each of its steps within {@code [fromMillis, toMillis)}. */
+    public GpuTime integral(long fromMillis, long toMillis) {
+        BigInteger sum = BigInteger.ZERO;
+        long level = 0;
+        long since = fromMillis;
+        for (Map.Entry<Long, Long> change : changes.headMap(toMillis).entrySet()) {
+            long at = Math.max(change.getKey(), fromMillis);
+            sum = sum.add(BigInteger.valueOf(level).multiply(BigInteger.valueOf(at - since)));
+            level += change.getValue();
+            since = at;
+        }
+        return new GpuTime(sum.add(BigInteger.valueOf(level).multiply(BigInteger.valueOf(toMillis - since))));
+    }
+}

@@ -1,0 +1,105 @@
+package io.quartermaster.metering.audit;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.metering.MeteringConfig;
+import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.operations.Operation;
+import io.quartermaster.platform.operations.OperationHandler;
+import io.quartermaster.platform.operations.OperationStore;
+import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.infrastructure.Infrastructure;
+import io.vertx.core.json.JsonObject;
+import io.vertx.mutiny.sqlclient.SqlConnection;
+import io.vertx.mutiny.sqlclient.Tuple;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * An audit as long work. What it found is kept under the operation's id; broken off by the end of a process, it begins again in another,
+ * which is as good, since it changes nothing.
+ */
+@ApplicationScoped
+class AuditOperation implements OperationHandler {
+
+    static final String KIND = "audit-books";
+    static final List<String> STEPS = List.of("audit");
+
+    private final AuditService audits;
+    private final SystemDatabase database;
+    private final MeteringConfig config;
+    private final ObjectMapper json;
+
+    AuditOperation(AuditService audits, SystemDatabase database, MeteringConfig config, ObjectMapper json) {
+        this.config = config;
+        this.audits = audits;
+        this.database = database;
+        this.json = json;
+    }
+
+    @Override
+    public String kind() {
+        return KIND;
+    }
+
+    @Override
+    public List<String> steps() {
+        return STEPS;
+    }
+
+    @Override
+    public Optional<Duration> kept() {
+        return Optional.of(config.auditsKept());
+    }
+
+    @Override
+    public Uni<Void> run(String step, OperationStore.Claim claim) {
+        return Uni.createFrom()
+                .item(() -> audits.audit(parse(claim.request(), AuditApi.Request.class)))
+                .runSubscriptionOn(Infrastructure.getDefaultWorkerPool())
+                .chain(found -> keep(claim.operation().id(), found));
+    }
+
+    private Uni<Void> keep(UUID id, AuditApi.View found) {
+        return database.on(connection -> connection
+                        .preparedQuery(
+                                "insert into books_audit (id, found) values ($1, $2) on conflict (id) do update set found = excluded.found, at = excluded.at")
+                        .execute(Tuple.of(id, new JsonObject(write(found)))))
+                .replaceWithVoid();
+    }
+
+    /** What an audit found; empty when there is no such audit or it is not done. */
+    Uni<Optional<AuditApi.View>> found(UUID id) {
+        return database.on(connection -> connection
+                        .preparedQuery("select found from books_audit where id = $1")
+                        .execute(Tuple.of(id)))
+                .map(rows -> rows.rowCount() == 0
+                        ? Optional.empty()
+                        : Optional.of(parse(
+                                rows.iterator().next().getJsonObject("found").encode(), AuditApi.View.class)));
+    }
+
+    @Override
+    public Uni<Void> gaveUp(SqlConnection connection, Operation operation) {
+        return Uni.createFrom().voidItem();
+    }
+
+    private <T> T parse(String text, Class<T> type) {
+        try {
+            return json.readValue(text, type);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("an audit cannot be read", e);
+        }
+    }
+
+    private String write(Object value) {
+        try {
+            return json.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("an audit cannot be written as JSON", e);
+        }
+    }
+}

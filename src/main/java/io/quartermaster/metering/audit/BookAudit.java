@@ -1,0 +1,287 @@
+package io.quartermaster.metering.audit;
+
+import io.quartermaster.ledger.Book;
+import io.quartermaster.ledger.BookState;
+import io.quartermaster.ledger.GpuTime;
+import io.quartermaster.ledger.PoolKey;
+import io.quartermaster.ledger.PostingResult;
+import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.TenantKey;
+import io.quartermaster.ledger.Usage;
+import io.quartermaster.ledger.UsageEvent;
+import io.quartermaster.ledger.audit.BookEquations;
+import io.quartermaster.ledger.audit.HashChain;
+import io.quartermaster.ledger.audit.SegmentReplay;
+import io.quartermaster.metering.ClosedHours;
+import io.quartermaster.metering.HourCloser;
+import io.quartermaster.metering.MeteringConfig;
+import io.quartermaster.metering.SegmentStore;
+import io.quartermaster.metering.UnclosedUsage;
+import io.quartermaster.metering.UsageApi;
+import io.quartermaster.metering.UsageEventReader;
+import io.quartermaster.metering.UsageQuery;
+import io.quartermaster.metering.UsageWindow;
+import io.quartermaster.platform.EnumNames;
+import io.quartermaster.platform.db.SystemDatabase;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Audits the stored books of one tenant, hour by hour, so that memory is bounded by an hour.
+ *
+ * <p>Of each closed hour three things are checked that share no code: the chain says that no segment was changed since it was written; the
+ * equations say, from events and segments alone, that the amounts are right; counting the hour anew says that each stored segment, and the
+ * state with which the next hour begins, are what the events give. What is open is counted and put to the equations too.
+ *
+ * <p>Not thread-safe; blocks.
+ */
+final class BookAudit {
+
+    private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
+
+    private record Sums(GpuTime stated, GpuTime held, Usage.Totals totals) {
+        Sums plus(Sums other) {
+            return new Sums(stated.plus(other.stated), held.plus(other.held), totals.plus(other.totals));
+        }
+    }
+
+    private final SystemDatabase database;
+    private final MeteringConfig config;
+    private final TenantKey tenant;
+    private final List<AuditApi.Violation> violations = new ArrayList<>();
+    private final TreeMap<PoolKey, Sums> pools = new TreeMap<>();
+    private int closedHours;
+    private long segments;
+    private long events;
+    private @Nullable Instant closedUntil;
+    private @Nullable Instant asOf;
+
+    BookAudit(SystemDatabase database, MeteringConfig config, TenantKey tenant) {
+        this.database = database;
+        this.config = config;
+        this.tenant = tenant;
+    }
+
+    List<AuditApi.Violation> violations() {
+        return violations;
+    }
+
+    AuditApi.Books books() {
+        return new AuditApi.Books(
+                tenant.value(),
+                closedHours,
+                segments,
+                events,
+                closedUntil,
+                asOf,
+                pools.entrySet().stream()
+                        .map(pool -> poolSums(pool.getKey(), pool.getValue()))
+                        .toList());
+    }
+
+    private static AuditApi.PoolSums poolSums(PoolKey pool, Sums sums) {
+        return new AuditApi.PoolSums(
+                pool.value(),
+                UsageApi.Amount.of(sums.stated()),
+                UsageApi.Amount.of(sums.held()),
+                UsageApi.Amount.of(sums.totals().reserved()),
+                UsageApi.Amount.of(sums.totals().reservedIdle()),
+                UsageApi.Amount.of(sums.totals().onDemand()),
+                UsageApi.Amount.of(sums.totals().reservedUnmet()));
+    }
+
+    /** The hours that end in the window, and what of it is open. What cannot be read is a violation, and ends the audit of this tenant. */
+    void run(UsageWindow usageWindow) {
+        try {
+            ClosedHours.Closed before = database.run(config.statementTimeout(), tx -> ClosedHours.lastBy(
+                            UsageQuery.of(tx), tenant, usageWindow.fromMillis())
+                    .await()
+                    .indefinitely());
+            boolean more = true;
+            while (more) {
+                Optional<ClosedHours.Closed> next = hourAfter(before, usageWindow);
+                more = next.isPresent();
+                before = next.orElse(before);
+            }
+            if (usageWindow.toMillis() > before.endMillis()) {
+                open(usageWindow);
+            }
+        } catch (RuntimeException e) {
+            add("readable", tenant.value(), null, null, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private Optional<ClosedHours.Closed> hourAfter(ClosedHours.Closed before, UsageWindow usageWindow) {
+        return database.run(config.statementTimeout(), tx -> {
+            UsageQuery usageQuery = UsageQuery.of(tx);
+            Optional<ClosedHours.Closed> next = ClosedHours.firstAfter(usageQuery, tenant, before.endMillis())
+                    .await()
+                    .indefinitely()
+                    .filter(hour -> hour.endMillis() <= usageWindow.toMillis());
+            if (next.isPresent()) {
+                List<SegmentStore.Stored> stored = SegmentStore.ofHour(
+                                usageQuery, tenant, next.get().endMillis())
+                        .await()
+                        .indefinitely();
+                List<UsageEvent> said = UsageEventReader.read(
+                                usageQuery,
+                                tenant.value(),
+                                before.throughSeq(),
+                                next.get().throughSeq(),
+                                Integer.MAX_VALUE)
+                        .await()
+                        .indefinitely();
+                hour(before, next.get(), stored, said);
+            }
+            return next;
+        });
+    }
+
+    private void hour(
+            ClosedHours.Closed before,
+            ClosedHours.Closed hour,
+            List<SegmentStore.Stored> stored,
+            List<UsageEvent> said) {
+        if (++closedHours > config.auditHoursLimit()) {
+            throw new IllegalStateException(
+                    "more than " + config.auditHoursLimit() + " closed hours; audit less at once");
+        }
+        segments += stored.size();
+        events += said.size();
+        closedUntil = Instant.ofEpochMilli(hour.endMillis());
+        long begin = hour.endMillis() - HOUR_MILLIS;
+        if (before.endMillis() > 0 && before.endMillis() != begin) {
+            add("hours-follow-each-other", "hour", begin, time(before.endMillis()), time(begin));
+        }
+        chain(before, hour, stored);
+        places(begin, hour, stored);
+        List<Segment> found = stored.stream().map(SegmentStore.Stored::segment).toList();
+        equations(before.state(), said, found, begin, hour.endMillis());
+        countAnew(before, hour, found, said);
+    }
+
+    private void chain(ClosedHours.Closed before, ClosedHours.Closed hour, List<SegmentStore.Stored> stored) {
+        List<HashChain.Link> links =
+                stored.stream().map(SegmentStore.Stored::link).toList();
+        switch (HashChain.verify(before.chain(), links, hour.chain())) {
+            case HashChain.Broken(long number, HashChain.Fault fault) ->
+                add(
+                        "hash-chain",
+                        "segment " + number,
+                        hour.endMillis(),
+                        "as it was written",
+                        fault.name().toLowerCase(Locale.ROOT));
+            case HashChain.Intact(HashChain.End end) -> {
+                if (!end.equals(hour.chain())) {
+                    add(
+                            "hash-chain",
+                            "segment " + end.number(),
+                            hour.endMillis(),
+                            hour.chain().number() + " segments",
+                            end.number() + " segments");
+                }
+            }
+        }
+    }
+
+    private void places(long begin, ClosedHours.Closed hour, List<SegmentStore.Stored> stored) {
+        for (SegmentStore.Stored each : stored) {
+            Segment segment = each.segment();
+            String subject = "segment " + each.link().number();
+            if (!segment.id().toString().equals(each.storedId())) {
+                add(
+                        "id-of-its-content",
+                        subject,
+                        segment.fromMillis(),
+                        segment.id().toString(),
+                        each.storedId());
+            }
+            if (segment.fromMillis() < begin || segment.toMillis() > hour.endMillis()) {
+                add("in-its-hour", subject, segment.fromMillis(), time(begin), time(segment.fromMillis()));
+            }
+        }
+    }
+
+    private void equations(
+            BookState opening, List<UsageEvent> said, List<Segment> found, long fromMillis, long toMillis) {
+        BookEquations.Report report = BookEquations.check(opening, said, found, fromMillis, toMillis);
+        report.pools()
+                .forEach(sums ->
+                        pools.merge(sums.pool(), new Sums(sums.stated(), sums.held(), sums.totals()), Sums::plus));
+        report.violations()
+                .forEach(violation -> add(
+                        EnumNames.of(violation.rule()),
+                        violation.subject(),
+                        violation.atMillis(),
+                        Long.toString(violation.expected()),
+                        Long.toString(violation.found())));
+    }
+
+    private void countAnew(
+            ClosedHours.Closed before, ClosedHours.Closed hour, List<Segment> stored, List<UsageEvent> said) {
+        switch (SegmentReplay.compare(before.state(), said, stored, hour.endMillis())) {
+            case SegmentReplay.Same same -> {}
+            case SegmentReplay.Differs(Optional<Segment> replayed, Optional<Segment> found) ->
+                add(
+                        "segments-follow-from-events",
+                        "segment " + replayed.or(() -> found).orElseThrow().id(),
+                        hour.endMillis(),
+                        text(replayed),
+                        text(found));
+            case SegmentReplay.Stuck(PostingResult.Refused refused) -> {
+                add(
+                        "events-follow-from-state",
+                        "usage event " + refused.event().seq(),
+                        refused.event().atMillis(),
+                        null,
+                        refused.reason());
+                return;
+            }
+        }
+        Book book = Book.resume(before.state());
+        said.forEach(event -> HourCloser.apply(book, event));
+        book.close(hour.endMillis());
+        if (!book.state().equals(hour.state())) {
+            add("state-follows-from-events", "hour", hour.endMillis(), "the state of the book", "another one");
+        }
+    }
+
+    private void open(UsageWindow usageWindow) {
+        UnclosedUsage open = database.run(
+                config.statementTimeout(), tx -> UnclosedUsage.read(UsageQuery.of(tx), tenant, config.openEventsLimit())
+                        .await()
+                        .indefinitely());
+        long until = Math.min(usageWindow.toMillis(), open.stampMillis());
+        long begin = open.closed().endMillis();
+        if (open.events().isEmpty() && begin == 0 || until <= begin) {
+            return;
+        }
+        events += open.events().size();
+        asOf = Instant.ofEpochMilli(until);
+        equations(open.closed().state(), open.events(), open.segments(until), begin, until);
+    }
+
+    private void add(
+            String rule, String subject, @Nullable Long atMillis, @Nullable String expected, @Nullable String found) {
+        violations.add(new AuditApi.Violation(
+                tenant.value(),
+                rule,
+                subject,
+                atMillis == null ? null : Instant.ofEpochMilli(atMillis),
+                expected,
+                found));
+    }
+
+    private static String time(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
+    }
+
+    private static String text(Optional<Segment> segment) {
+        return segment.map(s -> s.canonicalText().replace('\n', ' ')).orElse("none");
+    }
+}

@@ -1,0 +1,90 @@
+package io.quartermaster.platform.filters;
+
+import io.quarkus.security.AuthenticationFailedException;
+import io.quarkus.security.UnauthorizedException;
+import io.quarkus.security.identity.CurrentIdentityAssociation;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.http.ProblemMappers;
+import io.smallrye.mutiny.Uni;
+import jakarta.ws.rs.HttpMethod;
+import jakarta.ws.rs.NotAllowedException;
+import jakarta.ws.rs.NotFoundException;
+import jakarta.ws.rs.WebApplicationException;
+import jakarta.ws.rs.container.ContainerRequestContext;
+import jakarta.ws.rs.core.HttpHeaders;
+import jakarta.ws.rs.core.Response;
+import java.util.List;
+import java.util.SortedSet;
+import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
+import org.jboss.resteasy.reactive.server.ServerRequestFilter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells a method that a path does not have (405, with {@code Allow}) from a path that is not there (404), and answers {@code OPTIONS}, which
+ * no route states, with {@code Allow}. No route was found, so nobody
+ * was asked for a token yet: without a good one the answer is 401, as everywhere. Which methods a path has is in the contract, so the
+ * answer is the same whoever asks and whatever is behind the path.
+ */
+public final class MethodNotAllowedHandler {
+
+    private final ServedMethods served;
+    private final CurrentIdentityAssociation identities;
+
+    MethodNotAllowedHandler(ServedMethods served, CurrentIdentityAssociation identities) {
+        this.served = served;
+        this.identities = identities;
+    }
+
+    /** Before a route is looked for: the framework would answer of itself, from one class only, and whoever asks. Null lets the request pass. */
+    @ServerRequestFilter(preMatching = true)
+    public @Nullable Uni<Response> options(ContainerRequestContext request) {
+        String path = request.getUriInfo().getPath();
+        if (!request.getMethod().equals(HttpMethod.OPTIONS)) {
+            return null;
+        }
+        SortedSet<String> methods = served.at(path);
+        if (methods.isEmpty()) {
+            return path.startsWith("/v1/") ? Uni.createFrom().failure(ProblemException.noSuchPath()) : null;
+        }
+        return known(
+                Response.noContent().header(HttpHeaders.ALLOW, allowed(methods)).build());
+    }
+
+    @ServerExceptionMapper({NotFoundException.class, NotAllowedException.class})
+    public Uni<Response> answer(WebApplicationException e, ContainerRequestContext request) {
+        SortedSet<String> methods = served.at(request.getUriInfo().getPath());
+        if (methods.isEmpty()) {
+            return Uni.createFrom()
+                    .item(ProblemMappers.response(ProblemException.noSuchPath().problem()));
+        }
+        return methods.contains(request.getMethod())
+                ? Uni.createFrom().item(ProblemMappers.of(e))
+                : known(notAllowed(request.getMethod(), allowed(methods)));
+    }
+
+    private static String allowed(SortedSet<String> methods) {
+        return String.join(", ", methods);
+    }
+
+    /** The answer to whoever has a good token. */
+    private Uni<Response> known(Response answer) {
+        return identities
+                .getDeferredIdentity()
+                .map(identity -> identity.isAnonymous() ? ProblemMappers.unauthorized() : answer)
+                .onFailure(MethodNotAllowedHandler::isNoGoodToken)
+                .recoverWithItem(ProblemMappers::unauthorized);
+    }
+
+    private static boolean isNoGoodToken(Throwable failure) {
+        return failure instanceof UnauthorizedException || failure instanceof AuthenticationFailedException;
+    }
+
+    private static Response notAllowed(String method, String allowed) {
+        Problem problem =
+                Problem.of(405, "method-not-allowed", "this path has no " + method + ", only " + allowed, List.of());
+        return Response.fromResponse(ProblemMappers.response(problem))
+                .header(HttpHeaders.ALLOW, allowed)
+                .build();
+    }
+}

@@ -1,0 +1,115 @@
+package io.quartermaster.platform.filters;
+
+import io.netty.util.NetUtil;
+import io.quarkus.vertx.http.runtime.filters.Filters;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.http.ProblemWriter;
+import io.vertx.core.net.SocketAddress;
+import io.vertx.ext.web.RoutingContext;
+import jakarta.enterprise.event.Observes;
+import jakarta.inject.Singleton;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Bounds how many requests an address, a tenant and an agent send to this replica. A request counts for its address until its token is verified,
+ * and for the token's realm, or the agent's node, from then on: so nobody without a token can use up the rate of a tenant, and a tenant's
+ * users behind one address do not use up that address.
+ *
+ * <p>Counts are each replica's own: several replicas take several times as much. Redis is not asked, so a flood costs memory and time here only.
+ */
+@Singleton
+public class RequestRateLimiter {
+
+    /** Realms and nodes are known ones; this only bounds the memory. */
+    private static final int KNOWN_LIMIT = 100_000;
+
+    private static final int IPV6_BYTES = 16;
+    private static final int IPV6_NETWORK_BYTES = 8;
+    private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
+    private static final String ADDRESS = RequestRateLimiter.class.getName();
+
+    private final ProblemWriter problems;
+    private final RateLimiter<String> addresses;
+    private final RateLimiter<String> realms;
+    private final RateLimiter<String> nodes;
+
+    RequestRateLimiter(HttpConfig config, ProblemWriter problems) {
+        this.problems = problems;
+        this.addresses =
+                new RateLimiter<>(config.addressRequestsPerSecond(), config.addressBurst(), config.addressesLimit());
+        this.realms = new RateLimiter<>(config.tenantRequestsPerSecond(), config.tenantBurst(), KNOWN_LIMIT);
+        this.nodes = new RateLimiter<>(config.nodeRequestsPerSecond(), config.nodeBurst(), KNOWN_LIMIT);
+    }
+
+    void register(@Observes Filters filters) {
+        filters.register(this::count, FilterPriorities.RATES);
+    }
+
+    private void count(RoutingContext request) {
+        String address = network(request.request().remoteAddress());
+        if (addresses.tryAcquire(address)) {
+            request.put(ADDRESS, address);
+            request.next();
+        } else {
+            request.response().putHeader("Retry-After", Long.toString(ASK_AGAIN_AFTER.toSeconds()));
+            problems.end(
+                    request,
+                    tooMany(
+                            "Too many requests without a valid token came from this address. Wait, and send a valid token."));
+        }
+    }
+
+    /**
+     * Counts a request whose token was verified for its caller, and no longer for its address. Fails with 429 where the caller's realm or node has sent
+     * too many.
+     *
+     * @param realm the realm of the token
+     * @param node the node whose agent calls, if one does
+     */
+    public void countVerified(RoutingContext request, String realm, Optional<String> node) {
+        String address = request.remove(ADDRESS);
+        if (address != null) {
+            addresses.release(address);
+        }
+        boolean taken = node.isPresent() ? nodes.tryAcquire(node.get()) : realms.tryAcquire(realm);
+        if (!taken) {
+            throw new ProblemException(tooMany(
+                    node.isPresent()
+                            ? "The agent of node " + node.get() + " sends too many requests. Wait before the next one."
+                            : "Realm " + realm + " sends too many requests. Wait before the next one."));
+        }
+    }
+
+    private static Problem tooMany(String detail) {
+        return Problem.of(429, "too-many-requests", detail, List.of());
+    }
+
+    /** An IPv4 address, or the first 64 bits of an IPv6 address, which is the least that a site is given. */
+    static String network(SocketAddress remote) {
+        String host = remote == null || remote.hostAddress() == null ? "" : remote.hostAddress();
+        byte[] bytes = NetUtil.createByteArrayFromIpAddressString(host);
+        return bytes == null || bytes.length != IPV6_BYTES
+                ? host
+                : HexFormat.of().formatHex(Arrays.copyOf(bytes, IPV6_NETWORK_BYTES));
+    }
+
+    /** Uses up what an address may send at once. */
+    public void drain(SocketAddress remote) {
+        addresses.drain(network(remote));
+    }
+
+    /** Lets an address begin anew. */
+    public void reset(SocketAddress remote) {
+        addresses.reset(network(remote));
+    }
+
+    /** Uses up what a realm may send at once. */
+    void drainRealm(String realm) {
+        realms.drain(realm);
+    }
+}

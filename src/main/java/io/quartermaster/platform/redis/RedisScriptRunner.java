@@ -1,0 +1,179 @@
+package io.quartermaster.platform.redis;
+
+import io.netty.util.concurrent.EventExecutor;
+import io.quartermaster.platform.SharedCall;
+import io.quartermaster.platform.db.OpenTransactions;
+import io.smallrye.mutiny.TimeoutException;
+import io.smallrye.mutiny.Uni;
+import io.vertx.core.Vertx;
+import io.vertx.core.impl.VertxInternal;
+import io.vertx.mutiny.redis.client.RedisAPI;
+import io.vertx.mutiny.redis.client.Response;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jboss.logging.Logger;
+
+/**
+ * Runs Lua scripts in Redis, each one round trip. When Redis does not answer in time, it is left alone for a moment: calls then fail at
+ * once with {@link RedisAway}, so that requests take their slower way without each waiting for a time-out; one call in each such moment
+ * tries again.
+ *
+ * <p>An answer that is late because this service is busy says nothing of Redis: it may have come long ago and wait for an event loop to read
+ * it. The slower way would then make a busy service busier. So a late answer counts against Redis only if the event loops are on time.
+ */
+@ApplicationScoped
+public class RedisScriptRunner {
+
+    /** How long one call may take. A healthy Redis answers in well under a millisecond. */
+    static final Duration PATIENCE = Duration.ofSeconds(1);
+    /** Work that an event loop takes up later than this has waited behind other work. */
+    static final Duration LATE = Duration.ofMillis(50);
+    /** How often a call gets the same time again because the service itself is late. */
+    private static final int MOST_WAITS = 5;
+    /** How long Redis is left alone after a failure. */
+    static final Duration REST = Duration.ofSeconds(1);
+
+    private static final Logger LOG = Logger.getLogger(RedisScriptRunner.class);
+
+    private final RedisAPI redis;
+    private final Vertx vertx;
+    private final LongSupplier nanos;
+    /** Zero while Redis is well; else the time until which it is left alone. */
+    private final AtomicLong restUntil = new AtomicLong();
+
+    @Inject
+    RedisScriptRunner(RedisAPI redis, Vertx vertx) {
+        this(redis, vertx, System::nanoTime);
+    }
+
+    RedisScriptRunner(RedisAPI redis, Vertx vertx, LongSupplier nanos) {
+        this.redis = redis;
+        this.vertx = vertx;
+        this.nanos = nanos;
+    }
+
+    /**
+     * For programs and tests without the service.
+     *
+     * @param vertx whose event loops read what Redis answers
+     */
+    public static RedisScriptRunner on(RedisAPI redis, Vertx vertx) {
+        return new RedisScriptRunner(redis, vertx);
+    }
+
+    /** Redis did not answer, or not in time. Whether the script ran is not known. */
+    public static class RedisAway extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        RedisAway(String message) {
+            super(message, null, false, false);
+        }
+    }
+
+    /** Redis answers, but under a key of the call lies something else than the script expects. Other keys are well. */
+    public static final class WrongKey extends RedisAway {
+        private static final long serialVersionUID = 1L;
+
+        WrongKey(String message) {
+            super(message);
+        }
+    }
+
+    public Uni<Response> run(RedisScript script, List<String> keys, List<String> arguments) {
+        return Uni.createFrom().deferred(() -> guarded(call(script, keys, arguments)));
+    }
+
+    /** A plain command, under the same guard. */
+    public Uni<Response> hgetall(String key) {
+        return Uni.createFrom().deferred(() -> guarded(redis.hgetall(key)));
+    }
+
+    private Uni<Response> call(RedisScript script, List<String> keys, List<String> arguments) {
+        List<String> words = new ArrayList<>(2 + keys.size() + arguments.size());
+        words.add(script.sha1());
+        words.add(Integer.toString(keys.size()));
+        words.addAll(keys);
+        words.addAll(arguments);
+        return redis.evalsha(words)
+                .onFailure(e -> String.valueOf(e.getMessage()).startsWith("NOSCRIPT"))
+                .recoverWithUni(() -> {
+                    words.set(0, script.source());
+                    return redis.eval(words);
+                });
+    }
+
+    private Uni<Response> guarded(Uni<Response> call) {
+        OpenTransactions.requireNone("Redis");
+        long until = restUntil.get();
+        long now = nanos.getAsLong();
+        if (until != 0 && (now - until < 0 || !restUntil.compareAndSet(until, later(now)))) {
+            return Uni.createFrom().failure(new RedisAway("Redis is left alone for a moment"));
+        }
+        // Sent once, waited for more than once.
+        return await(new SharedCall<>(call), MOST_WAITS)
+                .invoke(this::well)
+                .onFailure()
+                .transform(this::away);
+    }
+
+    private Uni<Response> await(SharedCall<Response> call, int waits) {
+        long begun = System.nanoTime();
+        return call.answer().ifNoItem().after(PATIENCE).recoverWithUni(() -> isServiceLate(begun)
+                .chain(late -> late && waits > 1
+                        ? await(call, waits - 1)
+                        : call.answer().ifNoItem().after(Duration.ofMillis(1)).failWith(new TimeoutException())));
+    }
+
+    /** Whether the time-out itself came late, or an event loop takes up work late. */
+    private Uni<Boolean> isServiceLate(long begun) {
+        if (System.nanoTime() - begun > PATIENCE.plus(LATE).toNanos()) {
+            return Uni.createFrom().item(true);
+        }
+        List<EventExecutor> loops = new ArrayList<>();
+        ((VertxInternal) vertx).getEventLoopGroup().forEach(loops::add);
+        long asked = System.nanoTime();
+        return Uni.createFrom()
+                .<Boolean>emitter(emitter -> {
+                    AtomicInteger left = new AtomicInteger(loops.size());
+                    for (EventExecutor loop : loops) {
+                        loop.execute(() -> {
+                            if (left.decrementAndGet() == 0) {
+                                emitter.complete(System.nanoTime() - asked > LATE.toNanos());
+                            }
+                        });
+                    }
+                })
+                .ifNoItem()
+                .after(PATIENCE)
+                .recoverWithItem(true);
+    }
+
+    private void well() {
+        if (restUntil.getAndSet(0) != 0) {
+            LOG.info("Redis answers again");
+        }
+    }
+
+    private RedisAway away(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        if (message.contains("WRONGTYPE")) {
+            well();
+            return new WrongKey(message);
+        }
+        if (restUntil.getAndSet(later(nanos.getAsLong())) == 0) {
+            LOG.warnf("Redis does not answer (%s); going on without it", cause);
+        }
+        return new RedisAway(message);
+    }
+
+    private static long later(long nanos) {
+        long until = nanos + REST.toNanos();
+        return until == 0 ? 1 : until;
+    }
+}

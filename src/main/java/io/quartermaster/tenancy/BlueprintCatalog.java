@@ -1,0 +1,207 @@
+package io.quartermaster.tenancy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import io.quarkus.arc.All;
+import io.quarkus.runtime.Startup;
+import io.quartermaster.access.IdentityConfig;
+import io.quartermaster.access.Realm;
+import io.quartermaster.access.Role;
+import io.quartermaster.platform.http.JsonSettings;
+import jakarta.inject.Singleton;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.keycloak.representations.idm.RealmRepresentation;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+
+/**
+ * The blueprints and realm templates, read strictly when the service starts: a misspelt key, a template that is no realm, or a role no tenant
+ * has stop the start, and name the file.
+ *
+ * <p>In a template's texts, {@code {tenant}}, {@code {displayName}}, {@code {audience}} and {@code {portal}} are replaced.
+ */
+@Startup
+@Singleton
+public class BlueprintCatalog {
+
+    private static final String FOLDER = "tenants/";
+    private static final String OPERATOR_TEMPLATE = "operator-realm.json";
+    private static final ObjectMapper STRICT = JsonSettings.newMapper();
+    /** Plain: Keycloak's names for the constants of its enums are its own. Unknown keys are refused by default. */
+    private static final ObjectMapper REALMS = new ObjectMapper();
+
+    private final Optional<Path> folder;
+    private final Map<String, String> common;
+    private final Map<String, Blueprint> plans = new TreeMap<>();
+    private final Map<String, JsonNode> templates = new TreeMap<>();
+    private final List<BlueprintSection> sections;
+    /** By plan and key. */
+    private final Map<String, Map<String, JsonNode>> sectionsOf = new TreeMap<>();
+
+    BlueprintCatalog(TenancyConfig config, IdentityConfig identity, @All List<BlueprintSection> sections) {
+        this.sections = sections;
+        this.folder = config.blueprints();
+        this.common = Map.of(
+                "audience", identity.audience(), "portal", config.portalUrl().toString());
+        for (String plan : config.plans()) {
+            plans.put(plan, read(plan));
+        }
+        template(OPERATOR_TEMPLATE);
+        operatorRealm();
+    }
+
+    public Optional<Blueprint> find(String plan) {
+        return Optional.ofNullable(plans.get(plan));
+    }
+
+    Blueprint of(TenantSpec tenant) {
+        return find(tenant.plan())
+                .orElseThrow(() -> new IllegalStateException("there is no plan " + tenant.plan() + " any more"));
+    }
+
+    /** What the tenant's plan says under the key of a {@link BlueprintSection}, if anything. */
+    public Optional<JsonNode> section(TenantSpec tenant, String key) {
+        return Optional.ofNullable(
+                sectionsOf.getOrDefault(of(tenant).plan(), Map.of()).get(key));
+    }
+
+    Set<String> names() {
+        return plans.keySet();
+    }
+
+    /** The realm of a tenant, without the groups and users of its plan. */
+    RealmRepresentation realmOf(TenantSpec tenant) {
+        return fill(of(tenant).realmTemplate(), tenant.id().value(), tenant.displayName());
+    }
+
+    /** Whether the plan's realms let a tenant's admins change users and groups; not where there is no such plan any more. */
+    boolean adminsManageUsers(String plan) {
+        return find(plan)
+                .map(blueprint -> templates.get(blueprint.realmTemplate()))
+                .filter(template -> {
+                    for (JsonNode role : template.path("roles").path("realm")) {
+                        if (role.path("name").asText().equals(Role.TENANT_ADMIN.word())) {
+                            return role.path("composites")
+                                    .path("client")
+                                    .path(RealmAdmin.REALM_MANAGEMENT)
+                                    .valueStream()
+                                    .anyMatch(part -> part.asText().equals(RealmAdmin.MANAGE_USERS));
+                        }
+                    }
+                    return false;
+                })
+                .isPresent();
+    }
+
+    RealmRepresentation operatorRealm() {
+        return fill(OPERATOR_TEMPLATE, Realm.OPERATOR_NAME, "Operator");
+    }
+
+    private Blueprint read(String plan) {
+        String file = plan + ".yaml";
+        try {
+            Map<String, Object> yaml = new Yaml(new SafeConstructor(new LoaderOptions())).load(text(file));
+            Map<String, JsonNode> found = new TreeMap<>();
+            for (BlueprintSection section : sections) {
+                if (yaml.containsKey(section.key())) {
+                    JsonNode value = STRICT.valueToTree(yaml.remove(section.key()));
+                    section.check(value);
+                    found.put(section.key(), value);
+                }
+            }
+            sectionsOf.put(plan, found);
+            Blueprint blueprint = STRICT.convertValue(yaml, Blueprint.class);
+            if (!blueprint.plan().equals(plan)) {
+                throw new IllegalArgumentException("it is the plan " + blueprint.plan());
+            }
+            template(blueprint.realmTemplate());
+            fill(blueprint.realmTemplate(), "any", "any");
+            return blueprint;
+        } catch (RuntimeException e) {
+            throw new IllegalStateException("blueprint " + file + " cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    private void template(String file) {
+        try {
+            templates.put(file, REALMS.readTree(text(file)));
+        } catch (IOException e) {
+            throw new IllegalStateException("realm template " + file + " cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    private RealmRepresentation fill(String file, String tenant, String displayName) {
+        JsonNode template = templates.get(file);
+        if (template == null) {
+            throw new IllegalStateException("realm template " + file + " was not read");
+        }
+        Map<String, String> values = new TreeMap<>(common);
+        values.put("tenant", tenant);
+        values.put("displayName", displayName);
+        try {
+            return REALMS.treeToValue(replaced(template, values), RealmRepresentation.class);
+        } catch (IOException e) {
+            throw new IllegalStateException("realm template " + file + " cannot be used: " + e.getMessage(), e);
+        }
+    }
+
+    /** Works on the parsed template, so that no value can break out of its text. Each text is replaced once, not again in what came in. */
+    private static JsonNode replaced(JsonNode node, Map<String, String> values) {
+        return switch (node) {
+            case TextNode text -> TextNode.valueOf(replaced(text.textValue(), values));
+            case ArrayNode array -> {
+                ArrayNode copy = array.arrayNode(array.size());
+                array.forEach(item -> copy.add(replaced(item, values)));
+                yield copy;
+            }
+            case ObjectNode object -> {
+                ObjectNode copy = object.objectNode();
+                object.properties().forEach(entry -> copy.set(entry.getKey(), replaced(entry.getValue(), values)));
+                yield copy;
+            }
+            default -> node;
+        };
+    }
+
+    private static final java.util.regex.Pattern PLACEHOLDER = java.util.regex.Pattern.compile("\\{([a-zA-Z]+)}");
+
+    private static String replaced(String text, Map<String, String> values) {
+        return PLACEHOLDER.matcher(text).replaceAll(match -> {
+            String value = values.get(match.group(1));
+            if (value == null) {
+                throw new IllegalStateException("there is no {" + match.group(1) + "}");
+            }
+            return java.util.regex.Matcher.quoteReplacement(value);
+        });
+    }
+
+    private String text(String file) {
+        try {
+            if (folder.isPresent()) {
+                return Files.readString(folder.get().resolve(file));
+            }
+            try (InputStream in = Thread.currentThread().getContextClassLoader().getResourceAsStream(FOLDER + file)) {
+                if (in == null) {
+                    throw new FileNotFoundException(FOLDER + file + " is not part of the program");
+                }
+                return new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,372 @@
+package io.quartermaster.tenancy;
+
+import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Role;
+import io.quartermaster.access.keycloak.KeycloakAdmin;
+import io.quartermaster.access.keycloak.KeycloakClient;
+import io.quartermaster.access.keycloak.KeycloakFailure;
+import io.quartermaster.access.keycloak.KeycloakRealm;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.db.WriteMode;
+import io.quartermaster.platform.http.ProblemException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import org.keycloak.representations.idm.CredentialRepresentation;
+import org.keycloak.representations.idm.GroupRepresentation;
+import org.keycloak.representations.idm.RealmRepresentation;
+import org.keycloak.representations.idm.RoleRepresentation;
+import org.keycloak.representations.idm.UserRepresentation;
+
+/** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
+public final class RealmAdmin {
+
+    private static final Logger LOG = Logger.getLogger(RealmAdmin.class);
+
+    private static final int GROUPS_PER_CALL = 500;
+    /** Keycloak makes these clients in every realm. */
+    static final String ADMIN_CLI = "admin-cli";
+
+    static final String REALM_MANAGEMENT = "realm-management";
+    /** A role of that client: makes, changes and removes users and groups. */
+    static final String MANAGE_USERS = "manage-users";
+
+    private static final String UPDATE_PASSWORD = "UPDATE_PASSWORD";
+
+    private RealmAdmin() {}
+
+    /** Makes the realm, unless it is there; then its settings stay as they are, for they may have been changed since on purpose. */
+    static boolean ensure(KeycloakClient keycloak, RealmRepresentation wanted) {
+        if (keycloak.realm(wanted.getRealm()).exists()) {
+            return false;
+        }
+        try {
+            keycloak.createRealm(wanted);
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+            keycloak.renewRights();
+        }
+        return true;
+    }
+
+    /** Makes the tenant's realm, with its mark, unless it is there. Fails where another realm has that name, and leaves that one as it is. */
+    static void ensure(KeycloakClient keycloak, RealmRepresentation wanted, TenantId tenant) {
+        ensure(keycloak, RealmMark.on(wanted, tenant));
+        RealmMark.require(keycloak.realm(wanted.getRealm()), tenant);
+    }
+
+    /** Removes the tenant's realm. Another realm of that name stays; one of which it is unknown whose it is fails. */
+    static void remove(KeycloakRealm realm, TenantId tenant) {
+        switch (RealmMark.owner(realm, tenant)) {
+            case ABSENT -> {}
+            case TENANT -> realm.remove();
+            case OTHER -> LOG.warnf("realm %s stays in Keycloak: it was not made for tenant %s", tenant, tenant);
+            case UNKNOWN ->
+                throw new IllegalStateException("Keycloak's realm " + tenant + " has no attribute "
+                        + RealmMark.ATTRIBUTE + ", so it is unknown whether it was made for tenant " + tenant
+                        + ". Set the attribute to " + tenant + " to have the realm removed, or to none to keep it; then"
+                        + " offboard the tenant again");
+        }
+    }
+
+    /** Somebody else made it meanwhile; what else was not expected goes on. */
+    private static void requireConflict(KeycloakFailure e) {
+        if (!e.isConflict()) {
+            throw e;
+        }
+    }
+
+    /** Makes the group and those above it. */
+    static String ensureGroup(KeycloakRealm realm, GroupPath path) {
+        return ensureGroup(realm, path, new ArrayList<>());
+    }
+
+    /** A group that a call made. */
+    record MadeGroup(GroupPath path, String id) {}
+
+    /**
+     * How a call went that was to make a group and those above it.
+     *
+     * @param refusal why Keycloak did not make one; null where all are there
+     * @param kept after a refusal, those that the call made and that are still there, as far as is known
+     */
+    public record GroupsMade(@Nullable KeycloakFailure refusal, Set<GroupPath> kept) {}
+
+    /**
+     * Makes the group and those above it. Where Keycloak refuses one, those that this call made before are removed again, except one that has got
+     * subgroups meanwhile: these are another request's. A removal that fails keeps none of the others from being tried, and is added to
+     * the refusal as suppressed. Fails where Keycloak is away: then nothing is removed, since it is unknown what was made.
+     */
+    public static GroupsMade ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
+        List<MadeGroup> made = new ArrayList<>();
+        try {
+            ensureGroup(realm, path, made);
+            return new GroupsMade(null, Set.of());
+        } catch (KeycloakFailure e) {
+            if (e.isAway()) {
+                throw e;
+            }
+            return new GroupsMade(e, removeEmpty(realm, made.reversed(), e));
+        }
+    }
+
+    /** Returns the groups that stay. */
+    static Set<GroupPath> removeEmpty(KeycloakRealm realm, List<MadeGroup> groups, KeycloakFailure refusal) {
+        Set<GroupPath> kept = new HashSet<>();
+        for (MadeGroup group : groups) {
+            try {
+                if (hasSubgroups(realm, group)) {
+                    kept.add(group.path());
+                } else {
+                    realm.removeGroup(group.id());
+                }
+            } catch (KeycloakFailure e) {
+                LOG.warnf("group %s stays in Keycloak: its removal failed: %s", group.path(), e.getMessage());
+                refusal.addSuppressed(e);
+                kept.add(group.path());
+            }
+        }
+        return kept;
+    }
+
+    /** False for a group that is removed already. */
+    private static boolean hasSubgroups(KeycloakRealm realm, MadeGroup group) {
+        try {
+            return !realm.subgroups(group.id(), 0, 1).isEmpty();
+        } catch (KeycloakFailure e) {
+            if (e.isNotFound() && e.missingRealm().isEmpty()) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<MadeGroup> made) {
+        Optional<GroupRepresentation> there = realm.group(path);
+        if (there.isPresent()) {
+            return there.get().getId();
+        }
+        int cut = path.value().lastIndexOf('/');
+        GroupRepresentation group = new GroupRepresentation();
+        group.setName(path.value().substring(cut + 1));
+        try {
+            String id = cut == 0
+                    ? realm.createGroup(group)
+                    : realm.createSubgroup(
+                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut)), made), group);
+            made.add(new MadeGroup(path, id));
+            return id;
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+            return realm.group(path).orElseThrow().getId();
+        }
+    }
+
+    public static List<GroupPath> missing(KeycloakRealm realm, List<GroupPath> asked) {
+        realm.require();
+        return asked.stream().filter(path -> realm.group(path).isEmpty()).toList();
+    }
+
+    /**
+     * The groups of the realm, each before its subgroups. It takes a request per group with subgroups, and one per {@value #GROUPS_PER_CALL} groups.
+     *
+     * @param most the most groups that are listed
+     */
+    public static GroupList groups(KeycloakRealm realm, int most) {
+        List<GroupPath> paths = new ArrayList<>();
+        // One more than are listed tells whether there are more.
+        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
+            List<GroupRepresentation> page = realm.groups(first, GROUPS_PER_CALL);
+            page.forEach(group -> collect(realm, "", group, most, paths));
+            if (page.size() < GROUPS_PER_CALL) {
+                break;
+            }
+        }
+        return paths.size() > most ? new GroupList(paths.subList(0, most), true) : new GroupList(paths, false);
+    }
+
+    private static void collect(
+            KeycloakRealm realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
+        String path = parent + "/" + group.getName();
+        // A name of the realm's own making may hold a slash, which no path can tell: such a group is not ours to offer.
+        if (paths.size() > most || group.getName().contains("/") || !GroupPath.isValid(path)) {
+            return;
+        }
+        paths.add(new GroupPath(path));
+        Long below = group.getSubGroupCount();
+        if (below != null && below == 0) {
+            return;
+        }
+        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
+            List<GroupRepresentation> page = subgroups(realm, group, first);
+            page.forEach(child -> collect(realm, path, child, most, paths));
+            if (page.size() < GROUPS_PER_CALL) {
+                break;
+            }
+        }
+    }
+
+    /** None of a group that is deleted meanwhile. */
+    private static List<GroupRepresentation> subgroups(KeycloakRealm realm, GroupRepresentation group, int first) {
+        try {
+            return realm.subgroups(group.getId(), first, GROUPS_PER_CALL);
+        } catch (KeycloakFailure e) {
+            if (e.isNotFound() && e.missingRealm().isEmpty()) {
+                return List.of();
+            }
+            throw e;
+        }
+    }
+
+    static void ensureUser(KeycloakRealm realm, String username, String password, List<String> roles) {
+        String id =
+                realm.user(username).map(UserRepresentation::getId).orElseGet(() -> create(realm, username, password));
+        List<RoleRepresentation> wanted = roles.stream().map(realm::role).toList();
+        if (!wanted.isEmpty()) {
+            realm.addRoles(id, wanted);
+        }
+    }
+
+    static void ensureMembership(KeycloakRealm realm, String username, GroupPath group) {
+        realm.joinGroup(realm.user(username).orElseThrow().getId(), ensureGroup(realm, group));
+    }
+
+    /** With names and an address, without which Keycloak asks for them at the first login and gives no token before. */
+    private static String create(KeycloakRealm realm, String username, String password) {
+        UserRepresentation user = new UserRepresentation();
+        user.setUsername(username);
+        user.setEnabled(true);
+        user.setFirstName(username);
+        user.setLastName("demo");
+        user.setEmail(username + "@demo.invalid");
+        user.setEmailVerified(true);
+        user.setCredentials(List.of(password(password, false)));
+        try {
+            return realm.createUser(user);
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+            return realm.user(username).orElseThrow().getId();
+        }
+    }
+
+    /**
+     * Makes a user with a role of the realm and a password that must be replaced at the first login; or gives one who never logged in a
+     * new one. False, and nothing is changed, when the user has a password of their own.
+     */
+    static boolean firstLogin(
+            KeycloakRealm realm, TenantCredentials.NewAdmin wanted, String role, String password, WriteMode mode) {
+        Optional<UserRepresentation> found = realm.user(String.valueOf(wanted.username()));
+        if (found.isPresent() && !found.get().getRequiredActions().contains(UPDATE_PASSWORD)) {
+            return false;
+        }
+        if (mode == WriteMode.DRY_RUN) {
+            return true;
+        }
+        String id = found.map(UserRepresentation::getId).orElseGet(() -> create(realm, wanted));
+        // The role first: a request that broke off in the middle and is sent again makes a whole admin.
+        realm.addRoles(id, List.of(realm.role(role)));
+        realm.resetPassword(id, password(password, true));
+        return true;
+    }
+
+    private static String create(KeycloakRealm realm, TenantCredentials.NewAdmin wanted) {
+        UserRepresentation user = new UserRepresentation();
+        user.setUsername(wanted.username());
+        user.setEmail(wanted.email());
+        user.setFirstName(wanted.firstName());
+        user.setLastName(wanted.lastName());
+        user.setEnabled(true);
+        user.setRequiredActions(List.of(UPDATE_PASSWORD));
+        try {
+            return realm.createUser(user);
+        } catch (KeycloakFailure e) {
+            if (e.isConflict()) {
+                throw ProblemException.conflict("user-exists", "the realm has a user with that name or address");
+            }
+            if (e.isBadRequest()) {
+                throw ProblemException.refused(
+                        "not-accepted-by-realm",
+                        "body",
+                        "Keycloak does not accept it: " + e.body(),
+                        "what the realm's user profile allows");
+            }
+            throw e;
+        }
+    }
+
+    /** A new secret of a client, replacing the old one; empty when there is no such client. */
+    static Optional<String> newSecret(KeycloakRealm realm, String clientId, WriteMode mode) {
+        return realm.client(clientId).map(client -> mode == WriteMode.DRY_RUN ? "" : realm.newSecret(client.getId()));
+    }
+
+    /**
+     * Brings a tenant's realm up to what this version makes new ones from: no password of a person is taken from a program through
+     * Keycloak's own {@code admin-cli}, and the automation's account has no rights over people.
+     */
+    static void conform(KeycloakRealm realm) {
+        refusePasswordsFromPrograms(realm, ADMIN_CLI);
+        limitAutomation(realm);
+    }
+
+    /** Admins who may not can still look at the realm's people and groups. */
+    static void letAdminsManageUsers(KeycloakRealm realm, boolean wanted) {
+        RoleRepresentation right =
+                realm.clientRole(realm.client(REALM_MANAGEMENT).orElseThrow().getId(), MANAGE_USERS);
+        if (wanted) {
+            realm.addToRole(Role.TENANT_ADMIN.word(), right);
+        } else {
+            realm.removeFromRole(Role.TENANT_ADMIN.word(), right);
+        }
+    }
+
+    /** A realm whose blueprint has no automation, or gave it other roles, stays as it is. */
+    private static void limitAutomation(KeycloakRealm realm) {
+        Optional<String> account = realm.client(TenantCredentials.AUTOMATION_CLIENT)
+                .map(client -> realm.serviceAccount(client.getId()).getId());
+        account.ifPresent(id -> realm.rolesOf(id).stream()
+                .filter(role -> role.getName().equals(Role.TENANT_ADMIN.word()))
+                .findFirst()
+                .ifPresent(admin -> {
+                    ensureRole(realm, Role.TENANT_AUTOMATION.word(), "Everything of the tenant but its users");
+                    realm.addRoles(id, List.of(realm.role(Role.TENANT_AUTOMATION.word())));
+                    realm.removeRoles(id, List.of(admin));
+                }));
+    }
+
+    private static void ensureRole(KeycloakRealm realm, String name, String description) {
+        try {
+            realm.createRole(new RoleRepresentation(name, description, false));
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+        }
+    }
+
+    private static CredentialRepresentation password(String value, boolean temporary) {
+        CredentialRepresentation credential = new CredentialRepresentation();
+        credential.setType(CredentialRepresentation.PASSWORD);
+        credential.setValue(value);
+        credential.setTemporary(temporary);
+        return credential;
+    }
+
+    static void allowPasswordsFromPrograms(KeycloakRealm realm, String clientId) {
+        takePasswordsFromPrograms(realm, clientId, true);
+    }
+
+    static void refusePasswordsFromPrograms(KeycloakRealm realm, String clientId) {
+        takePasswordsFromPrograms(realm, clientId, false);
+    }
+
+    private static void takePasswordsFromPrograms(KeycloakRealm realm, String clientId, boolean wanted) {
+        realm.client(clientId)
+                .filter(client -> wanted != Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled()))
+                .ifPresent(client -> {
+                    client.setDirectAccessGrantsEnabled(wanted);
+                    realm.updateClient(client);
+                });
+    }
+}

@@ -1,0 +1,349 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.engine.model.GpuFormat;
+import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.TimeFormat;
+import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.workloads.WorkloadApi.Details;
+import io.quartermaster.workloads.WorkloadApi.Explanation;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Puts into words why a workload is where it is. */
+final class ExplanationMapper {
+
+    private ExplanationMapper() {}
+
+    /** Whether the cell was looked at while it waited for what a plan decides. */
+    static boolean isOfItsWait(OutlookSource.Prospect prospect) {
+        return prospect.standing() == OutlookSource.Standing.WAITS
+                || prospect.standing() == OutlookSource.Standing.STARTS;
+    }
+
+    /** With what the leader stored: of another moment than now, so nothing of now stands beside it. */
+    static Explanation stored(Details details, WorkloadApi.@Nullable Position position) {
+        return explanation(
+                details,
+                sentence(details, position, details.reasons(), "no plan has looked at it yet"),
+                details.reasons(),
+                details.reasonsAt(),
+                position,
+                null,
+                null);
+    }
+
+    /** With reasons and an outlook of one moment. */
+    static Explanation waiting(
+            Details details,
+            WorkloadApi.@Nullable Position position,
+            OutlookSource.Prospect prospect,
+            WorkloadApi.Outlook outlook) {
+        List<WorkloadApi.Reason> reasons =
+                prospect.reasons().stream().map(WorkloadApi.Reason::of).toList();
+        String sentence = sentence(details, position, reasons, "the next plan starts it")
+                + (details.workload().wish() == DesiredState.CANCEL ? "" : more(details, outlook));
+        return explanation(
+                details, sentence, reasons, reasons.isEmpty() ? null : prospect.asOf(), position, null, outlook);
+    }
+
+    /** @param without what is so where there is no reason */
+    private static String sentence(
+            Details details,
+            WorkloadApi.@Nullable Position position,
+            List<WorkloadApi.Reason> reasons,
+            String without) {
+        String name = details.workload().name();
+        if (details.workload().wish() == DesiredState.CANCEL) {
+            return name + " is being cancelled.";
+        }
+        boolean paused = "paused".equals(details.workload().state());
+        String waits = paused
+                ? name + " is paused: its processes stand still and hold no GPU, and it waits for its own node to go on"
+                        + " there."
+                : name + " waits" + (reasons.isEmpty() ? "; " + without + "." : ".");
+        String why = reasons.isEmpty()
+                ? ""
+                : " " + reasons.getFirst().sentence() + " " + reasons.getFirst().remedy();
+        return preempted(details, position) + waits + why;
+    }
+
+    /** What the outlook adds: what comes first, what would be enough, and when it starts. */
+    private static String more(Details details, WorkloadApi.Outlook outlook) {
+        StringBuilder more = new StringBuilder();
+        if (outlook.behind() != null) {
+            more.append(" ").append(outlook.behind().name()).append(" comes first in the queue.");
+        }
+        if (!outlook.pools().isEmpty()) {
+            WorkloadApi.PoolOutlook first = outlook.pools().getFirst();
+            more.append(first.whyNothingIsStopped());
+            if (!first.relief().isEmpty()) {
+                more.append(" To let ").append(details.workload().name()).append(" start now: ");
+                more.append(
+                        first.relief().stream().map(WorkloadApi.Relief::inWords).collect(Collectors.joining(", and ")));
+                more.append(".");
+            }
+        }
+        if (outlook.startsAt() != null) {
+            more.append(" Forecast: it starts at ")
+                    .append(TimeFormat.utc(outlook.startsAt()))
+                    .append(" if running work uses all of its maximum run time and no new work comes first.");
+        }
+        return more.toString();
+    }
+
+    /** @param rule by which right the newest attempt was bound */
+    static Explanation withAttempt(Details details, WorkloadState.WithAttempt state, @Nullable String rule) {
+        String name = details.workload().name();
+        WorkloadApi.Attempt attempt = details.attempts().getLast();
+        // With those of its surplus workers.
+        long held = Math.max(
+                attempt.gpus().milli(),
+                details.workload().heldGpus() == null
+                        ? 0
+                        : details.workload().heldGpus().milli());
+        boolean hasGpus = held > 0;
+        String sentence =
+                switch (state) {
+                    case WorkloadState.Starting starting ->
+                        name + (hasGpus ? " holds " + GpuFormat.gpus(held) + " in " : " has its place in ")
+                                + attempt.pool() + " and is about to start." + right(details, hasGpus ? rule : null);
+                    case WorkloadState.Running running ->
+                        name + " runs in " + attempt.pool()
+                                + (hasGpus ? " on " + GpuFormat.gpus(held) + "." : " and uses no GPU.")
+                                + right(details, hasGpus ? rule : null);
+                    case WorkloadState.Stopping stopping -> stopping(details);
+                };
+        return explanation(details, sentence, List.of(), null, null, hasGpus ? rule : null, null);
+    }
+
+    static Explanation idle(Details details, WorkloadState.WithoutAttempt state) {
+        String name = details.workload().name();
+        String reason = details.workload().endReason();
+        String because = reason == null ? "." : ": " + reason + ".";
+        // Its reason may say already that it was cancelled.
+        String ofCancelled =
+                reason != null && reason.startsWith("cancelled ") ? " was " + reason + "." : " was cancelled" + because;
+        String sentence =
+                switch (state) {
+                    case WorkloadState.Held held -> name + " is held. Release it to let it start.";
+                    case WorkloadState.Waiting waiting -> name + " waits.";
+                    case WorkloadState.Paused paused -> name + " is paused.";
+                    case WorkloadState.Succeeded succeeded -> name + " has succeeded.";
+                    case WorkloadState.Failed failed -> name + " has failed" + because;
+                    case WorkloadState.Cancelled cancelled -> name + ofCancelled;
+                };
+        return explanation(details, sentence, List.of(), null, null, null, null);
+    }
+
+    /** Of work that was stopped for others and is queued again: when, by which rule, and what happens next. */
+    private static String preempted(Details details, WorkloadApi.@Nullable Position position) {
+        WorkloadApi.Preemption last = lastPreemption(details);
+        WorkloadApi.Attempt attempt =
+                details.attempts().isEmpty() ? null : details.attempts().getLast();
+        if (last == null
+                || attempt == null
+                || "paused".equals(details.workload().state())) {
+            return last == null
+                    ? ""
+                    : details.workload().name() + " was paused at " + TimeFormat.utc(last.at()) + ": " + rule(last)
+                            + ". ";
+        }
+        String again = "consolidate".equals(last.cause())
+                ? "It starts again where its new place is kept. "
+                : "It " + place(position) + " and starts again when there is room. ";
+        return details.workload().name() + " was stopped at " + TimeFormat.utc(last.at()) + " during attempt "
+                + last.attempt() + ": " + rule(last) + ". " + again;
+    }
+
+    /** Where it stands in its queue once it is there again. */
+    private static String place(WorkloadApi.@Nullable Position position) {
+        if (position == null) {
+            return "is in its queue again";
+        }
+        return position.aheadInQueue() == 0
+                ? "is first in its queue again"
+                : "is in its queue again, behind " + GpuFormat.count(position.aheadInQueue(), "workload") + ",";
+    }
+
+    /** The preemption of the newest attempt; null when the newest attempt was not preempted. */
+    private static WorkloadApi.@Nullable Preemption lastPreemption(Details details) {
+        if (details.preemptions().isEmpty() || details.attempts().isEmpty()) {
+            return null;
+        }
+        WorkloadApi.Preemption last = details.preemptions().getLast();
+        return last.attempt() == details.attempts().getLast().number() ? last : null;
+    }
+
+    /** Why the scheduler stopped or moved it, as a clause. */
+    private static String rule(WorkloadApi.Preemption preemption) {
+        return switch (preemption.cause()) {
+            case "reclaim" ->
+                "another group took back " + entitlement(preemption.receipt().right());
+            case "consolidate" -> "it is moved to another place to close a gap";
+            case "budget" -> "the GPU-hours of its group or tenant for the period were used up";
+            case "close" -> "its pool closed";
+            case "drain" -> "its group or tenant held more than its limit after the time to give it back";
+            case "incomplete" -> "too few of its workers were left";
+            default -> "work of higher priority of its group needed its place";
+        };
+    }
+
+    private static String entitlement(@Nullable String right) {
+        return "reserved".equals(right) ? "GPUs that are reserved for it" : "its fair share";
+    }
+
+    private static String stopping(Details details) {
+        String name = details.workload().name();
+        WorkloadApi.Preemption preemption = lastPreemption(details);
+        WorkloadApi.Attempt last = details.attempts().getLast();
+        String until = last.deadline() == null ? "" : " It has until " + TimeFormat.utc(last.deadline()) + " to stop.";
+        if (preemption != null) {
+            String told = "paused".equals(last.stopReason()) ? " was told to pause at " : " was told to stop at ";
+            return name + told + TimeFormat.utc(preemption.at()) + ": " + rule(preemption) + "." + until
+                    + next(details);
+        }
+        return name + " was told to stop"
+                + (last.stopReason() == null ? "." : ": " + because(last.stopReason()) + ".")
+                + until;
+    }
+
+    private static String next(Details details) {
+        return details.workload().wish() == DesiredState.CANCEL ? " It is cancelled when it has stopped." : "";
+    }
+
+    private static String because(String stopReason) {
+        return switch (stopReason) {
+            case "lost" -> "a node that it ran on was given up";
+            case "incomplete" -> "a part of it is over, and the rest does not go on alone";
+            case "cancelled" -> "it was cancelled on request";
+            default -> stopReason;
+        };
+    }
+
+    /** Those whom an outlook names. */
+    static List<UUID> holders(OutlookSource.Prospect prospect) {
+        return prospect.outlook().stream()
+                .flatMap(outlook -> Stream.concat(
+                        outlook.behind().stream(), outlook.perPool().stream().flatMap(pool -> pool.holders().stream())))
+                .map(holder -> UUID.fromString(holder.value()))
+                .distinct()
+                .toList();
+    }
+
+    /** The groups whose policies an outlook would change. */
+    static List<String> groups(OutlookSource.Prospect prospect) {
+        return prospect.outlook().stream()
+                .flatMap(outlook -> outlook.perPool().stream())
+                .flatMap(pool -> pool.relief().stream())
+                .flatMap(relief -> relief.path().stream())
+                .map(QuotaPath::group)
+                .distinct()
+                .toList();
+    }
+
+    /**
+     * @param known those of the holders that the tenant has; others are left out
+     * @param policies names of policies by group
+     */
+    static WorkloadApi.Outlook outlook(
+            OutlookSource.Prospect prospect, Map<UUID, WorkloadApi.Holder> known, Map<String, String> policies) {
+        return new WorkloadApi.Outlook(
+                prospect.asOf(),
+                prospect.startsAt().orElse(null),
+                prospect.outlook()
+                        .flatMap(Outlook::behind)
+                        .map(first -> known.get(UUID.fromString(first.value())))
+                        .orElse(null),
+                prospect.outlook().map(Outlook::perPool).orElse(List.of()).stream()
+                        .map(pool -> inPool(pool, known, policies))
+                        .toList());
+    }
+
+    private static WorkloadApi.PoolOutlook inPool(
+            Outlook.InPool pool, Map<UUID, WorkloadApi.Holder> known, Map<String, String> policies) {
+        return new WorkloadApi.PoolOutlook(
+                pool.pool().value(),
+                pool.code().name(),
+                pool.holders().stream()
+                        .map(holder -> known.get(UUID.fromString(holder.value())))
+                        .filter(Objects::nonNull)
+                        .toList(),
+                pool.heldByOthersGpuMilli() > 0,
+                pool.relief().stream().map(relief -> relief(relief, policies)).toList(),
+                pool.startsAtMillis().isPresent()
+                        ? Instant.ofEpochMilli(pool.startsAtMillis().getAsLong())
+                        : null,
+                pool.preemptsFromMillis().isPresent()
+                        ? Instant.ofEpochMilli(pool.preemptsFromMillis().getAsLong())
+                        : null,
+                pool.fence().map(QuotaPath::group).orElse(null));
+    }
+
+    private static WorkloadApi.Relief relief(Outlook.Relief relief, Map<String, String> policies) {
+        WorkloadApi.Relief.Change change =
+                switch (relief.kind()) {
+                    case RAISE_LIMIT -> WorkloadApi.Relief.Change.RAISE_LIMIT;
+                    case RAISE_USER_LIMIT -> WorkloadApi.Relief.Change.RAISE_USER_LIMIT;
+                    case RAISE_MAX_RUNNING -> WorkloadApi.Relief.Change.RAISE_MAX_RUNNING;
+                    case RESERVE_MORE -> WorkloadApi.Relief.Change.RESERVE_MORE;
+                    case FREE_IN_POOL -> WorkloadApi.Relief.Change.FREE_IN_POOL;
+                    case FREE_ON_ONE_NODE -> WorkloadApi.Relief.Change.FREE_ON_ONE_NODE;
+                };
+        return new WorkloadApi.Relief(
+                change,
+                relief.scope()
+                        .map(scope -> switch (scope) {
+                            case Scope.OnePool one -> one.pool().value();
+                            case Scope.AllPools all -> "*";
+                        })
+                        .orElse(null),
+                relief.path().map(QuotaPath::group).orElse(null),
+                relief.path().map(QuotaPath::group).map(policies::get).orElse(null),
+                relief.gpuMilli() > 0 ? new GpuAmount(relief.gpuMilli()) : null,
+                relief.workloads() > 0 ? relief.workloads() : null);
+    }
+
+    /** What its right means for it, as a sentence with a blank before it. */
+    private static String right(Details details, @Nullable String rule) {
+        boolean preemptible = details.workload().preemptible();
+        return switch (rule) {
+            case null -> "";
+            case "within-reserved" -> " It is within what is reserved for its group.";
+            case "over-quota" ->
+                " It uses GPUs beyond what is reserved for its group"
+                        + (preemptible ? ", and can be stopped when others with a right to them need them." : ".");
+            case "nominated" -> " It got the place that was set aside for it.";
+            case "open" -> " The pool has no quotas.";
+            default -> "";
+        };
+    }
+
+    private static Explanation explanation(
+            Details details,
+            String sentence,
+            List<WorkloadApi.Reason> reasons,
+            @Nullable Instant reasonsAt,
+            WorkloadApi.@Nullable Position position,
+            @Nullable String rule,
+            WorkloadApi.@Nullable Outlook outlook) {
+        return new Explanation(
+                details.workload().id(),
+                details.workload().state(),
+                sentence,
+                reasons,
+                reasons.isEmpty() ? null : reasonsAt,
+                position,
+                details.nomination(),
+                lastPreemption(details),
+                rule,
+                outlook);
+    }
+}

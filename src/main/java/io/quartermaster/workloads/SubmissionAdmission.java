@@ -1,0 +1,265 @@
+package io.quartermaster.workloads;
+
+import io.quartermaster.engine.model.GpuFormat;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.Problem;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.redis.RedisScript;
+import io.quartermaster.platform.redis.RedisScriptRunner;
+import io.quartermaster.platform.redis.RedisScriptRunner.RedisAway;
+import io.quartermaster.workloads.counters.LiveCounters;
+import io.smallrye.mutiny.Uni;
+import io.vertx.mutiny.redis.client.Response;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.hibernate.reactive.mutiny.Mutiny;
+import org.jboss.logging.Logger;
+
+/**
+ * Whether a submission may come in: the tenant's state, the queue's cap, the tenant's rate. One call to Redis counts and decides, and
+ * holds room under the workloads' ids until the leader's counters carry them.
+ *
+ * <p>Where Redis is away, or has no counters of the tenant, PostgreSQL counts instead, in one statement and without a lock: submissions to
+ * a queue must not stand in line when there is trouble already. Those that are under way at the same moment do not see each other, so
+ * meanwhile a queue, or a tenant's rate, can be passed by what the other request connections of all replicas bring in at once. Limits are
+ * judged again in the plan: what gets in too much waits, and does not run.
+ */
+@ApplicationScoped
+class SubmissionAdmission {
+
+    /** When to submit again to a queue that is full. Nothing says when work that waits will have started. */
+    private static final Duration QUEUE_FULL_RETRY = Duration.ofSeconds(10);
+
+    private static final Logger LOG = Logger.getLogger(SubmissionAdmission.class);
+    private static final RedisScript ADMIT = RedisScript.named("admit");
+    private static final RedisScript RELEASE = RedisScript.named("release");
+
+    /** Counts no further than it must. The queues come as texts: their order is that of the answer. */
+    private static final String COUNT = """
+            select c.n from (
+                select cast(0 as bigint) as place,
+                       (select count(*) from (select 1 from workload where tenant_id = :tenant and id >= :since limit :most) r) as n
+                union all
+                select a.place,
+                       (select count(*) from (select 1 from workload w
+                            where w.tenant_id = :tenant and w.queue_id = a.queue and w.state not in ('succeeded', 'failed', 'cancelled')
+                              and w.state in ('waiting', 'held', 'paused') limit a.cap + 1) q)
+                  from unnest(cast(cast(:queues as text) as uuid[]), cast(cast(:caps as text) as int[])) with ordinality as a(queue, cap, place)) c
+             order by c.place
+            """;
+
+    private final RedisScriptRunner scripts;
+    private final int perSecond;
+    private final int burst;
+    private final Duration hold;
+
+    /** What is asked of one queue. */
+    record Ask(UUID queue, String name, int maxWaiting, List<UUID> workloads) {
+        Ask {
+            workloads = List.copyOf(workloads);
+        }
+
+        Room room() {
+            return new Room(name, maxWaiting, workloads.size());
+        }
+    }
+
+    /**
+     * Room that is needed in a queue.
+     *
+     * @param more how many more are to wait in it
+     */
+    record Room(String queue, int maxWaiting, int more) {}
+
+    @Inject
+    SubmissionAdmission(RedisScriptRunner scripts, WorkloadsConfig config) {
+        this(scripts, config.submissionsPerSecond(), config.submissionBurst(), config.holdTime());
+    }
+
+    SubmissionAdmission(RedisScriptRunner scripts, int perSecond, int burst, Duration hold) {
+        if (perSecond < 1 || burst < WorkloadApi.MAX_BATCH) {
+            throw new IllegalArgumentException(
+                    "quartermaster.workloads.submissions-per-second is at least 1, submission-burst at least "
+                            + WorkloadApi.MAX_BATCH);
+        }
+        this.scripts = scripts;
+        this.perSecond = perSecond;
+        this.burst = burst;
+        this.hold = hold;
+    }
+
+    /**
+     * Whether Redis admitted it and holds room for it; if not, it cannot say, and {@link #countInDatabase} decides in the transaction. Ends
+     * with a {@link ProblemException} that says which check failed, with its numbers.
+     */
+    Uni<Boolean> hold(TenantId tenant, List<Ask> asks) {
+        return decide(tenant, asks).map(verdict -> switch (verdict) {
+            case Verdict.Admitted admitted -> true;
+            case Verdict.Refused refused -> throw refused.problem();
+            case Verdict.Unknown unknown -> false;
+        });
+    }
+
+    sealed interface Verdict {
+        record Admitted() implements Verdict {}
+
+        record Refused(ProblemException problem) implements Verdict {}
+
+        /** Redis cannot say. */
+        record Unknown() implements Verdict {}
+    }
+
+    Uni<Verdict> decide(TenantId tenant, List<Ask> asks) {
+        List<String> keys = new ArrayList<>(List.of(LiveCounters.key(tenant), rateKey(tenant)));
+        List<String> arguments = new ArrayList<>(
+                List.of(Integer.toString(perSecond), Integer.toString(burst), Long.toString(hold.toMillis())));
+        for (Ask ask : asks) {
+            keys.add(LiveCounters.holds(tenant, ask.queue()));
+            arguments.add(ask.queue().toString());
+            arguments.add(Integer.toString(ask.maxWaiting()));
+            arguments.add(Integer.toString(ask.workloads().size()));
+            ask.workloads().forEach(id -> arguments.add(id.toString()));
+        }
+        return scripts.run(ADMIT, keys, arguments)
+                .map(answer -> verdict(answer, asks))
+                .onFailure(RedisAway.class)
+                .recoverWithItem(new Verdict.Unknown());
+    }
+
+    /** What was admitted did not come in after all, and does not count for the tenant's rate; a hold that is not released expires. */
+    Uni<Void> release(TenantId tenant, List<Ask> asks) {
+        List<String> keys = new ArrayList<>(List.of(rateKey(tenant)));
+        List<String> arguments = new ArrayList<>(List.of(Integer.toString(burst)));
+        for (Ask ask : asks) {
+            keys.add(LiveCounters.holds(tenant, ask.queue()));
+            arguments.add(Integer.toString(ask.workloads().size()));
+            ask.workloads().forEach(id -> arguments.add(id.toString()));
+        }
+        return scripts.run(RELEASE, keys, arguments)
+                .onFailure(RedisAway.class)
+                .invoke(e -> LOG.debugf("holds are left to expire: %s", e.getMessage()))
+                .onFailure(RedisAway.class)
+                .recoverWithNull()
+                .replaceWithVoid();
+    }
+
+    /** The checks of the script, counted in PostgreSQL, without a lock. Also what a dry run asks: it holds nothing. */
+    Uni<Void> countInDatabase(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
+        return session.createNativeQuery(COUNT, Long.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("since", firstIdOfWindow())
+                .setParameter("most", burst + 1)
+                .setParameter("queues", array(asks, ask -> ask.queue().toString()))
+                .setParameter(
+                        "caps", array(asks, ask -> Integer.toString(ask.room().maxWaiting())))
+                .getResultList()
+                .invoke(counts -> check(asks, counts))
+                .replaceWithVoid();
+    }
+
+    /** @param counts the submissions of the window, then what waits in each queue */
+    private void check(List<Ask> asks, List<Long> counts) {
+        long asked = 0;
+        for (int i = 0; i < asks.size(); i++) {
+            Room room = asks.get(i).room();
+            long waiting = counts.get(i + 1);
+            if (waiting + room.more() > room.maxWaiting()) {
+                throw queueFull(room, waiting);
+            }
+            asked += room.more();
+        }
+        long beyond = counts.getFirst() + asked - burst;
+        if (beyond > 0) {
+            throw tooFast(beyond * 1_000L / perSecond);
+        }
+    }
+
+    /** For work that is moved to a queue: two moves count one after the other. */
+    Uni<Void> requireRoom(Mutiny.Session session, TenantId tenant, UUID queue, Room room) {
+        return session.createNativeQuery(
+                        "select 1 from pg_advisory_xact_lock(hashtextextended(:name, 0))", Integer.class)
+                .setParameter("name", "queue:" + tenant + ":" + queue)
+                .getSingleResult()
+                .chain(() -> session.createNativeQuery("""
+                                select count(*) from (select 1 from workload
+                                    where tenant_id = :tenant and queue_id = :queue and state not in ('succeeded', 'failed', 'cancelled')
+                                      and state in ('waiting', 'held', 'paused') limit :most) w
+                                """, Long.class)
+                        .setParameter("tenant", tenant.value())
+                        .setParameter("queue", queue)
+                        .setParameter("most", room.maxWaiting() + 1)
+                        .getSingleResult())
+                .map(waiting -> {
+                    if (waiting + room.more() > room.maxWaiting()) {
+                        throw queueFull(room, waiting);
+                    }
+                    return null;
+                });
+    }
+
+    /** As the bucket of the script, over the time in which it fills: the ids of workloads begin with the time they were made. */
+    private UUID firstIdOfWindow() {
+        long windowMillis = burst * 1_000L / perSecond;
+        return new UUID((System.currentTimeMillis() - windowMillis) << 16, 0);
+    }
+
+    private static String array(List<Ask> asks, Function<Ask, String> value) {
+        return asks.stream().map(value).collect(Collectors.joining(",", "{", "}"));
+    }
+
+    private Verdict verdict(Response answer, List<Ask> asks) {
+        String word = answer.get(0).toString();
+        return switch (word) {
+            case "ok" -> new Verdict.Admitted();
+            case "unknown" -> new Verdict.Unknown();
+            case "tenant" -> new Verdict.Refused(tenantSuspended());
+            case "queue" ->
+                new Verdict.Refused(queueFull(
+                        asks.get(answer.get(1).toInteger() - 1).room(),
+                        answer.get(2).toLong()));
+            case "rate" -> new Verdict.Refused(tooFast(answer.get(1).toLong()));
+            default -> throw new IllegalStateException("admission answers " + word);
+        };
+    }
+
+    static ProblemException tenantSuspended() {
+        return ProblemException.of(403, "tenant-suspended", "the tenant is not active: nothing can be submitted");
+    }
+
+    private static ProblemException queueFull(Room room, long waiting) {
+        if (room.maxWaiting() == 0) {
+            // No wait helps.
+            return new ProblemException(
+                    Problem.of(
+                            429,
+                            "queue-full",
+                            "queue " + room.queue()
+                                    + " takes no work: its maxWaiting is 0. Submit to another queue, or ask an admin of the tenant to raise maxWaiting",
+                            List.of()),
+                    Optional.empty());
+        }
+        String detail = "queue " + room.queue() + " is full: " + waiting + " of at most " + room.maxWaiting()
+                + (room.maxWaiting() == 1 ? " workload waits" : " workloads wait") + ", and " + room.more()
+                + (room.more() == 1 ? " more does" : " more do")
+                + " not fit. Submit again later, or to another queue";
+        return new ProblemException(Problem.of(429, "queue-full", detail, List.of()), Optional.of(QUEUE_FULL_RETRY));
+    }
+
+    private ProblemException tooFast(long waitMillis) {
+        String detail = "a tenant may submit " + GpuFormat.count(perSecond, "workload") + " a second and " + burst
+                + " at once; there is room again in " + waitMillis + " ms";
+        return new ProblemException(
+                Problem.of(429, "rate-exceeded", detail, List.of()), Optional.of(Duration.ofMillis(waitMillis)));
+    }
+
+    private static String rateKey(TenantId tenant) {
+        return "qm:{" + tenant + "}:rate";
+    }
+}

@@ -1,0 +1,193 @@
+package io.quartermaster.workloads.feed;
+
+import io.quartermaster.access.Caller;
+import io.quartermaster.access.LiveRights;
+import io.quartermaster.access.Permission;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.tenancy.groups.RealmUsers;
+import io.quartermaster.workloads.WorkloadsConfig;
+import io.smallrye.mutiny.Multi;
+import io.smallrye.mutiny.Uni;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Live views of a tenant's feed. A view reads what came after the entry it saw last, whenever it is woken and every few seconds besides;
+ * so nothing is missed or shown twice, whatever becomes of wake-ups, connections and replicas.
+ *
+ * <p>A view ends by itself after a while, at the latest when its caller's token expires, and is resumed by its client: rights taken away in
+ * between count from then on. It also ends, within a minute, when its caller or its tenant is gone.
+ */
+@ApplicationScoped
+class WorkloadStreams {
+
+    private static final Duration HEARTBEAT = Duration.ofSeconds(15);
+    private static final Duration LONGEST = Duration.ofMinutes(15);
+    /** A view goes on where Keycloak does not say in this time whether the caller is there. */
+    private static final Duration KEYCLOAK_PATIENCE = Duration.ofSeconds(5);
+
+    private final FeedStore feed;
+    private final FeedWakeups wakeups;
+    private final WorkloadsConfig config;
+    private final LiveRights rights;
+    private final RealmUsers users;
+    private final Map<TenantId, Integer> open = new ConcurrentHashMap<>();
+
+    WorkloadStreams(FeedStore feed, FeedWakeups wakeups, WorkloadsConfig config, LiveRights rights, RealmUsers users) {
+        this.feed = feed;
+        this.wakeups = wakeups;
+        this.config = config;
+        this.rights = rights;
+        this.users = users;
+    }
+
+    /** @param tokenExpiry when the viewer's right to the view ends, unless it shows a newer token */
+    record Viewer(Caller caller, Instant tokenExpiry) {
+
+        Duration longest() {
+            Duration left = Duration.between(Instant.now(), tokenExpiry);
+            return left.compareTo(LONGEST) > 0 ? LONGEST : left.isPositive() ? left : Duration.ofMillis(1);
+        }
+    }
+
+    /** What is sent: an entry of the feed, or nothing but a sign of life. */
+    sealed interface Signal {
+        record Entry(FeedStore.Entry entry) implements Signal {}
+
+        record Heartbeat() implements Signal {}
+    }
+
+    /**
+     * Where a view begins: after the entry its client saw last, else now. Fails when entries after that one are gone.
+     *
+     * @param lastSeen what the client sent as {@code Last-Event-ID}
+     */
+    Uni<Long> begin(TenantId tenant, @Nullable String lastSeen) {
+        if (lastSeen == null || lastSeen.isBlank()) {
+            return feed.newest(tenant);
+        }
+        return feed.resumable(tenant, number(lastSeen))
+                .map(from -> from.orElseThrow(() -> ProblemException.of(
+                        410,
+                        "feed-entry-gone",
+                        "entries after that one are not kept any more: list the workloads, then watch from now")));
+    }
+
+    Multi<Signal> after(TenantId tenant, Viewer viewer, long seq, Optional<UUID> workload) {
+        return Multi.createFrom()
+                .deferred(() -> {
+                    enter(tenant);
+                    View view = new View(tenant, viewer.caller(), seq, workload);
+                    return Multi.createBy()
+                            .repeating()
+                            .uni(view::turn)
+                            .whilst(signals -> !view.isOver())
+                            .onItem()
+                            .<Signal>disjoint()
+                            .onTermination()
+                            .invoke(() -> leave(tenant));
+                })
+                .select()
+                .first(viewer.longest());
+    }
+
+    private final class View {
+        private final TenantId tenant;
+        private final Caller caller;
+        private final Optional<UUID> workload;
+        private long seen;
+        private long spokenNanos = System.nanoTime();
+        private long checkedNanos = spokenNanos;
+        private volatile boolean over;
+
+        View(TenantId tenant, Caller caller, long seq, Optional<UUID> workload) {
+            this.tenant = tenant;
+            this.caller = caller;
+            this.seen = seq;
+            this.workload = workload;
+        }
+
+        boolean isOver() {
+            return over;
+        }
+
+        Uni<List<Signal>> turn() {
+            long now = System.nanoTime();
+            if (now - checkedNanos < config.watchRecheck().toNanos()) {
+                return read();
+            }
+            checkedNanos = now;
+            return isEntitled().chain(entitled -> {
+                over = !entitled;
+                return entitled ? read() : Uni.createFrom().item(List.<Signal>of());
+            });
+        }
+
+        private Uni<Boolean> isEntitled() {
+            return rights.mayRead(caller, tenant, Permission.WORKLOADS_READ)
+                    .chain(may -> may
+                            ? users.has(caller, KEYCLOAK_PATIENCE).onFailure().recoverWithItem(true)
+                            : Uni.createFrom().item(false));
+        }
+
+        private Uni<List<Signal>> read() {
+            long turn = wakeups.turn(tenant);
+            return feed.after(tenant, seen)
+                    .chain(entries -> entries.isEmpty()
+                            ? wakeups.after(tenant, turn, config.watchPoll()).map(woken -> List.<FeedStore.Entry>of())
+                            : Uni.createFrom().item(entries))
+                    .map(this::signals);
+        }
+
+        private List<Signal> signals(List<FeedStore.Entry> entries) {
+            if (!entries.isEmpty()) {
+                seen = entries.getLast().seq();
+            }
+            List<Signal> signals = entries.stream()
+                    .filter(entry -> workload.isEmpty()
+                            || workload.get().equals(entry.event().workload()))
+                    .<Signal>map(Signal.Entry::new)
+                    .toList();
+            long now = System.nanoTime();
+            if (signals.isEmpty() && now - spokenNanos < HEARTBEAT.toNanos()) {
+                return signals;
+            }
+            spokenNanos = now;
+            return signals.isEmpty() ? List.of(new Signal.Heartbeat()) : signals;
+        }
+    }
+
+    private void enter(TenantId tenant) {
+        int most = config.watchersPerTenant();
+        int now = open.merge(tenant, 1, Integer::sum);
+        if (now > most) {
+            leave(tenant);
+            throw ProblemException.of(
+                    429, "too-many-watches", "a tenant may keep " + most + " live views open on one replica");
+        }
+    }
+
+    private void leave(TenantId tenant) {
+        open.computeIfPresent(tenant, (id, count) -> count == 1 ? null : count - 1);
+    }
+
+    private static long number(String text) {
+        try {
+            long number = Long.parseLong(text.strip());
+            if (number >= 0) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // refused below
+        }
+        throw ProblemException.invalid("Last-Event-ID", "not an id of this feed", "the id of an event received before");
+    }
+}

@@ -1,0 +1,64 @@
+package io.quartermaster.agent.supervisor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class AttemptOutputTest {
+    @TempDir
+    @SuppressWarnings("NullAway.Init")
+    private Path folder;
+
+    @Test
+    void aFolderWithoutOutputHasAnEmptyTail() throws IOException {
+        assertThat(AttemptOutput.tail(folder, 100)).isEqualTo(new AttemptOutput.Tail("", 0));
+    }
+
+    @Test
+    void keepsAtLeastHalfAndAtMostTheWholeOfItsLimit() throws IOException {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        StringBuilder all = new StringBuilder();
+        try (AttemptOutput attemptOutput = new AttemptOutput(folder, 1_000)) {
+            for (int write = 0; write < 500; write++) {
+                String text = Character.toString('a' + random.nextInt(26)).repeat(random.nextInt(300));
+                all.append(text);
+                append(attemptOutput, text);
+
+                assertThat(kept()).as("seed %s", seed).isLessThanOrEqualTo(1_000);
+                String tail = AttemptOutput.tail(folder, 500).text();
+                assertThat(tail).as("seed %s", seed).isEqualTo(all.substring(Math.max(0, all.length() - 500)));
+                assertThat(AttemptOutput.totalBytes(folder)).as("seed %s", seed).isEqualTo(all.length());
+            }
+        }
+    }
+
+    @Test
+    void aTailDoesNotBeginInsideACharacter() throws IOException {
+        try (AttemptOutput attemptOutput = new AttemptOutput(folder, 1_000)) {
+            append(attemptOutput, "a€€"); // seven bytes
+        }
+
+        assertThat(AttemptOutput.tail(folder, 5).text()).isEqualTo("€");
+        assertThat(AttemptOutput.tail(folder, 6).text()).isEqualTo("€€");
+        assertThat(AttemptOutput.tail(folder, 7).text()).isEqualTo("a€€");
+    }
+
+    private long kept() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.mapToLong(file -> file.toFile().length()).sum();
+        }
+    }
+
+    private static void append(AttemptOutput attemptOutput, String text) throws IOException {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        attemptOutput.append(bytes, bytes.length);
+    }
+}

@@ -1,0 +1,301 @@
+package io.quartermaster.dispatch.lifecycle;
+
+import static io.quartermaster.dispatch.Records.attempt;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.dispatch.Records;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.LiveAttempt;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.PausedWork.Processes;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Report;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Surplus;
+import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.platform.TenantId;
+import io.quartermaster.workloads.AttemptOutcome;
+import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.DesiredState;
+import io.quartermaster.workloads.WorkloadState;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The rules of the lifecycle, one by one. */
+class LifecycleRulesTest {
+
+    private static final UUID N1 = new UUID(0, 1);
+    private static final UUID N2 = new UUID(0, 2);
+
+    @Test
+    void aWishIsFollowedAtOnceByWorkThatHoldsNothing() {
+        assertThat(LifecycleRules.next(waiting(DesiredState.RUN), Set.of())).isEqualTo(new LifecycleStep.Stay());
+        assertThat(LifecycleRules.next(waiting(DesiredState.HOLD), Set.of()))
+                .isEqualTo(new LifecycleStep.Become(new WorkloadState.Held(), Optional.empty()));
+        assertThat(LifecycleRules.next(waiting(DesiredState.CANCEL), Set.of()))
+                .isEqualTo(
+                        new LifecycleStep.Become(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
+    }
+
+    @Test
+    void anAttemptNeverGoesBack() {
+        assertThat(next(DesiredState.RUN, "bound", report(N1, "starting")))
+                .isEqualTo(new LifecycleStep.Progress(new AttemptState.Starting()));
+        assertThat(next(DesiredState.RUN, "starting", report(N1, "running")))
+                .isEqualTo(new LifecycleStep.Progress(new AttemptState.Running()));
+        assertThat(next(DesiredState.RUN, "running", report(N1, "starting"))).isEqualTo(new LifecycleStep.Stay());
+        assertThat(next(DesiredState.RUN, "starting")).isEqualTo(new LifecycleStep.Stay());
+    }
+
+    @Test
+    void runningWorkKeepsItsDevicesUntilItsExecutorSaysItIsOver() {
+        assertThat(next(DesiredState.CANCEL, "running", report(N1, "running")))
+                .isEqualTo(new LifecycleStep.AskToStop(AttemptStopReason.CANCELLED));
+        assertThat(next(DesiredState.CANCEL, "stopping", report(N1, "stopping")))
+                .isEqualTo(new LifecycleStep.Stay());
+        assertThat(next(DesiredState.CANCEL, "stopping", ended(N1, "cancelled")))
+                .isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.state())
+                        .isEqualTo(new WorkloadState.Cancelled()));
+    }
+
+    @Test
+    void aVictimWaitsAgainAtTheHeadUnlessItsPolicyOrItsOwnerEndsIt() {
+        LifecycleStep again = next(DesiredState.RUN, "stopping", ended(N1, "preempted"));
+        assertThat(again).isInstanceOfSatisfying(LifecycleStep.End.class, end -> {
+            assertThat(end.state()).isEqualTo(new WorkloadState.Waiting());
+            assertThat(end.atHead()).isTrue();
+        });
+        assertThat(next(DesiredState.HOLD, "stopping", ended(N1, "preempted")))
+                .isInstanceOfSatisfying(
+                        LifecycleStep.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Held()));
+        assertThat(next(DesiredState.CANCEL, "stopping", ended(N1, "preempted")))
+                .isInstanceOfSatisfying(LifecycleStep.End.class, end -> {
+                    assertThat(end.state()).isEqualTo(new WorkloadState.Cancelled());
+                    assertThat(end.endReason()).hasValue("cancelled on request");
+                });
+        LifecycleStep ended = LifecycleRules.next(
+                record(
+                        DesiredState.RUN,
+                        PreemptionAction.END,
+                        Optional.of(attempt("stopping", List.of(N1), ended(N1, "preempted")))),
+                Set.of());
+        assertThat(ended).isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.state())
+                .isEqualTo(new WorkloadState.Cancelled()));
+    }
+
+    @Test
+    void whatIsMovedGoesOnAtItsNewPlaceWhateverItsPolicySaysOfPreemption() {
+        LiveAttempt leaves = attempt("stopping", List.of(N1), ended(N1, "preempted"));
+        for (PreemptionAction policy : PreemptionAction.values()) {
+            assertThat(LifecycleRules.next(Records.moving(policy, leaves), Set.of()))
+                    .isInstanceOfSatisfying(LifecycleStep.End.class, end -> {
+                        assertThat(end.state()).isEqualTo(new WorkloadState.Waiting());
+                        assertThat(end.atHead()).isTrue();
+                    });
+        }
+    }
+
+    @Test
+    void workOnALostNodeWaitsAgain() {
+        LifecycleStep lifecycleStep = LifecycleRules.next(
+                record(
+                        DesiredState.RUN,
+                        PreemptionAction.REQUEUE,
+                        Optional.of(attempt("running", List.of(N1), report(N1, "running")))),
+                Set.of(N1));
+        assertThat(lifecycleStep).isInstanceOfSatisfying(LifecycleStep.End.class, end -> {
+            assertThat(end.outcome()).isEqualTo(AttemptOutcome.LOST);
+            assertThat(end.state()).isEqualTo(new WorkloadState.Waiting());
+        });
+    }
+
+    @Test
+    void aGangOfWhichAPartIsGoneIsStoppedBeforeAnythingOfItIsFree() {
+        LiveAttempt gang = attempt("running", List.of(N1, N2), report(N1, "running"), ended(N2, "failed"));
+        assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(gang)), Set.of()))
+                .isEqualTo(new LifecycleStep.AskToStop(AttemptStopReason.INCOMPLETE));
+        LiveAttempt half = attempt("running", List.of(N1, N2), report(N1, "running"), report(N2, "running"));
+        assertThat(LifecycleRules.next(
+                        record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(half)), Set.of(N2)))
+                .isEqualTo(new LifecycleStep.AskToStop(AttemptStopReason.LOST));
+        LiveAttempt over = attempt("stopping", List.of(N1, N2), ended(N1, "cancelled"), ended(N2, "failed"));
+        assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(over)), Set.of()))
+                .isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.outcome())
+                        .isEqualTo(AttemptOutcome.FAILED));
+    }
+
+    @Test
+    void aWorkerThatHasDoneItsPartEndsNobodyElse() {
+        LiveAttempt gang = attempt("running", List.of(N1, N2), ended(N1, "succeeded"), report(N2, "running"));
+        assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(gang)), Set.of()))
+                .isEqualTo(new LifecycleStep.Stay());
+        LiveAttempt over = attempt("running", List.of(N1, N2), ended(N1, "succeeded"), ended(N2, "succeeded"));
+        assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(over)), Set.of()))
+                .isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.state())
+                        .isEqualTo(new WorkloadState.Succeeded()));
+    }
+
+    @Test
+    void aGangEndsWhenTheRestHasStoppedAfterANodeWasLost() {
+        LiveAttempt over = attempt("stopping", List.of(N1, N2), ended(N1, "lost"), ended(N2, "cancelled"));
+        assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(over)), Set.of()))
+                .isInstanceOfSatisfying(
+                        LifecycleStep.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Waiting()));
+    }
+
+    @Test
+    void aSurplusWorkerComesAndGoesWhileTheWorkloadGoesOn() {
+        LiveAttempt core = attempt("running", List.of(N1), report(N1, "running"));
+        assertThat(surplus(core, attempt("bound", List.of(N2), report(N2, "running")), Set.of()))
+                .isEqualTo(new SurplusStep.Progress(new AttemptState.Running()));
+        assertThat(surplus(core, attempt("running", List.of(N2), ended(N2, "failed")), Set.of()))
+                .isInstanceOfSatisfying(
+                        SurplusStep.End.class, end -> assertThat(end.forGood()).isTrue());
+        assertThat(surplus(core, attempt("running", List.of(N2), report(N2, "running")), Set.of(N2)))
+                .isInstanceOfSatisfying(
+                        SurplusStep.End.class, end -> assertThat(end.forGood()).isFalse());
+        assertThat(surplus(core, attempt("stopping", List.of(N2), report(N2, "stopping")), Set.of()))
+                .isEqualTo(new SurplusStep.Stay());
+        LiveAttempt stopping = core.told(AttemptStopReason.CANCELLED, 1);
+        assertThat(surplus(stopping, attempt("running", List.of(N2), report(N2, "running")), Set.of()))
+                .isEqualTo(new SurplusStep.AskToStop(AttemptStopReason.CANCELLED));
+    }
+
+    @Test
+    void theWorkloadIsOverOnlyAfterItsSurplusWorkers() {
+        SurplusWorker worker = new SurplusWorker(1, attempt("running", List.of(N2), report(N2, "running")));
+        LiveAttempt core =
+                attempt("running", List.of(N1), ended(N1, "succeeded")).with(Surplus.NONE.and(worker));
+        assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(core)), Set.of()))
+                .isEqualTo(new LifecycleStep.AskToStop(AttemptStopReason.INCOMPLETE));
+        LiveAttempt stopping = core.told(AttemptStopReason.INCOMPLETE, 1);
+        assertThat(LifecycleRules.next(
+                        record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(stopping)), Set.of()))
+                .isEqualTo(new LifecycleStep.Stay());
+        assertThat(LifecycleRules.next(
+                        record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(stopping.with(Surplus.NONE))),
+                        Set.of()))
+                .isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.state())
+                        .isEqualTo(new WorkloadState.Succeeded()));
+    }
+
+    private static SurplusStep surplus(LiveAttempt core, LiveAttempt worker, Set<UUID> lost) {
+        return LifecycleRules.next(core, new SurplusWorker(1, worker), lost);
+    }
+
+    @Test
+    void aPausedVictimKeepsItsPlaceInTheLineAndItsProcesses() {
+        assertThat(next(DesiredState.RUN, "stopping", ended(N1, "paused")))
+                .isInstanceOfSatisfying(LifecycleStep.End.class, end -> {
+                    assertThat(end.outcome()).isEqualTo(AttemptOutcome.PAUSED);
+                    assertThat(end.state()).isEqualTo(new WorkloadState.Paused());
+                    assertThat(end.atHead()).isTrue();
+                });
+        assertThat(next(DesiredState.HOLD, "stopping", ended(N1, "paused")))
+                .isInstanceOfSatisfying(
+                        LifecycleStep.End.class, end -> assertThat(end.state()).isEqualTo(new WorkloadState.Held()));
+        assertThat(next(DesiredState.CANCEL, "stopping", ended(N1, "paused")))
+                .isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.state())
+                        .isEqualTo(new WorkloadState.Cancelled()));
+    }
+
+    @Test
+    void pausedWorkStaysAsLongAsItsProcessesCanGoOnAndItIsToRun() {
+        assertThat(paused("paused", DesiredState.RUN, Processes.STAND_STILL, true))
+                .isEqualTo(new LifecycleStep.Stay());
+        LifecycleStep starts = new LifecycleStep.Become(new WorkloadState.Waiting(), Optional.empty());
+        assertThat(paused("paused", DesiredState.RUN, Processes.STAND_STILL, false))
+                .isEqualTo(starts);
+        assertThat(paused("paused", DesiredState.RUN, Processes.BEING_ENDED, true))
+                .isEqualTo(starts);
+        assertThat(paused("paused", DesiredState.RUN, Processes.OVER, true)).isEqualTo(starts);
+        assertThat(paused("paused", DesiredState.HOLD, Processes.STAND_STILL, true))
+                .isEqualTo(new LifecycleStep.Become(new WorkloadState.Held(), Optional.empty()));
+        assertThat(paused("paused", DesiredState.CANCEL, Processes.STAND_STILL, true))
+                .isEqualTo(
+                        new LifecycleStep.Become(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
+    }
+
+    @Test
+    void workThatAsksForAnotherAmountThanItsProcessesHeldDoesNotGoOn() {
+        WorkloadRecord larger = Records.workload(
+                        new TenantId("acme"),
+                        4,
+                        "paused",
+                        DesiredState.RUN,
+                        2_000,
+                        PreemptionAction.PAUSE,
+                        Optional.empty())
+                .leaving(Optional.of(left(Processes.STAND_STILL, true)));
+        assertThat(LifecycleRules.next(larger, Set.of()))
+                .isEqualTo(new LifecycleStep.Become(new WorkloadState.Waiting(), Optional.empty()));
+    }
+
+    @Test
+    void whoseProcessesAreToEndWaitsUntilTheyAreOver() {
+        assertThat(paused("waiting", DesiredState.RUN, Processes.STAND_STILL, true))
+                .isEqualTo(new LifecycleStep.Stay());
+        assertThat(paused("waiting", DesiredState.RUN, Processes.BEING_ENDED, true))
+                .isEqualTo(new LifecycleStep.Stay());
+        assertThat(paused("waiting", DesiredState.RUN, Processes.OVER, true)).isEqualTo(new LifecycleStep.Left());
+        assertThat(paused("held", DesiredState.HOLD, Processes.OVER, true)).isEqualTo(new LifecycleStep.Left());
+        WorkloadRecord leaving = Records.workload("waiting", DesiredState.RUN, PreemptionAction.PAUSE, Optional.empty())
+                .leaving(Optional.of(left(Processes.BEING_ENDED, true)));
+        assertThat(leaving.isLeaving()).isTrue();
+    }
+
+    private static LifecycleStep paused(String state, DesiredState desiredState, Processes processes, boolean mayStay) {
+        return LifecycleRules.next(
+                Records.workload(state, desiredState, PreemptionAction.PAUSE, Optional.empty())
+                        .leaving(Optional.of(left(processes, mayStay))),
+                Set.of());
+    }
+
+    private static PausedWork left(Processes processes, boolean mayStay) {
+        return new PausedWork(new UUID(1, 1), N1, Records.POOL, 1_000, 5_000, processes, mayStay);
+    }
+
+    @Test
+    void whatIsOverStaysOver() {
+        WorkloadRecord over =
+                Records.workload("succeeded", DesiredState.CANCEL, PreemptionAction.REQUEUE, Optional.empty());
+        assertThat(LifecycleRules.next(over, Set.of())).isEqualTo(new LifecycleStep.Stay());
+    }
+
+    private static LifecycleStep next(DesiredState desiredState, String state, Report... reports) {
+        return LifecycleRules.next(
+                record(desiredState, PreemptionAction.REQUEUE, Optional.of(attempt(state, List.of(N1), reports))),
+                Set.of());
+    }
+
+    private static WorkloadRecord waiting(DesiredState desiredState) {
+        return record(desiredState, PreemptionAction.REQUEUE, Optional.empty());
+    }
+
+    private static Report report(UUID node, String state) {
+        return new Report(
+                node,
+                AttemptState.of(state, Optional.empty()),
+                Optional.empty(),
+                "",
+                OptionalLong.empty(),
+                OptionalLong.empty());
+    }
+
+    private static Report ended(UUID node, String outcome) {
+        return new Report(
+                node,
+                new AttemptState.Ended(AttemptOutcome.of(outcome)),
+                Optional.of(0),
+                "",
+                OptionalLong.empty(),
+                OptionalLong.empty());
+    }
+
+    private static WorkloadRecord record(
+            DesiredState desiredState, PreemptionAction preemptionAction, Optional<LiveAttempt> attempt) {
+        return Records.workload(attempt.isPresent() ? "running" : "waiting", desiredState, preemptionAction, attempt);
+    }
+}

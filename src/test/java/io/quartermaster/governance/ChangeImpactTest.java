@@ -1,0 +1,124 @@
+package io.quartermaster.governance;
+
+import static io.quartermaster.governance.RulesFixture.CLOUD;
+import static io.quartermaster.governance.RulesFixture.H100;
+import static io.quartermaster.governance.RulesFixture.acme;
+import static io.quartermaster.governance.RulesFixture.policy;
+import static io.quartermaster.governance.RulesFixture.profile;
+import static io.quartermaster.governance.RulesFixture.queue;
+import static io.quartermaster.governance.RulesFixture.quota;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quartermaster.capacity.grants.QuotaTerms;
+import io.quartermaster.engine.model.Scope;
+import io.quartermaster.governance.rules.Policy;
+import io.quartermaster.governance.rules.PolicyQuota;
+import io.quartermaster.governance.rules.PreemptionAction;
+import io.quartermaster.governance.rules.Profile;
+import io.quartermaster.governance.rules.TenantRules;
+import io.quartermaster.platform.GpuAmount;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ChangeImpactTest {
+
+    private final Policy rnd = policy("/rnd", quota(H100, 6, 9));
+    private final Profile three = profile("3xgpu", 3, H100);
+
+    @Test
+    void aNewPolicyShowsItsQueuesAndWhatIsGivenOutOfTheAllotment() {
+        TenantRules before = acme().with(three);
+
+        ChangeImpact changeImpact =
+                ChangeImpact.between(before, before.with(rnd).with(queue(rnd, three)), List.of(), 0);
+
+        assertThat(changeImpact.queuesMade()).containsExactly("rnd-3xgpu");
+        assertThat(changeImpact.queuesRetired()).isEmpty();
+        assertThat(changeImpact.reserved())
+                .containsExactly(new ChangeImpact.Reserved(
+                        "h100", "/", new GpuAmount(10_000), new GpuAmount(0), new GpuAmount(6000)));
+        assertThat(changeImpact.warnings()).isEmpty();
+    }
+
+    @Test
+    void aCutReservationTurnsTheLastStartedIntoOverQuota() {
+        TenantRules before = acme().with(rnd);
+        Policy cut = new Policy(
+                rnd.id(),
+                rnd.name(),
+                rnd.group(),
+                List.of(quota(H100, 3, 9)),
+                true,
+                PreemptionAction.REQUEUE,
+                0,
+                rnd.userLimitGpuMilli(),
+                1);
+        var held = List.of(holding(3), holding(3), holding(3));
+
+        assertThat(ChangeImpact.overQuota(before, held)).isEqualTo(1);
+        assertThat(ChangeImpact.between(before, before.with(cut), held, 0).becomingOverQuota())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void aRetiredPolicyLeavesAllItsRunningWorkOverQuota() {
+        TenantRules before = acme().with(three).with(rnd).with(queue(rnd, three));
+
+        ChangeImpact changeImpact =
+                ChangeImpact.between(before, before.without(rnd), List.of(holding(3), holding(3)), 4);
+
+        assertThat(changeImpact.queuesRetired()).containsExactly("rnd-3xgpu");
+        assertThat(changeImpact.becomingOverQuota()).isEqualTo(2);
+        assertThat(changeImpact.waitingTouched()).isEqualTo(4);
+    }
+
+    @Test
+    void poolsAreFilledOneByOne() {
+        TenantRules rules = acme().with(rnd);
+
+        assertThat(ChangeImpact.overQuota(
+                        rules, List.of(holding(3), new ChangeImpact.Held(CLOUD, rnd.id(), 1000, true), holding(3))))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void workWithoutGpusIsNeverOverQuota() {
+        assertThat(ChangeImpact.overQuota(acme(), List.of(new ChangeImpact.Held(H100, rnd.id(), 0, true))))
+                .isZero();
+    }
+
+    @Test
+    void aLimitThatCannotBindAndAPolicyWithoutProfilesAreWarnedOf() {
+        Policy wide = policy("/wide", quota(H100, 0, 12));
+
+        assertThat(ChangeImpact.between(acme(), acme().with(wide), List.of(), 0).warnings())
+                .containsExactly(
+                        "policy wide has no profiles, so nothing can be submitted under it",
+                        "the limit of policy wide in h100 is above that of /, which binds");
+        assertThat(ChangeImpact.between(acme().with(wide), acme().with(wide).with(three), List.of(), 0)
+                        .warnings())
+                .isEmpty();
+    }
+
+    @Test
+    void whatADrainWillStopAndWhatItCannotIsWarnedOf() {
+        PolicyQuota drained = new PolicyQuota(
+                Scope.of(H100), QuotaTerms.reserving(1000).withLimit(2000).drainedBy(3_600_000));
+        TenantRules before = acme().with(three).with(rnd).with(queue(rnd, three));
+        TenantRules after =
+                before.with(rnd.with(List.of(drained), rnd.overQuota(), rnd.userLimitGpuMilli(), rnd.maxRunning()));
+        ChangeImpact.Held fixed = new ChangeImpact.Held(H100, rnd.id(), 3000, false);
+
+        assertThat(ChangeImpact.between(before, after, List.of(holding(3), fixed), 0)
+                        .warnings())
+                .containsExactly(
+                        "policy rnd holds 6 GPUs in h100, and what is beyond 2 at 1970-01-01T01:00:00Z is stopped,"
+                                + " except 3 held by work that cannot be preempted");
+        assertThat(ChangeImpact.between(before, after, List.of(holding(2)), 0).warnings())
+                .isEmpty();
+    }
+
+    private ChangeImpact.Held holding(long gpus) {
+        return new ChangeImpact.Held(H100, rnd.id(), gpus * 1000, true);
+    }
+}

@@ -1,0 +1,153 @@
+package io.quartermaster.metering;
+
+import static io.quartermaster.metering.BookRows.HOUR;
+import static io.quartermaster.metering.BookRows.MINUTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.TenantKey;
+import io.quartermaster.ledger.audit.HashChain;
+import io.quartermaster.platform.db.SystemDatabase;
+import jakarta.inject.Inject;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Hours close when nothing can be said of them any more, once, and for good. */
+@QuarkusTest
+class HourCloserIT {
+
+    @Inject
+    SystemDatabase database;
+
+    @Inject
+    HourCloser closing;
+
+    private void closeUntil(BookRows rows, long hourEnd) {
+        Awaitility.await().atMost(Duration.ofSeconds(15)).until(() -> {
+            closing.closeDue();
+            return rows.number(
+                            "select count(*) from closed_hour where tenant_id = $1 and hour_ms = $2",
+                            rows.tenant,
+                            hourEnd)
+                    == 1;
+        });
+    }
+
+    private List<SegmentStore.Stored> stored(BookRows rows) {
+        return database.run(Duration.ofSeconds(10), tx -> SegmentStore.after(
+                        UsageQuery.of(tx), new TenantKey(rows.tenant), 0, 10_000)
+                .await()
+                .indefinitely());
+    }
+
+    @Test
+    void pastHoursCloseAndTheirSegmentsAreChainedAndAddUp() {
+        BookRows rows = new BookRows(database, "closing-a");
+        long start = BookRows.hoursAgo(4);
+        rows.reserved(start, 4);
+        rows.policyReserved(start, 2);
+        UUID attempt = rows.allocated(start + 10 * MINUTE, 6);
+        rows.phase(start + 11 * MINUTE, attempt, "running", start + 11 * MINUTE);
+        rows.unmet(start + 30 * MINUTE, 1);
+        rows.freed(start + 70 * MINUTE, attempt);
+
+        closeUntil(rows, start + 3 * HOUR);
+
+        List<SegmentStore.Stored> stored = stored(rows);
+        assertThat(HashChain.verify(
+                        HashChain.beginning(new TenantKey(rows.tenant)),
+                        stored.stream().map(SegmentStore.Stored::link).toList()))
+                .isInstanceOf(HashChain.Intact.class);
+        assertThat(stored).allSatisfy(each -> assertThat(each.segment().id()).hasToString(each.storedId()));
+        long held = stored.stream()
+                .map(SegmentStore.Stored::segment)
+                .filter(segment -> segment.held().isPresent())
+                .mapToLong(Segment::gpuMilliMillis)
+                .sum();
+        assertThat(held).isEqualTo(6_000 * 60 * MINUTE);
+        assertThat(rows.number(
+                        "select (sum(gpu_milli * (to_ms - from_ms)))::bigint from segment where tenant_id = $1 and class in ('reserved', 'reserved-idle') and from_ms < $2",
+                        rows.tenant,
+                        start + 3 * HOUR))
+                .isEqualTo(4_000 * 3 * HOUR);
+    }
+
+    @Test
+    void closingAgainChangesNothing() {
+        BookRows rows = new BookRows(database, "closing-b");
+        long start = BookRows.hoursAgo(2);
+        rows.reserved(start + 5 * MINUTE, 1);
+        closeUntil(rows, start + HOUR);
+        List<SegmentStore.Stored> before = stored(rows);
+
+        closing.closeDue();
+        closing.closeDue();
+
+        assertThat(stored(rows)).startsWith(before.toArray(SegmentStore.Stored[]::new));
+        assertThat(rows.number(
+                        "select count(*) - count(distinct (from_ms, class)) from segment where tenant_id = $1",
+                        rows.tenant))
+                .isZero();
+    }
+
+    @Test
+    void anHourStaysOpenForAnEndThatWasToldAndIsNotAppliedYet() {
+        BookRows rows = new BookRows(database, "closing-d");
+        long start = BookRows.hoursAgo(3);
+        UUID node = rows.silentNode(start + 2 * HOUR + 30 * MINUTE);
+        UUID attempt = rows.allocated(start + 10 * MINUTE, 1);
+        UUID other = rows.allocated(start + 10 * MINUTE, 1);
+        rows.runsOn(node, attempt);
+        rows.runsOn(node, other);
+        rows.workEnded(node, attempt, start + 20 * MINUTE);
+
+        closing.closeDue();
+        assertThat(rows.number("select count(*) from closed_hour where tenant_id = $1", rows.tenant))
+                .isZero();
+
+        rows.phase(start + 80 * MINUTE, attempt, "ended", start + 20 * MINUTE);
+        rows.freed(start + 80 * MINUTE, attempt);
+        closeUntil(rows, start + 2 * HOUR);
+        rows.freed(start + 2 * HOUR + 31 * MINUTE, other);
+        rows.givenUp(node);
+
+        assertThat(stored(rows).stream()
+                        .map(each -> each.segment())
+                        .filter(segment -> segment.held()
+                                .orElseThrow()
+                                .allocation()
+                                .value()
+                                .equals(attempt.toString()))
+                        .map(segment -> segment.held().orElseThrow().phase().name() + " "
+                                + (segment.toMillis() - segment.fromMillis()) / MINUTE))
+                .containsExactly("STARTING 10", "ENDED 40", "ENDED 20");
+    }
+
+    @Test
+    void anHourStaysOpenForTheLastWordOfASilentNode() {
+        BookRows rows = new BookRows(database, "closing-c");
+        long start = BookRows.hoursAgo(3);
+        UUID node = rows.silentNode(start + 20 * MINUTE);
+        UUID attempt = rows.allocated(start + 10 * MINUTE, 2);
+        rows.phase(start + 11 * MINUTE, attempt, "running", start + 11 * MINUTE);
+
+        closing.closeDue();
+        assertThat(rows.number("select count(*) from closed_hour where tenant_id = $1", rows.tenant))
+                .isZero();
+
+        // Given up an hour later, and the work there is not known to have run since the node's last word.
+        rows.phase(start + 80 * MINUTE, attempt, "out-of-contact", start + 20 * MINUTE);
+        rows.freed(start + 80 * MINUTE, attempt);
+        rows.givenUp(node);
+        closeUntil(rows, start + 2 * HOUR);
+
+        assertThat(stored(rows))
+                .extracting(each -> each.segment().held().orElseThrow().phase().name() + " "
+                        + (each.segment().toMillis() - each.segment().fromMillis()) / MINUTE)
+                .containsExactly("STARTING 1", "RUNNING 9", "OUT_OF_CONTACT 40", "OUT_OF_CONTACT 20");
+    }
+}
