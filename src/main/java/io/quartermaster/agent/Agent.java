@@ -3,11 +3,11 @@ package io.quartermaster.agent;
 import io.quartermaster.agent.PendingSync.Result;
 import io.quartermaster.agent.Reconciler.Action;
 import io.quartermaster.agent.ServiceClient.Answer;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.Protocol;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
@@ -69,7 +69,7 @@ public final class Agent implements AutoCloseable {
     private long appliedRevision;
     private long leaseMillis;
     private long leaseUntilMillis;
-    private SortedMap<UUID, ReportedAttemptState> toldStates = new TreeMap<>();
+    private SortedMap<UUID, AttemptState> toldStates = new TreeMap<>();
     private @Nullable Inventory toldInventory;
     private long nextCallMillis;
     private long nextSweepMillis;
@@ -157,7 +157,7 @@ public final class Agent implements AutoCloseable {
             nextSweepMillis = clock.millis() + SWEEP_MILLIS;
             attempts.dropOldCheckpoints(config.work().checkpointRetention());
         }
-        SortedMap<UUID, ReportedAttemptState> states = attempts.observe();
+        SortedMap<UUID, AttemptState> states = attempts.observe();
         PendingSync out = pendingSync;
         if (out == null) {
             if (clock.millis() >= nextCallMillis) {
@@ -177,7 +177,7 @@ public final class Agent implements AutoCloseable {
         }
     }
 
-    private boolean isNews(PendingSync out, SortedMap<UUID, ReportedAttemptState> states) throws IOException {
+    private boolean isNews(PendingSync out, SortedMap<UUID, AttemptState> states) throws IOException {
         return !states.equals(out.states())
                 || !machineInventory.inventory().equals(out.request().inventory())
                 || (out.isOlderThan(config.pace().logMillis())
@@ -185,7 +185,7 @@ public final class Agent implements AutoCloseable {
     }
 
     /** None until the service has heard what is, and after a call that failed. */
-    private long waitMillis(SortedMap<UUID, ReportedAttemptState> states) {
+    private long waitMillis(SortedMap<UUID, AttemptState> states) {
         boolean told = !pause.isFailing()
                 && states.equals(toldStates)
                 && machineInventory.inventory().equals(toldInventory);
@@ -204,7 +204,7 @@ public final class Agent implements AutoCloseable {
         return lease == 0 ? ANSWER_MILLIS : Math.min(ANSWER_MILLIS, Math.max(LEAST_ANSWER_MILLIS, lease / ANSWER_PART));
     }
 
-    private PendingSync send(SortedMap<UUID, ReportedAttemptState> states, long waitMillis) throws IOException {
+    private PendingSync send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {
         long madeAtMillis = clock.millis();
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION,
@@ -246,7 +246,7 @@ public final class Agent implements AutoCloseable {
     private String apply(PendingSync answered, Answer answer) {
         SyncReply reply = answer.reply();
         try {
-            SortedMap<UUID, ReportedAttemptState> states = attempts.observe();
+            SortedMap<UUID, AttemptState> states = attempts.observe();
             boolean idle = states.values().stream().allMatch(Ended.class::isInstance);
             if (reply.revision() < appliedRevision && !idle) {
                 return "the service answers with revision %d, older than %d"
@@ -318,7 +318,7 @@ public final class Agent implements AutoCloseable {
                 attempts.stop(entry.getKey(), stop);
             }
         }
-        SortedMap<UUID, ReportedAttemptState> states = attempts.observe();
+        SortedMap<UUID, AttemptState> states = attempts.observe();
         while (!states.values().stream().allMatch(Ended.class::isInstance)
                 && clock.millis() < deadline + CLOSING_GRACE_MILLIS) {
             TimeUnit.MILLISECONDS.sleep(config.pace().tickMillis());

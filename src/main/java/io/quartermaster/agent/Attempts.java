@@ -4,9 +4,9 @@ import io.quartermaster.agent.Reconciler.Action;
 import io.quartermaster.agent.Reconciler.Local;
 import io.quartermaster.agent.Reconciler.Standing;
 import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder;
 import io.quartermaster.agent.supervisor.AttemptFolder.Claim;
@@ -92,7 +92,7 @@ final class Attempts implements AutoCloseable {
     /** The last warning logged for each attempt; the same warning is not logged twice in a row. */
     private final Map<UUID, String> troubles = new HashMap<>();
 
-    private SortedMap<UUID, ReportedAttemptState> observed = new TreeMap<>();
+    private SortedMap<UUID, AttemptState> observed = new TreeMap<>();
     private final ExecutorService deletions = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("deletions").factory());
 
@@ -176,16 +176,16 @@ final class Attempts implements AutoCloseable {
      * All attempts by id, as they are now. Decides those whose supervisor is gone. One that cannot be looked at is as it was before: the others
      * must not go unattended for it.
      */
-    SortedMap<UUID, ReportedAttemptState> observe() {
-        SortedMap<UUID, ReportedAttemptState> states = new TreeMap<>();
+    SortedMap<UUID, AttemptState> observe() {
+        SortedMap<UUID, AttemptState> states = new TreeMap<>();
         for (var entry : attempts.entrySet()) {
             UUID id = entry.getKey();
-            ReportedAttemptState state;
+            AttemptState state;
             try {
                 state = observe(id, entry.getValue());
             } catch (IOException e) {
                 complain(id, e);
-                state = observed.getOrDefault(id, new ReportedAttemptState.Starting());
+                state = observed.getOrDefault(id, new AttemptState.Starting());
             }
             states.put(id, state);
         }
@@ -200,7 +200,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    private ReportedAttemptState observe(UUID id, Attempt attempt) throws IOException {
+    private AttemptState observe(UUID id, Attempt attempt) throws IOException {
         Ended known = ends.get(id);
         if (known != null) {
             return known;
@@ -227,15 +227,14 @@ final class Attempts implements AutoCloseable {
         }
         Optional<StopRequest> stop = attempt.folder.readStop();
         if (stop.isPresent()) {
-            return new ReportedAttemptState.Stopping(
-                    startedAt.orElse(null), stop.get().reason());
+            return new AttemptState.Stopping(startedAt.orElse(null), stop.get().reason());
         }
         if (attempt.isPaused()) {
-            return new ReportedAttemptState.Paused(startedAt.orElse(null));
+            return new AttemptState.Paused(startedAt.orElse(null));
         }
         return startedAt.isPresent() && attempt.folder.readLeader().isPresent()
-                ? new ReportedAttemptState.Running(startedAt.get())
-                : new ReportedAttemptState.Starting();
+                ? new AttemptState.Running(startedAt.get())
+                : new AttemptState.Starting();
     }
 
     /** Empty as well where an end has been there for long and cannot be read. */
@@ -255,7 +254,7 @@ final class Attempts implements AutoCloseable {
     }
 
     /** The claim is ours, so no supervisor lives and none can begin: what it left is killed, and the end written. */
-    private ReportedAttemptState endUnsupervised(Attempt attempt) throws IOException {
+    private AttemptState endUnsupervised(Attempt attempt) throws IOException {
         AttemptFolder folder = attempt.folder;
         Optional<Ended> end = readEnd(attempt);
         if (end.isPresent()) {
@@ -268,8 +267,8 @@ final class Attempts implements AutoCloseable {
             if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
                 // Not over while something runs; tried again at the next look.
                 return startedAt.isPresent()
-                        ? new ReportedAttemptState.Stopping(startedAt.get(), StopReason.GIVEN_UP)
-                        : new ReportedAttemptState.Starting();
+                        ? new AttemptState.Stopping(startedAt.get(), StopReason.GIVEN_UP)
+                        : new AttemptState.Starting();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -322,14 +321,14 @@ final class Attempts implements AutoCloseable {
     }
 
     /** How long ago an attempt ended, or came to a stand; empty while it did neither, or where that is not known. */
-    OptionalLong endedAgoMillis(UUID id, ReportedAttemptState state) throws IOException {
+    OptionalLong endedAgoMillis(UUID id, AttemptState state) throws IOException {
         Attempt attempt = attempts.get(id);
         if (attempt == null) {
             return OptionalLong.empty();
         }
         Optional<BootClock.Reading> at =
                 switch (state) {
-                    case ReportedAttemptState.Ended ended -> {
+                    case AttemptState.Ended ended -> {
                         Optional<BootClock.Reading> known = endedAt.get(id);
                         if (known == null) {
                             known = attempt.folder.readEndedAt();
@@ -337,10 +336,10 @@ final class Attempts implements AutoCloseable {
                         }
                         yield known;
                     }
-                    case ReportedAttemptState.Paused paused -> attempt.folder.readPausedAt();
-                    case ReportedAttemptState.Starting starting -> Optional.empty();
-                    case ReportedAttemptState.Running running -> Optional.empty();
-                    case ReportedAttemptState.Stopping stopping -> Optional.empty();
+                    case AttemptState.Paused paused -> attempt.folder.readPausedAt();
+                    case AttemptState.Starting starting -> Optional.empty();
+                    case AttemptState.Running running -> Optional.empty();
+                    case AttemptState.Stopping stopping -> Optional.empty();
                 };
         return at.isEmpty() ? OptionalLong.empty() : clock.ageMillis(at.get());
     }

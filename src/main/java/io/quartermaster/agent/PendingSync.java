@@ -1,7 +1,7 @@
 package io.quartermaster.agent;
 
 import io.quartermaster.agent.ServiceClient.Answer;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
+import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.agent.supervisor.BootClock;
 import java.io.IOException;
@@ -22,7 +22,7 @@ final class PendingSync {
     }
 
     private final SyncRequest request;
-    private final SortedMap<UUID, ReportedAttemptState> states;
+    private final SortedMap<UUID, AttemptState> states;
     private final long sentAtNanos = System.nanoTime();
     private final LinkedTransferQueue<Result> result = new LinkedTransferQueue<>();
     private final Thread thread;
@@ -37,7 +37,7 @@ final class PendingSync {
             SyncRequest request,
             long madeAtMillis,
             long answerMillis,
-            SortedMap<UUID, ReportedAttemptState> states) {
+            SortedMap<UUID, AttemptState> states) {
         this.request = request;
         this.states = states;
         this.thread = Thread.ofVirtual()
@@ -64,7 +64,7 @@ final class PendingSync {
     }
 
     /** The states that the request tells. */
-    SortedMap<UUID, ReportedAttemptState> states() {
+    SortedMap<UUID, AttemptState> states() {
         return states;
     }
 

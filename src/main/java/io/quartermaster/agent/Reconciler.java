@@ -2,7 +2,7 @@ package io.quartermaster.agent;
 
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptOrder.Desired;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder.PauseRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;

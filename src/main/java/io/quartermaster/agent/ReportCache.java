@@ -3,8 +3,8 @@ package io.quartermaster.agent;
 import io.quartermaster.agent.protocol.AttemptReport;
 import io.quartermaster.agent.protocol.AttemptReport.Checkpoint;
 import io.quartermaster.agent.protocol.AttemptReport.LogTail;
+import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Protocol;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
 import io.quartermaster.agent.supervisor.AttemptOutput;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -33,7 +33,7 @@ final class ReportCache {
 
     private final Map<UUID, Long> told = new HashMap<>();
 
-    List<AttemptReport> of(SortedMap<UUID, ReportedAttemptState> states, Attempts attempts) {
+    List<AttemptReport> of(SortedMap<UUID, AttemptState> states, Attempts attempts) {
         List<AttemptReport> reports = new ArrayList<>();
         for (var entry : states.entrySet()) {
             if (reports.size() == Protocol.MAX_ATTEMPTS) {
@@ -98,7 +98,7 @@ final class ReportCache {
         return false;
     }
 
-    void retainOnly(SortedMap<UUID, ReportedAttemptState> states) {
+    void retainOnly(SortedMap<UUID, AttemptState> states) {
         told.keySet().retainAll(states.keySet());
     }
 

@@ -67,7 +67,7 @@ import org.jspecify.annotations.Nullable;
  * What one epoch of leadership knows: the engine, and beside it only what is needed to tell the engine's words from the tables'. One
  * thread. It is made from the tables, and thrown away when a commit fails or its outcome is unknown.
  */
-final class CellPlanner {
+public final class CellPlanner {
 
     private final LeaderSettings settings;
     private final Engine engine;
@@ -111,7 +111,7 @@ final class CellPlanner {
      * @param nextPlanMillis when time alone may change something
      * @param more whether work is left that did not fit into this cycle
      */
-    record Outcome(
+    public record Outcome(
             int inboxRows,
             Plan plan,
             Set<UUID> touchedNodes,

@@ -36,7 +36,7 @@ import org.jboss.logging.Logger;
  *
  * <p>A workload of which the next step cannot be taken is set aside, and the others go on.
  */
-final class LifecyclePass {
+public final class LifecyclePass {
 
     private static final Logger LOG = Logger.getLogger(LifecyclePass.class);
 
@@ -49,7 +49,7 @@ final class LifecyclePass {
     private static final String NO_STEP = "its next step cannot be taken";
 
     /** What it did, for those who are told after the commit. */
-    record Outcome(int steps, Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
+    public record Outcome(int steps, Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
 
         private static Outcome of(int steps, PlanRows rows) {
             return new Outcome(steps, rows.touchedNodes(), rows.fedTenants());

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Keycloak on loopback, its database in the embedded PostgreSQL. */
-final class EmbeddedKeycloak implements EmbeddedProgram {
+public final class EmbeddedKeycloak implements EmbeddedProgram {
 
     static final String ADMIN = "admin";
     static final String ADMIN_SECRET = "keycloak.admin";

@@ -18,7 +18,7 @@ import org.postgresql.ds.PGSimpleDataSource;
  * PostgreSQL 18 on loopback, with everything on disk that was acknowledged. Passwords are checked (SCRAM) also on loopback: other users
  * of the machine are no friends.
  */
-final class EmbeddedPostgres implements EmbeddedProgram {
+public final class EmbeddedPostgres implements EmbeddedProgram {
 
     private static final String SUPERUSER = "postgres";
 

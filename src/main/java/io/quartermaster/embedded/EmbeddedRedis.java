@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Redis on loopback with a password and an append-only file. What it holds can be rebuilt, so the file is synced once a second. */
-final class EmbeddedRedis implements EmbeddedProgram {
+public final class EmbeddedRedis implements EmbeddedProgram {
 
     private static final String PASSWORD = "redis";
     private static final Duration START_PATIENCE = Duration.ofSeconds(30);

@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /** What a change does beyond itself: shown in the answer to every write, and the preview of a dry run. */
-@Schema(description = "What the change does beyond itself; with dryRun, what it would do.")
+@Schema(name = "Effects", description = "What the change does beyond itself; with dryRun, what it would do.")
 public record ChangeImpact(
         @Schema(description = "names of queues that are made")
         List<String> queuesMade,

@@ -58,14 +58,11 @@ final class Holding implements Comparable<Holding> {
         long end = Math.min(untilMillis, freedMillis);
         for (UsageClass usageClass : UsageClass.values()) {
             if (usageClass.isHeld()) {
-                for (PolicyStanding policyStanding : PolicyStanding.values()) {
-                    Timeline.merge(
-                                    fills,
-                                    phases,
-                                    (fill, phase) -> new Cell(slice(fill, usageClass, policyStanding), phase))
+                for (Standing standing : Standing.values()) {
+                    Timeline.merge(fills, phases, (fill, phase) -> new Cell(slice(fill, usageClass, standing), phase))
                             .forEachUntil(end, (from, to, cell) -> {
                                 if (cell.gpuMilli() > 0) {
-                                    var held = new Segment.Held(allocation, policyStanding, cell.phase(), marks);
+                                    var held = new Segment.Held(allocation, standing, cell.phase(), marks);
                                     taker.accept(
                                             Segment.held(tenant, pool, usageClass, held, cell.gpuMilli(), from, to));
                                 }
@@ -75,10 +72,10 @@ final class Holding implements Comparable<Holding> {
         }
     }
 
-    private long slice(Fill fill, UsageClass usageClass, PolicyStanding policyStanding) {
+    private long slice(Fill fill, UsageClass usageClass, Standing standing) {
         long first = usageClass == UsageClass.RESERVED ? 0 : fill.reservedGpuMilli();
         long end = usageClass == UsageClass.RESERVED ? fill.reservedGpuMilli() : gpuMilli;
-        return switch (policyStanding) {
+        return switch (standing) {
             case WITHIN -> Math.max(0, Math.min(end, fill.withinGpuMilli()) - first);
             case OVER_QUOTA -> Math.max(0, end - Math.max(first, fill.withinGpuMilli()));
         };

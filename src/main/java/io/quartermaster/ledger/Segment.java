@@ -34,14 +34,14 @@ public record Segment(
             .thenComparing(s -> s.held().map(Held::standing), Segment::absentFirst)
             .thenComparing(s -> s.held().map(h -> h.allocation().value()).orElse(""));
 
-    private static int absentFirst(Optional<PolicyStanding> left, Optional<PolicyStanding> right) {
+    private static int absentFirst(Optional<Standing> left, Optional<Standing> right) {
         return left.isPresent() && right.isPresent()
                 ? left.get().compareTo(right.get())
                 : Boolean.compare(left.isPresent(), right.isPresent());
     }
 
     /** The allocation that held a segment, and what is known of it during the segment. */
-    public record Held(AllocationId allocation, PolicyStanding standing, Phase phase, AllocationMarks marks) {}
+    public record Held(AllocationId allocation, Standing standing, Phase phase, AllocationMarks marks) {}
 
     public Segment {
         if (usageClass.isHeld() != held.isPresent()) {

@@ -51,14 +51,14 @@ public final class Usage {
         public static Totals of(Segment segment) {
             GpuTime amount = GpuTime.of(segment.gpuMilliMillis());
             UsageClass usageClass = segment.usageClass();
-            Optional<PolicyStanding> policyStanding = segment.held().map(Segment.Held::standing);
+            Optional<Standing> standing = segment.held().map(Segment.Held::standing);
             return new Totals(
                     usageClass == UsageClass.RESERVED ? amount : GpuTime.ZERO,
                     usageClass == UsageClass.ON_DEMAND ? amount : GpuTime.ZERO,
                     usageClass == UsageClass.RESERVED_IDLE ? amount : GpuTime.ZERO,
                     usageClass == UsageClass.RESERVED_UNMET ? amount : GpuTime.ZERO,
-                    policyStanding.filter(s -> s == PolicyStanding.WITHIN).isPresent() ? amount : GpuTime.ZERO,
-                    policyStanding.filter(s -> s == PolicyStanding.OVER_QUOTA).isPresent() ? amount : GpuTime.ZERO);
+                    standing.filter(s -> s == Standing.WITHIN).isPresent() ? amount : GpuTime.ZERO,
+                    standing.filter(s -> s == Standing.OVER_QUOTA).isPresent() ? amount : GpuTime.ZERO);
         }
 
         public Totals plus(Totals other) {

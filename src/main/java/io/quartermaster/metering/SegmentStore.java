@@ -4,9 +4,9 @@ import io.quartermaster.ledger.AllocationId;
 import io.quartermaster.ledger.AllocationMarks;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.PolicyId;
-import io.quartermaster.ledger.PolicyStanding;
 import io.quartermaster.ledger.PoolKey;
 import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.UsageClass;
 import io.quartermaster.ledger.audit.ChainHash;
@@ -148,7 +148,7 @@ public final class SegmentStore {
                 row.text("cluster"),
                 preemptible);
         return Optional.of(
-                new Segment.Held(allocation, EnumNames.stored(PolicyStanding.class, standing), phase, allocationMarks));
+                new Segment.Held(allocation, EnumNames.stored(Standing.class, standing), phase, allocationMarks));
     }
 
     /** Stores what an hour gave, in the order of the links. */

@@ -3,7 +3,7 @@ package io.quartermaster.metering;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.quartermaster.ledger.GpuTime;
 import io.quartermaster.ledger.Phase;
-import io.quartermaster.ledger.PolicyStanding;
+import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.UsageClass;
 import java.math.BigDecimal;
@@ -97,7 +97,7 @@ public final class UsageApi {
 
             @JsonProperty("class") @Nullable UsageClass usageClass,
 
-            @Nullable PolicyStanding standing,
+            @Nullable Standing standing,
             @Nullable Phase phase,
             @Nullable Boolean preemptible,
             @Nullable String group,

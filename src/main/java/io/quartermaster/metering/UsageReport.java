@@ -1,7 +1,7 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.Phase;
-import io.quartermaster.ledger.PolicyStanding;
+import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.Usage.Dimension;
@@ -88,9 +88,9 @@ final class UsageReport {
             }
         }
         UsageClass usageClass = EnumNames.stored(UsageClass.class, row.text("class"));
-        Optional<PolicyStanding> policyStanding =
-                Optional.ofNullable(row.textOrNull()).map(word -> EnumNames.stored(PolicyStanding.class, word));
-        sums.add(key, usageClass, policyStanding, new BigInteger(row.text("sum")));
+        Optional<Standing> standing =
+                Optional.ofNullable(row.textOrNull()).map(word -> EnumNames.stored(Standing.class, word));
+        sums.add(key, usageClass, standing, new BigInteger(row.text("sum")));
     }
 
     private static Uni<Map<String, String>> policyNames(
@@ -151,7 +151,7 @@ final class UsageReport {
                 map(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
                 key.get(Dimension.POOL),
                 map(key.get(Dimension.CLASS), UsageClass::valueOf),
-                map(key.get(Dimension.STANDING), PolicyStanding::valueOf),
+                map(key.get(Dimension.STANDING), Standing::valueOf),
                 map(key.get(Dimension.PHASE), Phase::valueOf),
                 map(key.get(Dimension.PREEMPTIBLE), Boolean::valueOf),
                 key.get(Dimension.GROUP),

@@ -1,8 +1,8 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.GpuTime;
-import io.quartermaster.ledger.PolicyStanding;
 import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.ledger.UsageClass;
@@ -54,11 +54,7 @@ final class UsageSums {
     }
 
     /** A sum over closed segments of one class and standing. */
-    void add(
-            SortedMap<Dimension, String> key,
-            UsageClass usageClass,
-            Optional<PolicyStanding> policyStanding,
-            BigInteger sum) {
+    void add(SortedMap<Dimension, String> key, UsageClass usageClass, Optional<Standing> standing, BigInteger sum) {
         GpuTime amount = new GpuTime(sum);
         add(
                 key,
@@ -67,8 +63,8 @@ final class UsageSums {
                         usageClass == UsageClass.ON_DEMAND ? amount : GpuTime.ZERO,
                         usageClass == UsageClass.RESERVED_IDLE ? amount : GpuTime.ZERO,
                         usageClass == UsageClass.RESERVED_UNMET ? amount : GpuTime.ZERO,
-                        policyStanding.equals(Optional.of(PolicyStanding.WITHIN)) ? amount : GpuTime.ZERO,
-                        policyStanding.equals(Optional.of(PolicyStanding.OVER_QUOTA)) ? amount : GpuTime.ZERO));
+                        standing.equals(Optional.of(Standing.WITHIN)) ? amount : GpuTime.ZERO,
+                        standing.equals(Optional.of(Standing.OVER_QUOTA)) ? amount : GpuTime.ZERO));
     }
 
     private void add(SortedMap<Dimension, String> key, Usage.Totals totals) {
@@ -94,7 +90,7 @@ final class UsageSums {
     static String keyText(Dimension dimension, String stored) {
         return switch (dimension) {
             case CLASS -> EnumNames.stored(UsageClass.class, stored).name();
-            case STANDING -> EnumNames.stored(PolicyStanding.class, stored).name();
+            case STANDING -> EnumNames.stored(Standing.class, stored).name();
             case PHASE ->
                 EnumNames.stored(io.quartermaster.ledger.Phase.class, stored).name();
             case HOUR, POOL, PREEMPTIBLE, GROUP, POLICY, PROFILE, QUEUE, WORKLOAD, USER, CLUSTER -> stored;

@@ -11,11 +11,11 @@ public record Blueprint(
         String plan, String realmTemplate, List<GroupPath> groups, boolean demo, List<DemoUser> users, int maxGroups) {
 
     /** Somebody whose password is no secret. */
-    record DemoUser(String username, String password, List<String> roles, List<GroupPath> groups) {
+    public record DemoUser(String username, String password, List<String> roles, List<GroupPath> groups) {
 
         private static final Realm SOME_TENANT = new Realm.Tenant(new TenantId("any"));
 
-        DemoUser {
+        public DemoUser {
             roles = List.copyOf(roles);
             groups = List.copyOf(groups);
             for (String role : roles) {

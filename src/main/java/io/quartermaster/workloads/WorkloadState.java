@@ -139,12 +139,12 @@ public sealed interface WorkloadState {
     }
 
     /** The state of a workload whose attempt holds devices. */
-    static WithAttempt with(AttemptState.Live attempt) {
+    static WithAttempt with(WorkloadAttemptState.Live attempt) {
         return switch (attempt) {
-            case AttemptState.Bound bound -> new Starting();
-            case AttemptState.Starting starting -> new Starting();
-            case AttemptState.Running running -> new Running();
-            case AttemptState.Stopping stopping -> new Stopping();
+            case WorkloadAttemptState.Bound bound -> new Starting();
+            case WorkloadAttemptState.Starting starting -> new Starting();
+            case WorkloadAttemptState.Running running -> new Running();
+            case WorkloadAttemptState.Stopping stopping -> new Stopping();
         };
     }
 

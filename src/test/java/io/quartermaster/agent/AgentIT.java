@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.agent.supervisor.AttemptOutput;

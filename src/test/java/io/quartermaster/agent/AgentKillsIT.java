@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -7,9 +7,9 @@ import static org.awaitility.Awaitility.await;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.AgentConfig.Paused;
 import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -48,7 +48,7 @@ class AgentPauseIT extends RealAgent {
 
     private static void awaitPaused(FakeService service, UUID attempt) {
         await().atMost(PATIENCE).pollInterval(10, MILLISECONDS).until(() -> service.state(attempt)
-                .filter(ReportedAttemptState.Paused.class::isInstance)
+                .filter(AttemptState.Paused.class::isInstance)
                 .isPresent());
     }
 
@@ -296,7 +296,7 @@ class AgentPauseIT extends RealAgent {
         awaitCounting("count", 2);
         pause(service, order);
         MILLISECONDS.sleep(2_500);
-        assertThat(service.state(order.attemptId())).containsInstanceOf(ReportedAttemptState.Paused.class);
+        assertThat(service.state(order.attemptId())).containsInstanceOf(AttemptState.Paused.class);
         AttemptOrder next = Orders.resuming(order, it -> it.maxRuntimeMillis = 1_000L);
         service.resume(next);
         awaitRunning(service, next);

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.quartermaster.agent.protocol.AttemptOrder;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Running;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Running;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder;
 import io.quartermaster.agent.supervisor.Supervisor;

@@ -5,9 +5,9 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.Protocol;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import java.io.IOException;
@@ -264,7 +264,7 @@ final class FakeService implements AutoCloseable {
         return List.copyOf(requests);
     }
 
-    synchronized Optional<ReportedAttemptState> state(UUID attemptId) {
+    synchronized Optional<AttemptState> state(UUID attemptId) {
         return Optional.ofNullable(reports.get(attemptId)).map(AttemptReport::state);
     }
 

@@ -6,7 +6,7 @@ import io.quartermaster.agent.Reconciler.Action;
 import io.quartermaster.agent.Reconciler.Local;
 import io.quartermaster.agent.Reconciler.Standing;
 import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder.StopRequest;
 import java.util.List;

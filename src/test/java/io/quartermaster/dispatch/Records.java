@@ -11,8 +11,8 @@ import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Terms;
 import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.DesiredState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ public final class Records {
         return new LiveAttempt(
                 new UUID(1, 1),
                 1,
-                (AttemptState.Live) AttemptState.of(state, Optional.empty()),
+                (WorkloadAttemptState.Live) WorkloadAttemptState.of(state, Optional.empty()),
                 POOL,
                 1000L * nodes.size(),
                 0,

@@ -8,10 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class SegmentTest {
     private static final Segment.Held HELD = new Segment.Held(
-            new AllocationId("a"),
-            PolicyStanding.WITHIN,
-            Phase.RUNNING,
-            RandomHistory.marks(new PolicyId("nlp"), "job"));
+            new AllocationId("a"), Standing.WITHIN, Phase.RUNNING, RandomHistory.marks(new PolicyId("nlp"), "job"));
 
     @Test
     void theIdNeverChangesBecauseItIsOnOthersBills() {
@@ -47,7 +44,7 @@ class SegmentTest {
         String forged = "job\nattempt=other";
         Segment.Held held = new Segment.Held(
                 new AllocationId("a"),
-                PolicyStanding.WITHIN,
+                Standing.WITHIN,
                 Phase.RUNNING,
                 RandomHistory.marks(new PolicyId("nlp"), forged));
         Segment segment = Segment.held(new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED, held, 1, 0, 1);

@@ -27,10 +27,7 @@ final class TickModel {
 
     /** What is the same all through a segment, and the segment's name besides its start. */
     private record Key(
-            PoolKey pool,
-            UsageClass usageClass,
-            Optional<AllocationId> allocation,
-            Optional<PolicyStanding> standing) {}
+            PoolKey pool, UsageClass usageClass, Optional<AllocationId> allocation, Optional<Standing> standing) {}
 
     private record Value(long gpuMilli, Optional<Segment.Held> held) {}
 
@@ -129,13 +126,13 @@ final class TickModel {
                     UsageClass usageClass = reserved > 0 ? UsageClass.RESERVED : UsageClass.ON_DEMAND;
                     reserved = Math.max(0, reserved - 1);
                     long left = policies.getOrDefault(policy, 0L);
-                    PolicyStanding policyStanding = left > 0 ? PolicyStanding.WITHIN : PolicyStanding.OVER_QUOTA;
+                    Standing standing = left > 0 ? Standing.WITHIN : Standing.OVER_QUOTA;
                     policies.put(policy, Math.max(0, left - 1));
                     count(
                             now,
                             pool,
                             usageClass,
-                            Optional.of(new Segment.Held(a.allocation(), policyStanding, life.phases[t], a.marks())),
+                            Optional.of(new Segment.Held(a.allocation(), standing, life.phases[t], a.marks())),
                             1);
                 }
             }

@@ -55,8 +55,8 @@ class UsageTest {
 
     @Test
     void theHoursComeInOrderAndUsageWithoutAGroupFirst() {
-        List<Segment> segments = List.of(
-                idle(100, 110, 1), idle(20, 30, 2), held(20, 25, 3, UsageClass.RESERVED, PolicyStanding.WITHIN));
+        List<Segment> segments =
+                List.of(idle(100, 110, 1), idle(20, 30, 2), held(20, 25, 3, UsageClass.RESERVED, Standing.WITHIN));
 
         List<Usage.Row> rows = rows(segments, List.of(HOUR, GROUP));
 
@@ -70,9 +70,9 @@ class UsageTest {
     @Test
     void classesAndStandingsAreNeverAddedToEachOther() {
         List<Segment> segments = List.of(
-                held(0, 10, 3, UsageClass.RESERVED, PolicyStanding.WITHIN),
-                held(0, 10, 2, UsageClass.ON_DEMAND, PolicyStanding.WITHIN),
-                held(0, 10, 1, UsageClass.ON_DEMAND, PolicyStanding.OVER_QUOTA),
+                held(0, 10, 3, UsageClass.RESERVED, Standing.WITHIN),
+                held(0, 10, 2, UsageClass.ON_DEMAND, Standing.WITHIN),
+                held(0, 10, 1, UsageClass.ON_DEMAND, Standing.OVER_QUOTA),
                 idle(0, 10, 7),
                 Segment.notHeld(new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED_UNMET, 9, 0, 10));
 
@@ -120,10 +120,9 @@ class UsageTest {
                 new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED_IDLE, gpuMilli, from, to);
     }
 
-    private static Segment held(
-            long from, long to, long gpuMilli, UsageClass usageClass, PolicyStanding policyStanding) {
+    private static Segment held(long from, long to, long gpuMilli, UsageClass usageClass, Standing standing) {
         AllocationMarks allocationMarks = RandomHistory.marks(new PolicyId("nlp"), "job");
-        Segment.Held held = new Segment.Held(new AllocationId("a"), policyStanding, Phase.RUNNING, allocationMarks);
+        Segment.Held held = new Segment.Held(new AllocationId("a"), standing, Phase.RUNNING, allocationMarks);
         return Segment.held(new TenantKey("acme"), new PoolKey("h100"), usageClass, held, gpuMilli, from, to);
     }
 }

@@ -7,9 +7,9 @@ import io.quartermaster.ledger.AllocationId;
 import io.quartermaster.ledger.AllocationMarks;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.PolicyId;
-import io.quartermaster.ledger.PolicyStanding;
 import io.quartermaster.ledger.PoolKey;
 import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.UsageClass;
 import java.io.IOException;
@@ -36,8 +36,7 @@ class ExportFormatTest {
     private static ExportRecord held(String user, String group) {
         AllocationMarks allocationMarks =
                 new AllocationMarks(new PolicyId("p"), group, "large", "q", "w", "a", user, "here", true);
-        Segment.Held held =
-                new Segment.Held(new AllocationId("a"), PolicyStanding.WITHIN, Phase.RUNNING, allocationMarks);
+        Segment.Held held = new Segment.Held(new AllocationId("a"), Standing.WITHIN, Phase.RUNNING, allocationMarks);
         return new ExportRecord(
                 new Segment(
                         new TenantKey("acme"),

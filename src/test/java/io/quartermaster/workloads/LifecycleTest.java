@@ -30,19 +30,20 @@ class LifecycleTest {
     @Test
     void everyWordOfAnAttemptReadsBackAsItself() {
         assertThat(List.of("bound", "starting", "running", "stopping")).allSatisfy(word -> assertThat(
-                        AttemptState.of(word, Optional.empty()).word())
+                        WorkloadAttemptState.of(word, Optional.empty()).word())
                 .isEqualTo(word));
         assertThat(Arrays.asList(AttemptOutcome.values())).allSatisfy(outcome -> {
             assertThat(AttemptOutcome.of(outcome.word())).isEqualTo(outcome);
-            assertThat(AttemptState.of("ended", Optional.of(outcome))).isEqualTo(new AttemptState.Ended(outcome));
+            assertThat(WorkloadAttemptState.of("ended", Optional.of(outcome)))
+                    .isEqualTo(new WorkloadAttemptState.Ended(outcome));
         });
     }
 
     @Test
     void anAttemptHasAnOutcomeWhenItEndedAndOnlyThen() {
-        assertThatThrownBy(() -> AttemptState.of("ended", Optional.empty()))
+        assertThatThrownBy(() -> WorkloadAttemptState.of("ended", Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> AttemptState.of("running", Optional.of(AttemptOutcome.FAILED)))
+        assertThatThrownBy(() -> WorkloadAttemptState.of("running", Optional.of(AttemptOutcome.FAILED)))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -58,7 +59,7 @@ class LifecycleTest {
 
     @Test
     void statesOfAnAttemptOfferOnlyTheLegalSteps() {
-        assertThat(offered(AttemptState.class))
+        assertThat(offered(WorkloadAttemptState.class))
                 .isEqualTo(new TreeMap<>(Map.of(
                         "Bound", "Ended Running Starting Stopping",
                         "Starting", "Ended Running Stopping",

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record AttemptReport(
         UUID attemptId,
-        ReportedAttemptState state,
+        AttemptState state,
         @Nullable Checkpoint checkpoint,
         @Nullable LogTail log,
         @Nullable Long endedAgoMillis) {
@@ -27,7 +27,7 @@ public record AttemptReport(
         requirePresent("state", state, "an object");
         if (endedAgoMillis != null) {
             require(
-                    state instanceof ReportedAttemptState.Ended || state instanceof ReportedAttemptState.Paused,
+                    state instanceof AttemptState.Ended || state instanceof AttemptState.Paused,
                     "endedAgoMillis",
                     endedAgoMillis + " of attempt " + attemptId,
                     "absent unless the attempt has ended or is paused");

@@ -9,27 +9,27 @@ import com.fasterxml.jackson.annotation.JsonProperty;
  */
 public enum StopReason {
     @JsonProperty("preempted")
-    PREEMPTED(ReportedAttemptState.Outcome.PREEMPTED),
+    PREEMPTED(AttemptState.Outcome.PREEMPTED),
     @JsonProperty("cancelled")
     @JsonEnumDefaultValue
-    CANCELLED(ReportedAttemptState.Outcome.CANCELLED),
+    CANCELLED(AttemptState.Outcome.CANCELLED),
     /** Another part of the workload is over, and this one does not go on without it. */
     @JsonProperty("incomplete")
-    INCOMPLETE(ReportedAttemptState.Outcome.CANCELLED),
+    INCOMPLETE(AttemptState.Outcome.CANCELLED),
     /** It ran for its maximum run time. */
     @JsonProperty("timed-out")
-    TIMED_OUT(ReportedAttemptState.Outcome.TIMED_OUT),
+    TIMED_OUT(AttemptState.Outcome.TIMED_OUT),
     /** The service does not want it here any more: it is not listed, or the node's lease ended. */
     @JsonProperty("given-up")
-    GIVEN_UP(ReportedAttemptState.Outcome.LOST);
+    GIVEN_UP(AttemptState.Outcome.LOST);
 
-    private final ReportedAttemptState.Outcome outcome;
+    private final AttemptState.Outcome outcome;
 
-    StopReason(ReportedAttemptState.Outcome outcome) {
+    StopReason(AttemptState.Outcome outcome) {
         this.outcome = outcome;
     }
 
-    public ReportedAttemptState.Outcome outcome() {
+    public AttemptState.Outcome outcome() {
         return outcome;
     }
 }

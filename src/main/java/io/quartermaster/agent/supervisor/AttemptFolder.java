@@ -1,7 +1,7 @@
 package io.quartermaster.agent.supervisor;
 
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import java.io.IOException;
 import java.nio.channels.FileChannel;

@@ -1,8 +1,8 @@
 package io.quartermaster.agent.supervisor;
 
 import io.quartermaster.agent.protocol.AttemptOrder.Desired;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder.Claim;
 import io.quartermaster.agent.supervisor.AttemptFolder.Lease;

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Durations that were measured, in nanoseconds. */
-final class LatencyRecorder {
+public final class LatencyRecorder {
 
     private final ConcurrentLinkedQueue<Long> nanos = new ConcurrentLinkedQueue<>();
 

@@ -45,7 +45,7 @@ public final class LoadRun {
      *
      * @param refused requests that the service answered it had too much to do, or did not answer in time
      */
-    record Figures(int clients, double perSecond, LatencyRecorder answer, long refused) {}
+    public record Figures(int clients, double perSecond, LatencyRecorder answer, long refused) {}
 
     /**
      * The run at one number of clients.

@@ -65,7 +65,7 @@ public final class RetentionRun {
     public record Database(String address, String user, String password) {}
 
     /** How many rows were overdue at the worst moment: of how many, and in thousandths of them. */
-    record Share(long overdue, long rows, double worstPerMille) {
+    public record Share(long overdue, long rows, double worstPerMille) {
 
         Share or(long nowOverdue, long nowRows) {
             double perMille = nowRows == 0 ? 0 : 1_000.0 * nowOverdue / nowRows;

@@ -9,7 +9,7 @@ import io.quartermaster.engine.model.EvictionCause;
 import io.quartermaster.engine.model.EvictionReceipt;
 import io.quartermaster.engine.model.Reason;
 import io.quartermaster.platform.EnumNames;
-import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.Arrays;
 import java.util.List;
@@ -53,7 +53,7 @@ public final class ContractStates implements OASFilter {
                 "WorkloadAttemptState",
                 words(
                         "What an attempt does at present. It holds its devices from `bound` until `ended`.",
-                        states(AttemptState.class)),
+                        states(WorkloadAttemptState.class)),
                 "StopReason",
                 words("Why an attempt was told to stop.", constants(AttemptStopReason.class)),
                 "PreemptionCause",

@@ -14,7 +14,7 @@ import io.quartermaster.dispatch.transaction.Fence;
 import io.quartermaster.dispatch.transaction.PlanRows;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonObject;
 import java.util.Map;
@@ -187,7 +187,7 @@ public final class LifecycleWriter {
                 LiveAttempt attempt = worker.attempt();
                 core = switch (LifecycleRules.next(core, worker, lost.keySet())) {
                     case SurplusStep.Stay() -> core;
-                    case SurplusStep.Progress(AttemptState.Wanted state) ->
+                    case SurplusStep.Progress(WorkloadAttemptState.Wanted state) ->
                         core.with(core.surplus()
                                 .with(new SurplusWorker(worker.number(), progress(record.tenant(), attempt, state))));
                     case SurplusStep.AskToStop(AttemptStopReason reason) ->
@@ -208,9 +208,9 @@ public final class LifecycleWriter {
         return after;
     }
 
-    private LiveAttempt progress(TenantId tenant, LiveAttempt attempt, AttemptState.Wanted state) {
+    private LiveAttempt progress(TenantId tenant, LiveAttempt attempt, WorkloadAttemptState.Wanted state) {
         rows.attemptProgress(tenant, attempt.id(), state);
-        if (state instanceof AttemptState.Running) {
+        if (state instanceof WorkloadAttemptState.Running) {
             phase(tenant, attempt, "running", fence.stampMillis());
         }
         return attempt.as(state);

@@ -6,8 +6,8 @@ import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Report;
 import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
 import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.DesiredState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import io.quartermaster.workloads.WorkloadState.AfterPreemption;
 import java.util.EnumSet;
@@ -89,7 +89,7 @@ public final class LifecycleRules {
         ended.forEach(report -> quiet.add(report.node()));
         nodes.stream().filter(lost::contains).forEach(quiet::add);
 
-        boolean stopping = attempt.state() instanceof AttemptState.Stopping;
+        boolean stopping = attempt.state() instanceof WorkloadAttemptState.Stopping;
         if (quiet.containsAll(nodes) && (!nodes.isEmpty() || stopping || workload.wish() == DesiredState.CANCEL)) {
             return attempt.surplus().workers().isEmpty()
                     ? end(workload, attempt, ended, nodes)
@@ -162,7 +162,7 @@ public final class LifecycleRules {
         if (core.stopping()) {
             return new SurplusStep.AskToStop(core.stopReason().orElse(AttemptStopReason.CANCELLED));
         }
-        return progress(attempt, nodes.size()) instanceof LifecycleStep.Progress(AttemptState.Wanted state)
+        return progress(attempt, nodes.size()) instanceof LifecycleStep.Progress(WorkloadAttemptState.Wanted state)
                 ? new SurplusStep.Progress(state)
                 : new SurplusStep.Stay();
     }
@@ -170,18 +170,18 @@ public final class LifecycleRules {
     /** An attempt never goes back: a late report of an earlier state is old news. */
     private static LifecycleStep progress(LiveAttempt attempt, int nodes) {
         long running = attempt.reports().stream()
-                .filter(report -> report.state() instanceof AttemptState.Running || report.ended())
+                .filter(report -> report.state() instanceof WorkloadAttemptState.Running || report.ended())
                 .count();
         boolean runs = nodes > 0 && running == nodes;
         boolean heard = !attempt.reports().isEmpty();
         return switch (attempt.state()) {
-            case AttemptState.Bound bound when runs -> new LifecycleStep.Progress(bound.run());
-            case AttemptState.Bound bound when heard -> new LifecycleStep.Progress(bound.start());
-            case AttemptState.Starting starting when runs -> new LifecycleStep.Progress(starting.run());
-            case AttemptState.Bound bound -> new LifecycleStep.Stay();
-            case AttemptState.Starting starting -> new LifecycleStep.Stay();
-            case AttemptState.Running alreadyRunning -> new LifecycleStep.Stay();
-            case AttemptState.Stopping stopping -> new LifecycleStep.Stay();
+            case WorkloadAttemptState.Bound bound when runs -> new LifecycleStep.Progress(bound.run());
+            case WorkloadAttemptState.Bound bound when heard -> new LifecycleStep.Progress(bound.start());
+            case WorkloadAttemptState.Starting starting when runs -> new LifecycleStep.Progress(starting.run());
+            case WorkloadAttemptState.Bound bound -> new LifecycleStep.Stay();
+            case WorkloadAttemptState.Starting starting -> new LifecycleStep.Stay();
+            case WorkloadAttemptState.Running alreadyRunning -> new LifecycleStep.Stay();
+            case WorkloadAttemptState.Stopping stopping -> new LifecycleStep.Stay();
         };
     }
 

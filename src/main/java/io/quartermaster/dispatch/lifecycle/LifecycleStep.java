@@ -1,7 +1,7 @@
 package io.quartermaster.dispatch.lifecycle;
 
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.Optional;
 
@@ -18,7 +18,7 @@ public sealed interface LifecycleStep {
     record Left() implements LifecycleStep {}
 
     /** Its attempt got further. */
-    record Progress(AttemptState.Wanted state) implements LifecycleStep {}
+    record Progress(WorkloadAttemptState.Wanted state) implements LifecycleStep {}
 
     /** Its attempt is told to stop and keeps its devices until it has. */
     record AskToStop(AttemptStopReason reason) implements LifecycleStep {}

@@ -1,7 +1,7 @@
 package io.quartermaster.dispatch.lifecycle;
 
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import java.util.Optional;
 
 /** What follows for one surplus worker of an elastic workload. Whatever it is, the workload as such goes on. */
@@ -10,7 +10,7 @@ public sealed interface SurplusStep {
     /** Nothing. */
     record Stay() implements SurplusStep {}
 
-    record Progress(AttemptState.Wanted state) implements SurplusStep {}
+    record Progress(WorkloadAttemptState.Wanted state) implements SurplusStep {}
 
     /** It is told to stop, since what it is a worker of stops. */
     record AskToStop(AttemptStopReason reason) implements SurplusStep {}

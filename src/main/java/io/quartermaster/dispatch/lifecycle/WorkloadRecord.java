@@ -6,8 +6,8 @@ import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.governance.rules.Profile;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.DesiredState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -132,7 +132,7 @@ public record WorkloadRecord(
     public record LiveAttempt(
             UUID id,
             int number,
-            AttemptState.Live state,
+            WorkloadAttemptState.Live state,
             UUID pool,
             long gpuMilli,
             long boundMillis,
@@ -152,7 +152,7 @@ public record WorkloadRecord(
         }
 
         public boolean stopping() {
-            return state instanceof AttemptState.Stopping;
+            return state instanceof WorkloadAttemptState.Stopping;
         }
 
         /** What it and its surplus workers hold. */
@@ -190,12 +190,13 @@ public record WorkloadRecord(
                     : OptionalLong.empty();
         }
 
-        public LiveAttempt as(AttemptState.Wanted next) {
+        public LiveAttempt as(WorkloadAttemptState.Wanted next) {
             return with(next, stopReason, deadlineMillis, surplus);
         }
 
         public LiveAttempt told(AttemptStopReason reason, long untilMillis) {
-            return with(new AttemptState.Stopping(), Optional.of(reason), OptionalLong.of(untilMillis), surplus);
+            return with(
+                    new WorkloadAttemptState.Stopping(), Optional.of(reason), OptionalLong.of(untilMillis), surplus);
         }
 
         /** The same attempt, which is stopping, with less time left. */
@@ -208,7 +209,10 @@ public record WorkloadRecord(
         }
 
         private LiveAttempt with(
-                AttemptState.Live next, Optional<AttemptStopReason> reason, OptionalLong deadline, Surplus workers) {
+                WorkloadAttemptState.Live next,
+                Optional<AttemptStopReason> reason,
+                OptionalLong deadline,
+                Surplus workers) {
             return new LiveAttempt(
                     id,
                     number,
@@ -285,18 +289,18 @@ public record WorkloadRecord(
      */
     public record Report(
             UUID node,
-            AttemptState state,
+            WorkloadAttemptState state,
             Optional<Integer> exitCode,
             String message,
             OptionalLong endedMillis,
             OptionalLong silentSinceMillis) {
 
         boolean ended() {
-            return state instanceof AttemptState.Ended;
+            return state instanceof WorkloadAttemptState.Ended;
         }
 
         Optional<AttemptOutcome> outcome() {
-            return state instanceof AttemptState.Ended(AttemptOutcome outcome)
+            return state instanceof WorkloadAttemptState.Ended(AttemptOutcome outcome)
                     ? Optional.of(outcome)
                     : Optional.empty();
         }

@@ -11,7 +11,7 @@ import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
 import io.quartermaster.engine.model.Allocation.MigInstance;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.vertx.mutiny.sqlclient.Row;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -175,18 +175,19 @@ final class LiveAttempts {
     }
 
     /** Whoever ended without saying how was not seen to end. */
-    private static AttemptState reported(Row row) {
+    private static WorkloadAttemptState reported(Row row) {
         String state = row.getString("state");
         String outcome = row.getString("outcome");
         return switch (state) {
-            case "ended" -> new AttemptState.Ended(outcome == null ? AttemptOutcome.LOST : AttemptOutcome.of(outcome));
-            case "paused" -> new AttemptState.Ended(AttemptOutcome.PAUSED);
-            default -> AttemptState.of(state, Optional.empty());
+            case "ended" ->
+                new WorkloadAttemptState.Ended(outcome == null ? AttemptOutcome.LOST : AttemptOutcome.of(outcome));
+            case "paused" -> new WorkloadAttemptState.Ended(AttemptOutcome.PAUSED);
+            default -> WorkloadAttemptState.of(state, Optional.empty());
         };
     }
 
-    private static AttemptState.Live live(String state) {
-        if (AttemptState.of(state, Optional.empty()) instanceof AttemptState.Live live) {
+    private static WorkloadAttemptState.Live live(String state) {
+        if (WorkloadAttemptState.of(state, Optional.empty()) instanceof WorkloadAttemptState.Live live) {
             return live;
         }
         throw new IllegalStateException("an attempt that is over was read as a live one");

@@ -48,7 +48,7 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
             """;
 
     /** A part of a machine. */
-    record Part(long cpuMilli, long memoryMiB) {
+    public record Part(long cpuMilli, long memoryMiB) {
 
         static final Part NONE = new Part(0, 0);
 

@@ -7,7 +7,7 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.DatabaseFailures;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -67,7 +67,7 @@ public final class PlanRows {
                 .put("message", message));
     }
 
-    public void attemptProgress(TenantId tenant, UUID attempt, AttemptState.Wanted state) {
+    public void attemptProgress(TenantId tenant, UUID attempt, WorkloadAttemptState.Wanted state) {
         attemptProgress.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())

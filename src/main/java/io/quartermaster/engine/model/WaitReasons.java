@@ -15,7 +15,7 @@ public record WaitReasons(WorkloadId workload, List<Reason> perPool) {
     }
 
     /** What makes a reason another one: its code, its pool, the path it names; not the numbers. */
-    record Kind(Reason.Code code, PoolId pool, Optional<QuotaPath> path) {}
+    public record Kind(Reason.Code code, PoolId pool, Optional<QuotaPath> path) {}
 
     public static List<Kind> kinds(List<Reason> reasons) {
         List<Kind> kinds = new ArrayList<>(reasons.size());

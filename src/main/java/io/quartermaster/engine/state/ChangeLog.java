@@ -70,7 +70,7 @@ public final class ChangeLog {
     }
 
     /** One thing that changed: what a group uses, a line's members, or a fair share. */
-    sealed interface StateChange
+    public sealed interface StateChange
             permits GroupState,
                     GroupState.TenantBoundsChanged,
                     CapacityChange,

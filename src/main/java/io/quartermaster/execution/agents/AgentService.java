@@ -3,8 +3,8 @@ package io.quartermaster.execution.agents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Protocol;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.platform.http.ProblemException;
@@ -122,7 +122,7 @@ class AgentService {
 
     private static List<UUID> ended(SyncRequest request) {
         return request.attempts().stream()
-                .filter(attempt -> attempt.state() instanceof ReportedAttemptState.Ended)
+                .filter(attempt -> attempt.state() instanceof AttemptState.Ended)
                 .map(AttemptReport::attemptId)
                 .toList();
     }

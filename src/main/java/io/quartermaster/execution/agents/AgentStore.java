@@ -2,8 +2,8 @@ package io.quartermaster.execution.agents;
 
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Inventory;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.capacity.inventory.NodeIsolationRule;
@@ -322,14 +322,14 @@ class AgentStore {
                 .put("id", attempt.attemptId().toString())
                 .put("ended_ago_ms", attempt.endedAgoMillis());
         switch (attempt.state()) {
-            case ReportedAttemptState.Starting() -> json.put("state", "starting");
-            case ReportedAttemptState.Running running ->
+            case AttemptState.Starting() -> json.put("state", "starting");
+            case AttemptState.Running running ->
                 json.put("state", "running").put("started_ms", running.startedAtEpochMillis());
-            case ReportedAttemptState.Stopping stopping ->
+            case AttemptState.Stopping stopping ->
                 json.put("state", "stopping").put("started_ms", stopping.startedAtEpochMillis());
-            case ReportedAttemptState.Paused paused ->
+            case AttemptState.Paused paused ->
                 json.put("state", "paused").put("started_ms", paused.startedAtEpochMillis());
-            case ReportedAttemptState.Ended ended ->
+            case AttemptState.Ended ended ->
                 json.put("state", "ended")
                         .put("outcome", word(ended.outcome()))
                         .put("exit_code", ended.exitCode())

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.annotation.JsonSubTypes;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import io.quarkus.smallrye.openapi.OpenApiFilter;
 import io.quartermaster.agent.protocol.AttemptOrder;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
+import io.quartermaster.agent.protocol.AttemptState;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.List;
@@ -31,7 +31,7 @@ public final class ContractAgentProtocol implements OASFilter {
         if (components == null) {
             throw new IllegalStateException("the contract has no schemas");
         }
-        components.addSchema("AttemptState", family(ReportedAttemptState.class));
+        components.addSchema("AttemptState", family(AttemptState.class));
         components.addSchema("Desired", family(AttemptOrder.Desired.class));
     }
 

@@ -1,6 +1,9 @@
 package io.quartermaster.governance.rules;
 
-/** What becomes of work that is preempted. */
+import org.eclipse.microprofile.openapi.annotations.media.Schema;
+
+/** The action on a workload that is preempted. */
+@Schema(name = "OnPreemption")
 public enum PreemptionAction {
     /** It waits again, at the head of its priority, and finds its checkpoint folder again. */
     REQUEUE,

@@ -4,9 +4,9 @@ import io.quartermaster.ledger.AllocationId;
 import io.quartermaster.ledger.Book;
 import io.quartermaster.ledger.BookState;
 import io.quartermaster.ledger.GpuTime;
-import io.quartermaster.ledger.PolicyStanding;
 import io.quartermaster.ledger.PoolKey;
 import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.StepFunction;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.Usage;
@@ -236,15 +236,13 @@ public final class BookEquations {
     private void checkPolicies() {
         TreeMap<StatedLevels.PolicyInPool, StepFunction> within = new TreeMap<>();
         for (Segment segment : segments) {
-            segment.held()
-                    .filter(held -> held.standing() == PolicyStanding.WITHIN)
-                    .ifPresent(held -> {
-                        add(
-                                within,
-                                new StatedLevels.PolicyInPool(
-                                        segment.pool(), held.marks().policy()),
-                                segment);
-                    });
+            segment.held().filter(held -> held.standing() == Standing.WITHIN).ifPresent(held -> {
+                add(
+                        within,
+                        new StatedLevels.PolicyInPool(
+                                segment.pool(), held.marks().policy()),
+                        segment);
+            });
         }
         TreeSet<StatedLevels.PolicyInPool> policies = new TreeSet<>(within.keySet());
         policies.addAll(statedLevels.policyHeld.keySet());

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
-import io.quartermaster.agent.protocol.ReportedAttemptState.Ended;
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Ended;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.supervisor.AttemptFolder.PauseRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder.Resume;

@@ -2,7 +2,7 @@ package io.quartermaster.agent.supervisor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.agent.protocol.ReportedAttemptState.Outcome;
+import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
 import org.junit.jupiter.api.Test;
 

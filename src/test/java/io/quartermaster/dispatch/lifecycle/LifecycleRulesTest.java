@@ -13,8 +13,8 @@ import io.quartermaster.dispatch.lifecycle.WorkloadRecord.SurplusWorker;
 import io.quartermaster.governance.rules.PreemptionAction;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.workloads.AttemptOutcome;
-import io.quartermaster.workloads.AttemptState;
 import io.quartermaster.workloads.DesiredState;
+import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.List;
 import java.util.Optional;
@@ -42,9 +42,9 @@ class LifecycleRulesTest {
     @Test
     void anAttemptNeverGoesBack() {
         assertThat(next(DesiredState.RUN, "bound", report(N1, "starting")))
-                .isEqualTo(new LifecycleStep.Progress(new AttemptState.Starting()));
+                .isEqualTo(new LifecycleStep.Progress(new WorkloadAttemptState.Starting()));
         assertThat(next(DesiredState.RUN, "starting", report(N1, "running")))
-                .isEqualTo(new LifecycleStep.Progress(new AttemptState.Running()));
+                .isEqualTo(new LifecycleStep.Progress(new WorkloadAttemptState.Running()));
         assertThat(next(DesiredState.RUN, "running", report(N1, "starting"))).isEqualTo(new LifecycleStep.Stay());
         assertThat(next(DesiredState.RUN, "starting")).isEqualTo(new LifecycleStep.Stay());
     }
@@ -149,7 +149,7 @@ class LifecycleRulesTest {
     void aSurplusWorkerComesAndGoesWhileTheWorkloadGoesOn() {
         LiveAttempt core = attempt("running", List.of(N1), report(N1, "running"));
         assertThat(surplus(core, attempt("bound", List.of(N2), report(N2, "running")), Set.of()))
-                .isEqualTo(new SurplusStep.Progress(new AttemptState.Running()));
+                .isEqualTo(new SurplusStep.Progress(new WorkloadAttemptState.Running()));
         assertThat(surplus(core, attempt("running", List.of(N2), ended(N2, "failed")), Set.of()))
                 .isInstanceOfSatisfying(
                         SurplusStep.End.class, end -> assertThat(end.forGood()).isTrue());
@@ -277,7 +277,7 @@ class LifecycleRulesTest {
     private static Report report(UUID node, String state) {
         return new Report(
                 node,
-                AttemptState.of(state, Optional.empty()),
+                WorkloadAttemptState.of(state, Optional.empty()),
                 Optional.empty(),
                 "",
                 OptionalLong.empty(),
@@ -287,7 +287,7 @@ class LifecycleRulesTest {
     private static Report ended(UUID node, String outcome) {
         return new Report(
                 node,
-                new AttemptState.Ended(AttemptOutcome.of(outcome)),
+                new WorkloadAttemptState.Ended(AttemptOutcome.of(outcome)),
                 Optional.of(0),
                 "",
                 OptionalLong.empty(),

@@ -11,9 +11,9 @@ import io.quartermaster.access.Credential;
 import io.quartermaster.access.NodeSessionIssuer;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptReport;
+import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Protocol;
-import io.quartermaster.agent.protocol.ReportedAttemptState;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
@@ -108,12 +108,12 @@ class LeaseIT {
                 values ($1, $2, $3, 'ended', 'lost', clock_timestamp())
                 """, bound.tenant(), bound.attempt(), bound.node());
 
-        sync(bound, new AttemptReport(bound.attempt(), new ReportedAttemptState.Running(1), null, null, null));
+        sync(bound, new AttemptReport(bound.attempt(), new AttemptState.Running(1), null, null, null));
         sync(
                 bound,
                 new AttemptReport(
                         bound.attempt(),
-                        new ReportedAttemptState.Ended(ReportedAttemptState.Outcome.SUCCEEDED, 0, 1L, 2, ""),
+                        new AttemptState.Ended(AttemptState.Outcome.SUCCEEDED, 0, 1L, 2, ""),
                         null,
                         null,
                         null));
@@ -148,8 +148,8 @@ class LeaseIT {
                 bound,
                 new AttemptReport(
                         bound.attempt(),
-                        new ReportedAttemptState.Ended(
-                                ReportedAttemptState.Outcome.FAILED,
+                        new AttemptState.Ended(
+                                AttemptState.Outcome.FAILED,
                                 1,
                                 1L,
                                 Protocol.MAX_EPOCH_MILLIS,
@@ -181,7 +181,7 @@ class LeaseIT {
                 .satisfies(row -> assertThat(row.getBoolean("clipped")).isTrue());
 
         Bound heard = bind("lease-heard", Duration.ofMinutes(10));
-        sync(heard, new AttemptReport(heard.attempt(), new ReportedAttemptState.Running(1), null, null, null));
+        sync(heard, new AttemptReport(heard.attempt(), new AttemptState.Running(1), null, null, null));
         Row contact = contact(heard);
         sync(heard, ended(heard, 60_000L));
         assertThat(run("select work_ended_at from report where attempt_id = $1", heard.attempt()))
@@ -230,7 +230,7 @@ class LeaseIT {
     private static AttemptReport ended(Bound bound, @Nullable Long agoMillis) {
         return new AttemptReport(
                 bound.attempt(),
-                new ReportedAttemptState.Ended(ReportedAttemptState.Outcome.SUCCEEDED, 0, 1L, 2, ""),
+                new AttemptState.Ended(AttemptState.Outcome.SUCCEEDED, 0, 1L, 2, ""),
                 null,
                 null,
                 agoMillis);

@@ -7,11 +7,11 @@ import io.quartermaster.ledger.AllocationMarks;
 import io.quartermaster.ledger.Book;
 import io.quartermaster.ledger.BookState;
 import io.quartermaster.ledger.Phase;
-import io.quartermaster.ledger.PolicyStanding;
 import io.quartermaster.ledger.PoolKey;
 import io.quartermaster.ledger.PostingResult;
 import io.quartermaster.ledger.RandomHistory;
 import io.quartermaster.ledger.Segment;
+import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.UsageClass;
@@ -237,8 +237,7 @@ class BookEquationsTest {
     }
 
     private static Segment.Held otherStanding(Segment.Held held) {
-        PolicyStanding other =
-                held.standing() == PolicyStanding.WITHIN ? PolicyStanding.OVER_QUOTA : PolicyStanding.WITHIN;
+        Standing other = held.standing() == Standing.WITHIN ? Standing.OVER_QUOTA : Standing.WITHIN;
         return new Segment.Held(held.allocation(), other, held.phase(), held.marks());
     }
 

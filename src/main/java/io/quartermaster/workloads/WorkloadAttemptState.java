@@ -6,13 +6,13 @@ import java.util.Optional;
  * Where an attempt is. It holds its devices from {@link Bound} to {@link Ended}, only moves down this list, may skip steps that no
  * report told of, and offers only the states that may follow.
  */
-public sealed interface AttemptState {
+public sealed interface WorkloadAttemptState {
 
     /** As the API and the database write it. */
     String word();
 
     /** One that holds its devices. */
-    sealed interface Live extends AttemptState {
+    sealed interface Live extends WorkloadAttemptState {
 
         /** The executor has confirmed that it is over, or its node's lease is. */
         default Ended end(AttemptOutcome outcome) {
@@ -74,7 +74,7 @@ public sealed interface AttemptState {
     }
 
     /** It holds nothing any more, and never will again. */
-    record Ended(AttemptOutcome outcome) implements AttemptState {
+    record Ended(AttemptOutcome outcome) implements WorkloadAttemptState {
         @Override
         public String word() {
             return "ended";
@@ -82,7 +82,7 @@ public sealed interface AttemptState {
     }
 
     /** Reads the columns {@code state} and {@code outcome}; the outcome is there when the attempt has ended, and only then. */
-    static AttemptState of(String word, Optional<AttemptOutcome> outcome) {
+    static WorkloadAttemptState of(String word, Optional<AttemptOutcome> outcome) {
         if (word.equals("ended")) {
             return new Ended(
                     outcome.orElseThrow(() -> new IllegalArgumentException("an attempt ended without an outcome")));

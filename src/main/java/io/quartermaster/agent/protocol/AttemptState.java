@@ -14,33 +14,33 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "state")
 @JsonSubTypes({
-    @JsonSubTypes.Type(value = ReportedAttemptState.Starting.class, name = "starting"),
-    @JsonSubTypes.Type(value = ReportedAttemptState.Running.class, name = "running"),
-    @JsonSubTypes.Type(value = ReportedAttemptState.Stopping.class, name = "stopping"),
-    @JsonSubTypes.Type(value = ReportedAttemptState.Paused.class, name = "paused"),
-    @JsonSubTypes.Type(value = ReportedAttemptState.Ended.class, name = "ended"),
+    @JsonSubTypes.Type(value = AttemptState.Starting.class, name = "starting"),
+    @JsonSubTypes.Type(value = AttemptState.Running.class, name = "running"),
+    @JsonSubTypes.Type(value = AttemptState.Stopping.class, name = "stopping"),
+    @JsonSubTypes.Type(value = AttemptState.Paused.class, name = "paused"),
+    @JsonSubTypes.Type(value = AttemptState.Ended.class, name = "ended"),
 })
-public sealed interface ReportedAttemptState {
+public sealed interface AttemptState {
 
     /** Recorded; its processes are not known to run yet. */
-    record Starting() implements ReportedAttemptState {}
+    record Starting() implements AttemptState {}
 
     /** Its processes run. */
-    record Running(long startedAtEpochMillis) implements ReportedAttemptState {
+    record Running(long startedAtEpochMillis) implements AttemptState {
         public Running {
             requireTime("startedAtEpochMillis", startedAtEpochMillis);
         }
     }
 
     /** It was asked to stop; its processes may still run. */
-    record Stopping(@Nullable Long startedAtEpochMillis, StopReason reason) implements ReportedAttemptState {
+    record Stopping(@Nullable Long startedAtEpochMillis, StopReason reason) implements AttemptState {
         public Stopping {
             requireTime("startedAtEpochMillis", startedAtEpochMillis);
         }
     }
 
     /** Its processes stand still and hold no device. They live under the node's lease like any other. */
-    record Paused(@Nullable Long startedAtEpochMillis) implements ReportedAttemptState {
+    record Paused(@Nullable Long startedAtEpochMillis) implements AttemptState {
         public Paused {
             requireTime("startedAtEpochMillis", startedAtEpochMillis);
         }
@@ -60,7 +60,7 @@ public sealed interface ReportedAttemptState {
             @Nullable Long startedAtEpochMillis,
             long endedAtEpochMillis,
             String detail)
-            implements ReportedAttemptState {
+            implements AttemptState {
         public Ended {
             requirePresent(
                     "outcome",
