@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.testing.RandomCases;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -18,9 +19,15 @@ class AgentKillsIT extends RealAgent {
     private static final int KILLS = 5;
     private static final int ATTEMPTS_PER_LIFE = 4;
 
+    private long begunOf(List<AttemptOrder> orders) {
+        return orders.stream()
+                .filter(order -> Files.exists(folder.resolve(order.attemptId().toString())))
+                .count();
+    }
+
     @Test
     void killedAtAnyMomentItStartsNothingTwiceAndLosesNoEnd() throws Exception {
-        long seed = System.nanoTime();
+        long seed = RandomCases.firstSeed();
         Random random = new Random(seed);
         FakeService service = service(LONG_LEASE);
         List<AttemptOrder> orders = new ArrayList<>();
@@ -28,13 +35,16 @@ class AgentKillsIT extends RealAgent {
             Process agent = fork(service);
             int heard = service.requests().size();
             await().atMost(PATIENCE).until(() -> service.requests().size() > heard);
+            List<AttemptOrder> ofThisLife = new ArrayList<>();
             for (int attempt = 0; attempt < ATTEMPTS_PER_LIFE; attempt++) {
                 AttemptOrder order = Orders.shell(
                         "echo x >> %s/$QM_ATTEMPT_ID; sleep 0.%d; exit 5".formatted(folder, random.nextInt(1, 10)));
-                orders.add(order);
+                ofThisLife.add(order);
                 service.order(order);
             }
-            Thread.sleep(random.nextInt(600));
+            orders.addAll(ofThisLife);
+            int begun = random.nextInt(ATTEMPTS_PER_LIFE + 1);
+            await().atMost(PATIENCE).until(() -> begunOf(ofThisLife) >= begun);
             agent.destroyForcibly().waitFor();
         }
 

@@ -110,9 +110,9 @@ class LauncherTest {
                 "test                                  | verify",
                 "test -DskipITs                        | verify -DskipITs",
                 "test --seed 7 -DskipITs               | verify -Dqm.seed=7 -DskipITs",
-                "test --unit                           | test -Dspotless.check.skip",
+                "test --unit                           | test -Dspotless.check.skip -Dqm.cases=25",
                 "test --unit BookTest,PoolTest#a -X    | test -Dspotless.check.skip -Dtest=BookTest,PoolTest#a -X",
-                "test --unit --seed -7                 | test -Dspotless.check.skip -Dqm.seed=-7",
+                "test --unit --seed -7                 | test -Dspotless.check.skip -Dqm.cases=25 -Dqm.seed=-7",
                 "test --it PoolIT#a,LeaseIT -X         | process-test-classes failsafe:integration-test failsafe:verify"
                         + " -Dspotless.check.skip -Dit.test=PoolIT#a,LeaseIT -Dqm.test.prepared=HOME/target/prepared -X",
                 "fmt                                   | -q spotless:apply",

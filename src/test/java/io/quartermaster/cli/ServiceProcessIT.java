@@ -33,7 +33,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock("a whole installation")
 class ServiceProcessIT {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration PATIENCE = Duration.ofMinutes(12);
 
     private final Path temporary;
 
@@ -87,7 +87,7 @@ class ServiceProcessIT {
         awaitService();
 
         third.destroy();
-        assertThat(third.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(third.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(Ports.answers(postgresPort)).isFalse();
         assertThat(run("reset", "--yes").exitCode()).isZero();
         assertThat(data()).isEmptyDirectory();

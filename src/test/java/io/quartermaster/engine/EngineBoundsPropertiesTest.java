@@ -74,7 +74,7 @@ class EngineBoundsPropertiesTest {
 
     @Test
     void whatIsBeyondALimitIsGoneByItsDateExceptWhatCannotBePreempted() {
-        RandomCells.forEach(8, (seed, judged) -> {
+        RandomCells.forEach(4, (seed, judged) -> {
             RandomCell cell = new RandomCell(seed);
             for (int event = 0; event < 2 * RandomCells.EVENTS; event++) {
                 cell.happen();

@@ -15,6 +15,7 @@ import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.model.WorkloadPhase;
+import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedSet;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 /** As soon as anybody states a quota over all pools, everybody has a place in that tree. What nobody stated there changes nothing. */
 @Tag("properties")
 class ImpliedQuotasPropertiesTest {
+    private static final int CELLS = 600;
     private static final PoolId BUSY = new PoolId("busy");
     private static final PoolId IDLE = new PoolId("idle");
     private static final QuotaPath LENDER = QuotaPath.parse("lender/research");
@@ -75,7 +77,7 @@ class ImpliedQuotasPropertiesTest {
     @Test
     void aCellDecidesTheSameWithAndWithoutThem() {
         AtomicInteger evicting = new AtomicInteger();
-        RandomCells.forEach(35, (seed, judged) -> {
+        RandomCases.forEach(CELLS, 35, (seed, judged) -> {
             RandomCell plain = new RandomCell(seed);
             if (!everyPoolHasItsOwnTreeAlone(plain)) {
                 return;
@@ -95,7 +97,7 @@ class ImpliedQuotasPropertiesTest {
                 evicting.addAndGet(evicts ? 1 : 0);
             }
         });
-        assertThat(evicting.get()).as("plans that evict").isGreaterThan(RandomCells.count() / 16);
+        RandomCells.requireHappened(36, evicting.get(), "plans that evict");
     }
 
     private static boolean everyPoolHasItsOwnTreeAlone(RandomCell cell) {

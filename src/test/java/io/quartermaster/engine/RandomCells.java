@@ -1,5 +1,7 @@
 package io.quartermaster.engine;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.quartermaster.testing.RandomCases;
 
 /** Properties of the engine are tried over so many random cells, each with a history of so many events. */
@@ -9,11 +11,6 @@ public final class RandomCells {
 
     private RandomCells() {}
 
-    /** Over how many cells a property is tried. */
-    static int count() {
-        return RandomCases.count(CELLS);
-    }
-
     /** Tries a property with the seed of each cell; it must judge at least such a part of them. */
     public static void forEach(int leastJudgedPercent, RandomCases.Property property) {
         RandomCases.forEach(CELLS, leastJudgedPercent, property);
@@ -22,5 +19,12 @@ public final class RandomCells {
     /** The same over the same cells in every run, unless a seed is given: for a property that does not hold in all cells yet. */
     static void forEachKnown(int leastJudgedPercent, RandomCases.Property property) {
         RandomCases.forEach(0, CELLS, leastJudgedPercent, property);
+    }
+
+    /** What must have happened so often in 200 cells, for the property to have shown anything. */
+    static void requireHappened(long least, long times, String what) {
+        if (RandomCases.areEnough()) {
+            assertThat(times * CELLS).as(what).isGreaterThanOrEqualTo(least * RandomCases.count(CELLS));
+        }
     }
 }
