@@ -19,6 +19,8 @@ import campaign_evictions
 import campaign_keycloak
 import campaign_kills
 import campaign_replicas
+import campaign_restore
+import campaign_upgrade
 from installation import Installation
 from journal import Journal, Verdict
 
@@ -28,6 +30,8 @@ CAMPAIGNS = {
     "keycloak-long": (campaign_keycloak.run_long, 1, "Keycloak stands still for 15 minutes while work waits and runs"),
     "kills": (campaign_kills.run, 60, "service, agents, Redis and PostgreSQL are killed under load"),
     "replicas": (campaign_replicas.run, 10, "two replicas, of which the leader stands still for 30 s under load"),
+    "restore": (campaign_restore.run, 2, "an older backup of the database comes back while agents keep what they know"),
+    "upgrade": (campaign_upgrade.run, 1, "two replicas are replaced by another build one after the other, and back, under load"),
 }
 
 
@@ -38,15 +42,18 @@ def parse(arguments):
     )
     home = pathlib.Path(__file__).resolve().parents[3]
     parser.add_argument("campaign", choices=CAMPAIGNS)
-    parser.add_argument("--times", type=int, help="how often the fault is made; default: 20, 10, 1, 60, 10")
+    parser.add_argument("--times", type=int, help="how often the fault is made; default: 20, 10, 1, 60, 10, 2, 1")
     parser.add_argument("--home", default=home, help="folder of a built checkout; default: this one")
     parser.add_argument("--folder", help="empty folder for data, logs and notes; default: target/campaigns/CAMPAIGN")
     parser.add_argument("--again", action="store_true", help="go on in the folder of an earlier campaign, on the same ports")
-    parser.add_argument("--port", type=int, default=18300, help="first of eight free ports; default: 18300")
+    parser.add_argument("--port", type=int, default=18300, help="first of ten free ports; default: 18300")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), help="of all that is random")
-    parser.add_argument("--seconds", type=float, help="how long a part stands still; default: 100, 900, 30")
+    parser.add_argument("--seconds", type=float, help="how long a part stands still; default: 100, 900, 30, 45, 60")
     parser.add_argument("--verify-every", type=int, default=20, help="faults after which all is compared; default: 20")
+    parser.add_argument("--old", help="folder of a built checkout of the version before; upgrade needs it")
     options = parser.parse_args(arguments)
+    if options.campaign == "upgrade" and not options.old:
+        parser.error("upgrade needs --old, the folder of a built checkout of the version before")
     options.times = options.times or CAMPAIGNS[options.campaign][1]
     return options
 

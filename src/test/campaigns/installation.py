@@ -18,7 +18,8 @@ START_PATIENCE = 600
 class Installation:
     """Started and stopped by the product's own commands, on a data folder and ports of its own."""
 
-    PORTS = ("http", "management", "postgres", "redis", "keycloak", "second-http", "second-management", "balancer")
+    PORTS = ("http", "management", "postgres", "redis", "keycloak", "second-http", "second-management", "balancer",
+             "third-http", "third-management")
 
     def __init__(self, home, folder, first_port, journal, settings=None):
         self.home = pathlib.Path(home).resolve()
@@ -44,11 +45,11 @@ class Installation:
             environment[f"QM_{name.upper()}_PORT"] = str(self.ports[name])
         return environment
 
-    def spawn(self, name, arguments, environment=None):
-        """A command of the product in a session of its own; what it prints is kept."""
+    def spawn(self, name, arguments, environment=None, home=None):
+        """A command of the product, of this build or another, in a session of its own; what it prints is kept."""
         with open(self.folder / f"{name}.out", "ab") as out:
             return subprocess.Popen(
-                [str(self.home / "qm"), *arguments],
+                [str((home or self.home) / "qm"), *arguments],
                 cwd=self.folder,
                 env=environment or self.environment(),
                 stdin=subprocess.DEVNULL,
@@ -106,13 +107,14 @@ class Installation:
         self.journal.note("command", arguments=arguments, code=result.returncode, out=result.stdout[-4000:])
         return result
 
+    def secrets(self):
+        """What the data folder knows, by name."""
+        lines = (self.data / "secrets.properties").read_text().splitlines()
+        return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+
     def second_environment(self):
         """For a replica to which everything is given from outside, with what the data folder of the first one knows."""
-        secrets = {}
-        for line in (self.data / "secrets.properties").read_text().splitlines():
-            if "=" in line and not line.startswith("#"):
-                name, value = line.split("=", 1)
-                secrets[name] = value
+        secrets = self.secrets()
         environment = dict(os.environ)
         environment.update(self.settings)
         environment.update({

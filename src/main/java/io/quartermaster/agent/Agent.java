@@ -37,7 +37,6 @@ import org.jspecify.annotations.Nullable;
  * Threads: one for the loop, one per call, one that looks at devices.
  */
 public final class Agent implements AutoCloseable {
-    private static final String VERSION = "0.1.0";
     private static final long CLOSING_GRACE_MILLIS = 5_000;
     private static final long LAST_CALL_MILLIS = 3_000;
     private static final long ANSWER_MILLIS = 15_000;
@@ -208,7 +207,7 @@ public final class Agent implements AutoCloseable {
         long madeAtMillis = clock.millis();
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION,
-                VERSION,
+                ProgramVersion.current(),
                 clock.bootId(),
                 instanceId,
                 stateId,

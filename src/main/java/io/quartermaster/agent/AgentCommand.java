@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "agent",
         mixinStandardHelpOptions = true,
-        version = "Quartermaster agent 0.1.0",
+        versionProvider = ProgramVersion.class,
         sortOptions = false,
         description = {
             "Runs work on this node as the service says.",

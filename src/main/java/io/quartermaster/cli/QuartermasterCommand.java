@@ -1,6 +1,7 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.agent.AgentCommand;
+import io.quartermaster.agent.ProgramVersion;
 import io.quartermaster.embedded.StartFailure;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -12,7 +13,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "qm",
         mixinStandardHelpOptions = true,
-        version = "Quartermaster 0.1.0",
+        versionProvider = ProgramVersion.class,
         synopsisSubcommandLabel = "COMMAND",
         description = "Issues shared GPUs to many tenants fairly, and keeps the books.",
         subcommands = {
