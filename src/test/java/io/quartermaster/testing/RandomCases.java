@@ -2,10 +2,10 @@ package io.quartermaster.testing;
 
 import java.util.Locale;
 import java.util.Optional;
-import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The random cases that a property is tried over. Every run draws new ones. It prints the first seed of each property, and how many of its
+ * The random cases that a property is tried over. A run begins with the case of seed 0, so that the gate gives the same verdict twice;
+ * {@code ./qm campaign properties} draws new seeds. A run prints the first seed of each property, and how many of its
  * cases the property judged: a case in which nothing could have failed shows nothing, and a property that judges too few cases fails.
  *
  * <p>{@code -Dqm.seed=N} begins with the case of seed N, so the seed that a failure names repeats it; {@code -Dqm.cases=P} tries P percent
@@ -15,8 +15,7 @@ public final class RandomCases {
 
     private static final Optional<Long> GIVEN_SEED = Optional.ofNullable(Long.getLong("qm.seed"));
 
-    private static final long FIRST_SEED =
-            GIVEN_SEED.orElse(ThreadLocalRandom.current().nextLong(1_000_000_000));
+    private static final long FIRST_SEED = GIVEN_SEED.orElse(0L);
 
     private static final int PERCENT = Integer.getInteger("qm.cases", 100);
 
